@@ -1,0 +1,1 @@
+"""The deterministic state machine: no socket, no file, no clock, no protocol name."""

@@ -1,0 +1,328 @@
+"""The verbs. Everything that changes the broker's state enters here, runs to its end without waiting, and is logged.
+
+The broker is a deterministic state machine: it reads no clock and makes up nothing, so the same calls with the same times
+give the same state, and the log it wrote gives that state again (`core.replay`).
+"""
+
+from typing import Final
+
+from penstock.core.deadlines import Deadlines, Timer
+from penstock.core.limits import Limits
+from penstock.core.queue import NEVER, Queue, Usage
+from penstock.core.routing import Routing
+from penstock.core.subscription import Delivery, Subscription
+from penstock.errors import OVER_LIMIT, TOO_LARGE, Refused
+from penstock.log.port import Change, Log
+from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message
+
+# A reply to a request may be sent to this event or queue, followed by the request's message id, by anyone who was given it.
+REPLY_PREFIX: Final = b"reply/"
+
+
+class QueueExpiry(Timer):
+    """Deletes a queue that nobody consumed for as long as it was told to wait."""
+
+    def __init__(self, broker: "Broker", queue: Queue) -> None:
+        super().__init__()
+        self.broker = broker
+        self.queue = queue
+
+    def fire(self, now: int) -> None:
+        if self.queue.consumer_count() == 0:
+            self.broker.delete(self.queue.name)
+
+
+class Broker:
+    def __init__(self, log: Log, limits: Limits) -> None:
+        self.log = log
+        self.limits = limits
+        self.deadlines = Deadlines()
+        self.queues: dict[bytes, Queue] = {}
+        self.routing = Routing()
+        self.usage = Usage()
+        self.published = 0  # publishes, wanted by a queue or not
+        self.unrouted = 0  # publishes no queue wanted
+        self.refused = 0  # publishes a full queue did not take
+        self._queued_before = 0  # by queues that are gone
+        self._delivered_before = 0
+        self._expiries: dict[bytes, QueueExpiry] = {}
+        self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
+
+    # -- messages in ------------------------------------------------------------------------------------------------
+
+    def publish(self, message: Message) -> None:
+        """Give a copy to every queue that wants the event.
+
+        Raises Refused when the body is too large or a queue is full. A full queue does not keep the message from the
+        others: one consumer that has stopped must not stop the rest. Only when no queue could take it is it not logged.
+        """
+        if len(message.body) > self.limits.body_size_max:
+            raise self._body_too_large(message)
+        self.published += 1
+        queues = self.routing.route(message)
+        if queues is None:
+            self.log.append(message)
+            self.unrouted += 1
+            if self._awaiting and message.event.startswith(REPLY_PREFIX):
+                self.reply(message.event[len(REPLY_PREFIX) :], message.body)
+        elif len(queues) == 1:
+            queue = queues[0]
+            if queue.full and not queue.make_room():
+                raise self._full(queue)
+            self.log.append(message)
+            queue.offer(message)
+        else:
+            self._fan_out(message, queues)
+
+    def _fan_out(self, message: Message, queues: list[Queue]) -> None:
+        closed: list[Queue] = []
+        for queue in queues:
+            if queue.full and not queue.make_room():
+                closed.append(queue)
+        if len(closed) == len(queues):
+            raise self._full(closed[0])
+        self.log.append(message)
+        for queue in queues:
+            if queue in closed:
+                # A replay routes the message here as well, whatever the limits are by then: write down that it was not kept.
+                self.log.settled(queue.name, message.offset, DROP)
+            else:
+                queue.offer(message)
+        if closed:
+            raise self._full(closed[0])
+
+    def put(self, name: bytes, message: Message) -> None:
+        """Give the message to one queue, which comes to be if it was not there.
+
+        A message with a requester is a request: who takes it may `reply`.
+        """
+        if len(message.body) > self.limits.body_size_max:
+            raise self._body_too_large(message)
+        queue = self.queues.get(name)
+        if queue is None:
+            if self._awaiting and name.startswith(REPLY_PREFIX):
+                message.route = TO_CONSUMERS
+                self.published += 1
+                self.log.append(message)
+                self.reply(name[len(REPLY_PREFIX) :], message.body)
+                return
+            queue = self.declare(name)
+        if queue.full and not queue.make_room():
+            raise self._full(queue)
+        self.published += 1
+        message.event = name
+        message.route = TO_QUEUE
+        self.log.append(message)
+        if message.requester is not None:
+            self._awaiting[message.id] = message
+        queue.offer(message)
+
+    def broadcast(self, name: bytes, message: Message) -> int:
+        """Give the message to everyone who consumes the queue right now; nobody keeps it. Returns to how many."""
+        if len(message.body) > self.limits.body_size_max:
+            raise self._body_too_large(message)
+        self.published += 1
+        message.route = TO_CONSUMERS
+        self.log.append(message)
+        queue = self.queues.get(name)
+        if queue is None:
+            self.unrouted += 1
+            return 0
+        return queue.broadcast(message)
+
+    def reply(self, request_id: bytes, body: bytes) -> bool:
+        """Hand a reply to whoever sent the request; False when nobody waits for it."""
+        message = self._awaiting.pop(request_id, None)
+        if message is None:
+            return False
+        requester = message.requester
+        message.requester = None
+        if requester is not None:
+            requester.delivered(message)
+            requester.replied(message, body)
+        return True
+
+    def forget_request(self, message: Message, revoke: bool) -> None:
+        """Nobody waits for the reply any more; with `revoke` the request itself is not to be done either."""
+        self._awaiting.pop(message.id, None)
+        message.requester = None
+        message.revoked = message.revoked or revoke
+
+    # -- queues -----------------------------------------------------------------------------------------------------
+
+    def declare(self, name: bytes) -> Queue:
+        """The queue of that name, made if it was not there."""
+        queue = self.queues.get(name)
+        if queue is not None:
+            return queue
+        limits = self.limits
+        if len(name) > limits.name_size_max:
+            raise Refused(TOO_LARGE, f"queue name of {len(name)} bytes: name_size_max is {limits.name_size_max}")
+        if len(self.queues) >= limits.queues_max:
+            raise Refused(OVER_LIMIT, f"there are {len(self.queues)} queues: queues_max is {limits.queues_max}")
+        queue = Queue(name, self.log, limits, self.usage)
+        self.queues[name] = queue
+        self.log.changed(Change(Change.DECLARED, name))
+        return queue
+
+    def bind(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
+        """Make these the bindings of the queue, in place of what it had."""
+        limits = self.limits
+        if len(events) + len(patterns) > limits.events_per_queue_max:
+            raise Refused(
+                OVER_LIMIT,
+                f"{len(events) + len(patterns)} bindings: events_per_queue_max is {limits.events_per_queue_max}",
+            )
+        for event in events:
+            if len(event) > limits.name_size_max:
+                raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {limits.name_size_max}")
+        queue = self.declare(name)
+        if queue.events != events or queue.patterns != patterns:
+            self.routing.bind(queue, events, patterns)
+            self.log.changed(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
+
+    def expire(self, name: bytes, after: int) -> None:
+        """Delete the queue `after` microseconds without a consumer; NEVER keeps it."""
+        queue = self.declare(name)
+        if queue.expires_after != after:
+            queue.expires_after = after
+            self.log.changed(Change(Change.EXPIRES, name, number=after))
+
+    def delete(self, name: bytes) -> bool:
+        """Delete the queue with its bindings, messages and consumers; False when it was not there."""
+        queue = self.queues.pop(name, None)
+        if queue is None:
+            return False
+        self.log.changed(Change(Change.DELETED, name))
+        self.routing.unbind(queue)
+        self._stop_expiry(name)
+        self._queued_before += queue.queued
+        self._delivered_before += queue.delivered
+        queue.clear()
+        return True
+
+    # -- consumers --------------------------------------------------------------------------------------------------
+
+    def subscribe(self, name: bytes, subscription: Subscription, instead_of: Subscription | None, now: int) -> Queue:
+        """Start a consumer of the queue, which comes to be if it was not there.
+
+        `instead_of` is a consumer that this one replaces: what that one held comes to this one, in order, and the queue
+        is never without a consumer in between.
+        """
+        queue = self.declare(name)
+        unacked_max = self.limits.unacked_max
+        if subscription.credit <= 0 or subscription.credit > unacked_max:
+            subscription.credit = unacked_max
+        queue.attach(subscription)
+        self._stop_expiry(name)
+        if instead_of is not None:
+            self.cancel(instead_of, now)
+        queue.pump()
+        return queue
+
+    def cancel(self, subscription: Subscription, now: int) -> None:
+        """End a consumer; what it held goes back to its place. Ending one that has ended already does nothing."""
+        queue = subscription.queue
+        if queue is None:
+            return
+        queue.detach(subscription)
+        queue.pump()
+        if queue.consumer_count() == 0 and queue.expires_after != NEVER:
+            self._start_expiry(queue, now)
+
+    def _start_expiry(self, queue: Queue, now: int) -> None:
+        if queue.expires_after <= 0:
+            self.delete(queue.name)
+        else:
+            expiry = QueueExpiry(self, queue)
+            self._expiries[queue.name] = expiry
+            self.deadlines.set(expiry, now + queue.expires_after)
+
+    def _stop_expiry(self, name: bytes) -> None:
+        expiry = self._expiries.pop(name, None)
+        if expiry is not None:
+            self.deadlines.cancel(expiry)
+
+    def suspend(self, subscription: Subscription) -> None:
+        """Give this consumer nothing until it is resumed."""
+        subscription.suspended = True
+        if subscription.queue is not None:
+            subscription.queue.reconsider(subscription)
+
+    def resume(self, subscription: Subscription) -> None:
+        queue = subscription.queue
+        if subscription.suspended and queue is not None:
+            subscription.suspended = False
+            queue.reconsider(subscription)
+            queue.pump()
+
+    def get(self, name: bytes) -> Message | None:
+        """Take the first ready message of the queue for good, unless consumers are waiting in line before you."""
+        queue = self.declare(name)
+        if queue.waiting:
+            return None
+        return queue.take()
+
+    # -- settlements ------------------------------------------------------------------------------------------------
+
+    def accept(self, delivery: Delivery) -> None:
+        """The consumer has done its work."""
+        subscription = delivery.subscription
+        queue = subscription.queue
+        if delivery.open and queue is not None:
+            queue.accept(delivery)
+            if delivery.message.requester is not None:
+                delivery.message.requester.delivered(delivery.message)
+            self._after_settling(queue, subscription)
+
+    def reject(self, delivery: Delivery) -> None:
+        """The consumer could not do it: to the back of the queue with one more try on its counter."""
+        subscription = delivery.subscription
+        queue = subscription.queue
+        if delivery.open and queue is not None:
+            queue.reject(delivery)
+            self._after_settling(queue, subscription)
+
+    def release(self, delivery: Delivery) -> None:
+        """The consumer never got to see it: back to its place, as if it had not been given."""
+        subscription = delivery.subscription
+        queue = subscription.queue
+        if delivery.open and queue is not None:
+            queue.take_back([delivery], RELEASE)
+            self._after_settling(queue, subscription)
+
+    def _after_settling(self, queue: Queue, subscription: Subscription) -> None:
+        if not subscription.waiting:
+            queue.reconsider(subscription)
+        if queue.ready:
+            queue.pump()
+
+    # -- time and numbers -------------------------------------------------------------------------------------------
+
+    def tick(self, now: int) -> None:
+        """Do what is due by now."""
+        self.deadlines.run(now)
+
+    def queued(self) -> int:
+        """Copies of messages that ever went into a queue."""
+        return self._queued_before + sum([queue.queued for queue in self.queues.values()])
+
+    def delivered(self) -> int:
+        """Deliveries that ever went out, redeliveries included."""
+        return self._delivered_before + sum([queue.delivered for queue in self.queues.values()])
+
+    def expiring(self) -> int:
+        """How many queues go away when they are unused."""
+        return sum([1 for queue in self.queues.values() if queue.expires_after != NEVER])
+
+    def _full(self, queue: Queue) -> Refused:
+        self.refused += 1
+        limits = self.limits
+        return Refused(
+            OVER_LIMIT,
+            f"queue {queue.name!r} is full with {queue.ready + queue.unacked} messages, {queue.bytes} bytes: "
+            f"queue_length_max is {limits.queue_length_max}, queue_bytes_max is {limits.queue_bytes_max}",
+        )
+
+    def _body_too_large(self, message: Message) -> Refused:
+        return Refused(TOO_LARGE, f"body of {len(message.body)} bytes: body_size_max is {self.limits.body_size_max}")

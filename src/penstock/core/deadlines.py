@@ -1,0 +1,69 @@
+"""One heap of what is due when. Time is handed in; nothing here looks at a clock."""
+
+import heapq
+
+
+class Timer:
+    """Something to be done at a time, unless cancelled before. Subclasses say what."""
+
+    def __init__(self) -> None:
+        self.when = 0
+        self.armed = False
+        self.serial = 0
+
+    def fire(self, now: int) -> None:
+        raise NotImplementedError
+
+
+class Deadlines:
+    """Timers in order of their time; timers of the same time in the order they were set."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, Timer]] = []
+        self._serial = 0
+        self._stale = 0
+
+    def set(self, timer: Timer, when: int) -> None:
+        """Arm the timer, or move it when it is armed already."""
+        self.cancel(timer)
+        self._serial += 1
+        timer.when = when
+        timer.serial = self._serial
+        timer.armed = True
+        heapq.heappush(self._heap, (when, self._serial, timer))
+
+    def cancel(self, timer: Timer) -> None:
+        if timer.armed:
+            timer.armed = False
+            self._stale += 1
+            # Cancelled timers stay in the heap until their time; where they are the most of it, sweep them out.
+            if self._stale > 64 and self._stale * 2 > len(self._heap):
+                self._sweep()
+
+    def next_due(self) -> int:
+        """When the earliest timer is due; -1 when there is none."""
+        heap = self._heap
+        while heap:
+            when, serial, timer = heap[0]
+            if timer.armed and timer.serial == serial:
+                return when
+            heapq.heappop(heap)
+            self._stale -= 1
+        return -1
+
+    def run(self, now: int) -> None:
+        """Fire what is due. A timer set while others fire waits for the next run."""
+        due: list[Timer] = []
+        while True:
+            when = self.next_due()
+            if when < 0 or when > now:
+                break
+            due.append(heapq.heappop(self._heap)[2])
+            due[-1].armed = False
+        for timer in due:
+            timer.fire(now)
+
+    def _sweep(self) -> None:
+        self._heap = [entry for entry in self._heap if entry[2].armed and entry[2].serial == entry[1]]
+        heapq.heapify(self._heap)
+        self._stale = 0

@@ -1,0 +1,39 @@
+"""How much the core will hold. Every limit has a name, and a refusal says it."""
+
+from typing import Final
+
+REFUSE: Final = "refuse"
+DROP_OLDEST: Final = "drop-oldest"
+
+# What a message costs beyond its bytes: the object, its id and event, its place in a queue. Measured, rounded up.
+MESSAGE_OVERHEAD: Final = 256
+
+
+class Limits:
+    """The limits of one broker; the same names are keys of the configuration."""
+
+    def __init__(
+        self,
+        body_size_max: int = 32 << 20,
+        line_size_max: int = 48 << 20,
+        queues_max: int = 100_000,
+        queue_length_max: int = 50_000_000,
+        queue_bytes_max: int = 256 << 20,
+        queue_full: str = REFUSE,
+        events_per_queue_max: int = 10_000,
+        unacked_max: int = 1_000_000,
+        memory_bytes_max: int = 1 << 30,
+        outbox_bytes_max: int = 1 << 20,
+        name_size_max: int = 1024,
+    ) -> None:
+        self.body_size_max = body_size_max
+        self.line_size_max = line_size_max
+        self.queues_max = queues_max
+        self.queue_length_max = queue_length_max
+        self.queue_bytes_max = queue_bytes_max
+        self.queue_full = queue_full
+        self.events_per_queue_max = events_per_queue_max
+        self.unacked_max = unacked_max
+        self.memory_bytes_max = memory_bytes_max
+        self.outbox_bytes_max = outbox_bytes_max
+        self.name_size_max = name_size_max

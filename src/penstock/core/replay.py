@@ -1,0 +1,117 @@
+"""From a log back to the state it describes.
+
+A log knows no consumers and no deliveries, only what was accepted and how it ended. So a replay keeps each queue as an
+ordered table of what it owes, applies the entries to it, and at the end hands the tables to a fresh broker. It never lets
+a queue expire: whether nobody wanted it can only be said once consumers had a chance to come back.
+"""
+
+from collections.abc import Iterable
+
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
+from penstock.core.queue import Queue, Redelivery
+from penstock.errors import LogError
+from penstock.log.port import Change, Log
+from penstock.message import BY_EVENT, REJECT, RETURN, TO_QUEUE, Message
+
+
+class _Owed:
+    """One message a queue owes, with its place."""
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+        self.retry = 0
+        self.bound = message.offset
+        self.serial = 0
+
+
+class Replay:
+    """Feed it every entry of a log in order, then `finish`."""
+
+    def __init__(self, log: Log, limits: Limits) -> None:
+        self.broker = Broker(log, limits)
+        self._owed: dict[bytes, dict[int, _Owed]] = {}
+        self._next_offset = 0
+        self._position = 0
+
+    def apply(self, entry: Message | Change) -> None:
+        self._position += 1
+        if isinstance(entry, Message):
+            self._next_offset = entry.offset + 1
+            self._message(entry)
+        elif entry.kind == Change.SETTLED:
+            self._settled(entry)
+        else:
+            self._topology(entry)
+
+    def finish(self) -> Broker:
+        """The broker as the log left it; the log it was given goes on counting where the entries stopped."""
+        broker = self.broker
+        log = broker.log
+        log.next_offset = self._next_offset
+        log.position = self._position
+        log.durable = self._position
+        for name, owed in self._owed.items():
+            broker.queues[name].restore([self._item(entry) for entry in owed.values()])
+        return broker
+
+    def _message(self, message: Message) -> None:
+        if message.route == TO_QUEUE:
+            self._owed[message.event][message.offset] = _Owed(message)
+        elif message.route == BY_EVENT:
+            for queue in self.broker.routing.route(message) or ():
+                self._owed[queue.name][message.offset] = _Owed(message)
+
+    def _settled(self, change: Change) -> None:
+        owed = self._owed[change.queue]
+        if change.number == REJECT:
+            entry = owed.pop(change.offset)
+            entry.retry += 1
+            entry.bound = self._next_offset - 1
+            entry.serial = self._position
+            owed[change.offset] = entry
+        elif change.number == RETURN:
+            owed[change.offset].retry += 1
+        else:
+            del owed[change.offset]
+
+    def _topology(self, change: Change) -> None:
+        broker = self.broker
+        if change.kind == Change.DECLARED:
+            broker.queues[change.queue] = Queue(change.queue, broker.log, broker.limits, broker.usage)
+            self._owed[change.queue] = {}
+        elif change.kind == Change.BOUND:
+            broker.routing.bind(broker.queues[change.queue], change.names, change.patterns)
+        elif change.kind == Change.EXPIRES:
+            broker.queues[change.queue].expires_after = change.number
+        elif change.kind == Change.DELETED:
+            broker.routing.unbind(broker.queues.pop(change.queue))
+            del self._owed[change.queue]
+        else:
+            raise LogError(f"unknown entry {change!r}")
+
+    def _item(self, entry: _Owed) -> Message | Redelivery:
+        if entry.retry == 0:
+            return entry.message
+        return Redelivery(entry.message, entry.retry, entry.bound, entry.serial)
+
+
+def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> Broker:
+    """A broker in the state that these entries describe."""
+    rebuilt = Replay(log, limits)
+    for entry in entries:
+        rebuilt.apply(entry)
+    return rebuilt.finish()
+
+
+def durable_state(broker: Broker) -> dict[bytes, tuple[tuple[bytes, ...], tuple[bytes, ...], int, list[tuple[int, int]]]]:
+    """What of a broker's state outlives it: per queue its bindings, expiry, and (offset, retry) of what it owes, in order."""
+    return {
+        name: (
+            queue.events,
+            queue.patterns,
+            queue.expires_after,
+            [(message.offset, retry) for message, retry in queue.contents()],
+        )
+        for name, queue in sorted(broker.queues.items())
+    }

@@ -1,0 +1,139 @@
+"""One consumer of one queue, and what it holds.
+
+A subscription is *waiting* when it may be given a message right now: it is active, its connection takes bytes, and it has
+credit left. Only waiting subscriptions stand in their queue's line, so giving a message away never searches.
+
+    parked ──promote──► active ──► waiting ◄──► full (no credit left)
+                           │           ▲
+                           └─ suspend ─┴─ resume   (the connection's outbox is full, or the peer stopped answering)
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from penstock.message import Message
+
+if TYPE_CHECKING:
+    from penstock.core.queue import Queue
+
+PRIORITY_NORMAL: Final = 20
+
+
+class Delivery:
+    """A message in the hands of a consumer that still has to say how it ends.
+
+    `bound` and `serial` are its place in the queue (see `queue.Redelivery`), kept so that it can go back there.
+    """
+
+    def __init__(self, message: Message, subscription: "Subscription", retry: int, bound: int, serial: int) -> None:
+        self.message = message
+        self.subscription = subscription
+        self.retry = retry
+        self.bound = bound
+        self.serial = serial
+        self.open = True
+        self.older: Delivery | None = None
+        self.newer: Delivery | None = None
+
+
+class Subscription:
+    """Subclassed by each protocol's session: `deliver` turns a message into that protocol's bytes."""
+
+    def __init__(
+        self,
+        name: bytes,
+        manual: bool = False,
+        credit: int = 0,
+        priority: int = PRIORITY_NORMAL,
+        exclusive: bool = False,
+    ) -> None:
+        self.name = name  # the consumer's id in its own dialect, for people who look
+        self.manual = manual  # deliveries must be settled; otherwise delivered is done
+        self.credit = credit  # how many deliveries may be open at once; 0 = the broker's limit
+        self.priority = priority
+        self.exclusive = exclusive
+        self.queue: Queue | None = None  # set while subscribed
+        self.active = False
+        self.suspended = False
+        self.waiting = False
+        self.in_flight = 0
+        self.oldest: Delivery | None = None
+        self.newest: Delivery | None = None
+
+    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        """Take a message; False when the connection wants no more for now.
+
+        Must not call back into the broker: the queue is in the middle of its work.
+        """
+        raise NotImplementedError
+
+    def broadcast(self, message: Message) -> bool:
+        """Take a message that no queue keeps and nobody settles."""
+        return self.deliver(message, 0, None)
+
+    def activated(self) -> None:
+        """A parked subscription became active; nothing has been delivered yet."""
+
+    def ended(self) -> None:
+        """The queue was deleted under it; nothing more will come."""
+
+    def hold(self, delivery: Delivery) -> None:
+        last = self.newest
+        if last is None:
+            self.oldest = delivery
+        else:
+            last.newer = delivery
+            delivery.older = last
+        self.newest = delivery
+        self.in_flight += 1
+
+    def let_go(self, delivery: Delivery) -> None:
+        older = delivery.older
+        newer = delivery.newer
+        if older is None:
+            self.oldest = newer
+        else:
+            older.newer = newer
+        if newer is None:
+            self.newest = older
+        else:
+            newer.older = older
+        delivery.older = None
+        delivery.newer = None
+        delivery.open = False
+        self.in_flight -= 1
+
+    def held(self) -> list[Delivery]:
+        """The open deliveries, oldest first."""
+        found: list[Delivery] = []
+        delivery = self.oldest
+        while delivery is not None:
+            found.append(delivery)
+            delivery = delivery.newer
+        return found
+
+
+class Inbox(Subscription):
+    """A subscription that keeps what it is given in a list: for looking at deliveries from inside the process."""
+
+    def __init__(
+        self,
+        name: bytes = b"",
+        manual: bool = False,
+        credit: int = 0,
+        priority: int = PRIORITY_NORMAL,
+        exclusive: bool = False,
+    ) -> None:
+        super().__init__(name, manual, credit, priority, exclusive)
+        self.received: list[tuple[Message, int]] = []
+        self.deliveries: list[Delivery] = []
+        self.takes_more = True
+        self.over = False
+
+    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        self.received.append((message, retry))
+        if delivery is not None:
+            self.deliveries.append(delivery)
+        return self.takes_more
+
+    def ended(self) -> None:
+        self.over = True

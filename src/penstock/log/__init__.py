@@ -1,0 +1,1 @@
+"""Where accepted changes are written down, in order, once."""

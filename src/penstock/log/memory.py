@@ -1,0 +1,36 @@
+"""A log that forgets: offsets and positions are handed out, nothing is kept unless asked for."""
+
+from penstock.log.port import Change, Log
+from penstock.message import Message
+
+
+class MemoryLog(Log):
+    """Everything is durable at once, for as long as the process lives.
+
+    With `keep`, `entries` is the whole history in order: what `core.replay` rebuilds a broker from.
+    """
+
+    def __init__(self, keep: bool = False) -> None:
+        super().__init__()
+        self.keep = keep
+        self.entries: list[Message | Change] = []
+
+    def append(self, message: Message) -> None:
+        message.offset = self.next_offset
+        self.next_offset += 1
+        self.position += 1
+        self.durable = self.position
+        if self.keep:
+            self.entries.append(message)
+
+    def settled(self, queue: bytes, offset: int, how: int) -> None:
+        self.position += 1
+        self.durable = self.position
+        if self.keep:
+            self.entries.append(Change(Change.SETTLED, queue, offset, how))
+
+    def changed(self, change: Change) -> None:
+        self.position += 1
+        self.durable = self.position
+        if self.keep:
+            self.entries.append(change)

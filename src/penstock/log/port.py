@@ -1,0 +1,58 @@
+"""What the core asks of a log. Every accepted change passes through here, in order.
+
+A log hands out two numbers. The **offset** counts messages only: message 0, 1, 2 ... The **position** counts every entry,
+messages, settlements and topology alike; a confirm given at position p may leave once `durable >= p`.
+"""
+
+from typing import Final
+
+from penstock.message import Message
+
+
+class Change:
+    """One entry that is not a message, as a reader gives it back."""
+
+    DECLARED: Final = "declared"  # a queue came to be
+    BOUND: Final = "bound"  # its bindings were replaced: `names` are events, `patterns` JSON texts
+    EXPIRES: Final = "expires"  # it goes away this long after its last consumer: `number` microseconds, -1 = never
+    DELETED: Final = "deleted"
+    SETTLED: Final = "settled"  # a message of the queue: `offset`, `number` is how (message.ACCEPT ...)
+
+    def __init__(
+        self,
+        kind: str,
+        queue: bytes,
+        offset: int = -1,
+        number: int = 0,
+        names: tuple[bytes, ...] = (),
+        patterns: tuple[bytes, ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.queue = queue
+        self.offset = offset
+        self.number = number
+        self.names = names
+        self.patterns = patterns
+
+    def __repr__(self) -> str:
+        return f"<Change {self.kind} {self.queue!r} offset={self.offset} number={self.number} {self.names!r}>"
+
+
+class Log:
+    """The port. One instance is owned by one broker; nobody else appends."""
+
+    def __init__(self) -> None:
+        self.next_offset = 0
+        self.position = 0
+        self.durable = 0
+
+    def append(self, message: Message) -> None:
+        """Take a message and give it its offset."""
+        raise NotImplementedError
+
+    def settled(self, queue: bytes, offset: int, how: int) -> None:
+        raise NotImplementedError
+
+    def changed(self, change: Change) -> None:
+        """Take a change of topology."""
+        raise NotImplementedError

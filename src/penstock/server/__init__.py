@@ -1,0 +1,1 @@
+"""Sockets, signals and timers: the only place that says async."""

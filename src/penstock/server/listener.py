@@ -1,0 +1,39 @@
+"""One open door: an address, and the protocol spoken behind it."""
+
+import asyncio
+
+from penstock.errors import Error
+from penstock.server.connection import Connection, Switchboard
+from penstock.wire.session import Dialect
+
+
+class ListenError(Error):
+    """An address cannot be listened on."""
+
+
+class Listener:
+    def __init__(self, switchboard: Switchboard, dialect: Dialect, host: str, port: int) -> None:
+        self.switchboard = switchboard
+        self.dialect = dialect
+        self.host = host
+        self.port = port
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Accept connections; with port 0, `port` says afterwards which one it became."""
+        try:
+            self._server = await self.switchboard.loop.create_server(
+                self._connection, self.host, self.port, backlog=4096, reuse_address=True
+            )
+        except OSError as error:
+            raise ListenError(f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {error.strerror}") from error
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def stop(self) -> None:
+        """Accept no more; connections that are there stay."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def _connection(self) -> Connection:
+        return Connection(self.switchboard, self.dialect)

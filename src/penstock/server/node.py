@@ -1,0 +1,140 @@
+"""One running broker: clock, log, core, protocols, doors. Started in that order, stopped in the reverse one."""
+
+import asyncio
+import contextlib
+import gc
+import json
+import resource
+import signal
+import sys
+
+import uvloop
+
+from penstock.clock import Clock, SystemClock
+from penstock.config import Config
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
+from penstock.errors import ConfigError
+from penstock.log.memory import MemoryLog
+from penstock.server.connection import Switchboard
+from penstock.server.listener import Listener
+from penstock.server.logs import start_logs
+from penstock.wire.dialects import DIALECTS
+from penstock.wire.session import Hub, Report
+
+DRAIN_POLL_SECONDS = 0.01
+
+
+class Node:
+    """Everything one process serves."""
+
+    def __init__(self, config: Config, report: Report, clock: Clock | None = None) -> None:
+        self.config = config
+        self.report = report
+        self.clock = clock or SystemClock()
+        self.log = MemoryLog()
+        self.broker = Broker(self.log, limits_of(config))
+        self.hub = Hub(self.broker, report)
+        self.dialects = {dialect.name: dialect(self.hub) for dialect in DIALECTS}
+        self.listeners: list[Listener] = []
+
+    async def start(self) -> dict[str, int]:
+        """Open every door; returns the ports by protocol once all of them accept."""
+        config = self.config
+        self.switchboard = Switchboard(asyncio.get_running_loop(), self.hub, self.clock, config.connections_max)
+        for name, port in config.ports().items():
+            dialect = self.dialects.get(name)
+            if port is not None and dialect is not None:
+                listener = Listener(self.switchboard, dialect, config.host, port)
+                try:
+                    await listener.start()
+                except BaseException:
+                    self._stop_listeners()
+                    raise
+                self.listeners.append(listener)
+        return {listener.dialect.name: listener.port for listener in self.listeners}
+
+    async def stop(self) -> None:
+        """Accept no more, say goodbye, write out what is owed to sockets that still take it, and close."""
+        self._stop_listeners()
+        board = self.switchboard
+        board.draining = True
+        now = self.clock.now()
+        for session in list(board.connections):
+            session.goodbye(now)
+        board.flush()
+        deadline = board.loop.time() + self.config.drain_seconds
+        while board.loop.time() < deadline and self._owes_bytes():
+            await asyncio.sleep(DRAIN_POLL_SECONDS)
+        for connection in list(board.connections.values()):
+            if connection.transport.get_write_buffer_size():
+                connection.transport.abort()
+            else:
+                connection.transport.close()
+        while board.connections and board.loop.time() < deadline + 1:
+            await asyncio.sleep(DRAIN_POLL_SECONDS)
+        if board.timer is not None:
+            board.timer.cancel()
+
+    def _owes_bytes(self) -> bool:
+        connections = self.switchboard.connections.values()
+        return any(c.transport.get_write_buffer_size() for c in connections)
+
+    def _stop_listeners(self) -> None:
+        for listener in reversed(self.listeners):
+            listener.stop()
+
+
+def limits_of(config: Config) -> Limits:
+    return Limits(
+        body_size_max=config.body_size_max,
+        line_size_max=config.line_size_max,
+        queues_max=config.queues_max,
+        queue_length_max=config.queue_length_max,
+        queue_bytes_max=config.queue_bytes_max,
+        queue_full=config.queue_full,
+        events_per_queue_max=config.events_per_queue_max,
+        unacked_max=config.unacked_max,
+        memory_bytes_max=config.memory_bytes_max,
+        outbox_bytes_max=config.outbox_bytes_max,
+    )
+
+
+def serve(config: Config) -> int:
+    """Run a broker until SIGTERM or SIGINT; the exit code."""
+    if config.data is not None:
+        raise ConfigError("data", str(config.data), "this version", "keeps messages in memory only; leave --data out")
+    report = start_logs(config.log_level, config.log_format)
+    _raise_open_files()
+    # Messages live and die by reference count; the collector only has to find rare cycles, so it need not look often.
+    gc.set_threshold(200_000, 50, 100)
+    gc.freeze()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(config, report))
+
+
+async def _serve(config: Config, report: Report) -> int:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stopped.set)
+    node = Node(config, report)
+    ports = await node.start()
+    if not config.memory:
+        report("warning", "log.volatile", {"reason": "messages are kept in memory and end with the process"})
+    sys.stdout.write(f"ready {json.dumps(ports)}\n")
+    sys.stdout.flush()
+    report("info", "node.ready", {"ports": ports})
+    await stopped.wait()
+    report("info", "node.draining", {"connections": len(node.switchboard.connections)})
+    await node.stop()
+    report("info", "node.stopped", {})
+    return 0
+
+
+def _raise_open_files() -> None:
+    """As many sockets as the system lets us have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,63 @@
+"""Bytes to lines, a whole read at once."""
+
+from typing import Final
+
+from penstock.errors import ProtocolError
+
+_HTTP_METHODS: Final = (b"GET ", b"POST ", b"PUT ", b"HEAD ", b"DELETE ", b"OPTIONS ", b"PATCH ", b"CONNECT ", b"TRACE ", b"PRI ")
+
+
+class LineBuffer:
+    """Cuts what was read at LF and keeps the unfinished end for the next read, up to a hard cap."""
+
+    def __init__(self, size_max: int) -> None:
+        self.size_max = size_max
+        self._tail = b""
+        self._growing: bytearray | None = None  # a tail that one read was not enough to finish
+
+    def split(self, data: bytes) -> list[bytes]:
+        """The lines that are complete now, without their LF.
+
+        Raises ProtocolError when an unfinished line is longer than the cap; nothing of it is kept then.
+        """
+        if b"\n" not in data:
+            self._hold(data)
+            return []
+        growing = self._growing
+        if growing is not None:
+            growing += data
+            data = bytes(growing)
+            self._growing = None
+        elif self._tail:
+            data = self._tail + data
+        lines = data.split(b"\n")
+        self._tail = lines.pop()
+        return lines
+
+    def pending(self) -> int:
+        """How many bytes of an unfinished line are kept."""
+        return len(self._tail) if self._growing is None else len(self._growing)
+
+    def take_rest(self) -> bytes:
+        """The unfinished line, which is not kept any longer."""
+        rest = self._tail if self._growing is None else bytes(self._growing)
+        self._tail = b""
+        self._growing = None
+        return rest
+
+    def _hold(self, data: bytes) -> None:
+        growing = self._growing
+        if growing is None:
+            growing = bytearray(self._tail)
+            self._growing = growing
+            self._tail = b""
+        growing += data
+        if len(growing) > self.size_max:
+            size = len(growing)
+            self._growing = None
+            raise ProtocolError(f"line of {size} bytes and no end: line_size_max is {self.size_max}")
+
+
+def looks_like_http(first_line: bytes) -> bool:
+    """True for the first line of an HTTP request, which a web page may have made a browser send here."""
+    return first_line.startswith(_HTTP_METHODS) and b" HTTP/" in first_line[-12:]

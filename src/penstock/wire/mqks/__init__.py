@@ -1,0 +1,1 @@
+"""MQKS - Message Queue Kept Simple: one text line per request."""

@@ -1,0 +1,129 @@
+"""MQKS on the wire: lines to requests, answers and deliveries to lines.
+
+    request   {request_id} {action} {data}
+    answer    {request_id} ok {data}           an empty `ok ` keeps its trailing space: clients need three parts
+    refusal   {request_id} error {error_id}
+    delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64] {data}
+"""
+
+from base64 import b64encode
+from typing import Final
+
+from penstock.message import Message, fits_one_line, is_word
+
+CONFIRM: Final = b"--confirm "
+
+
+class BadRequest(ValueError):
+    """A line that means nothing: answered with an error, and the connection goes on."""
+
+
+class Request:
+    """One line, taken apart. `rest` is what follows the action, without a leading `--confirm `."""
+
+    def __init__(self, id: bytes, action: bytes, rest: bytes, confirm: bool) -> None:
+        self.id = id
+        self.action = action
+        self.rest = rest
+        self.confirm = confirm
+
+
+class ConsumeRequest:
+    def __init__(self, queue: bytes, events: tuple[bytes, ...], manual_ack: bool, expires_after: int | None) -> None:
+        self.queue = queue
+        self.events = events
+        self.manual_ack = manual_ack
+        self.expires_after = expires_after  # microseconds; None when the request says nothing of it
+
+
+def decode(line: bytes) -> Request | None:
+    """The request in a line whose end was stripped; None when it has fewer than three parts."""
+    parts = line.split(b" ", 2)
+    if len(parts) < 3:
+        return None
+    rest = parts[2]
+    # Only the very first argument can be the flag, and only if something follows it.
+    if rest.startswith(CONFIRM):
+        return Request(parts[0], parts[1], rest[len(CONFIRM) :], True)
+    return Request(parts[0], parts[1], rest, False)
+
+
+def decode_publish(rest: bytes) -> tuple[bytes, bytes]:
+    """The event and the data."""
+    event, _, data = rest.partition(b" ")
+    if not data:
+        raise BadRequest("publish needs an event and data")
+    return event, data
+
+
+def decode_pair(rest: bytes) -> tuple[bytes, bytes]:
+    """The consumer and the message of ack and reject."""
+    consumer, _, message = rest.partition(b" ")
+    if not message:
+        raise BadRequest("expected {consumer_id} {msg_id}|--all")
+    return consumer, message
+
+
+def decode_consume(rest: bytes) -> ConsumeRequest:
+    """Flags may stand anywhere; the first other word is the queue, the rest are events."""
+    words: list[bytes] = []
+    manual_ack = False
+    expires_after: int | None = None
+    for word in rest.split(b" "):
+        if word == b"--manual-ack":
+            manual_ack = True
+        elif word == b"--delete-queue-when-unused":
+            expires_after = 0
+        elif word.startswith(b"--delete-queue-when-unused="):
+            expires_after = _microseconds(word.partition(b"=")[2])
+        elif word.startswith(b"--"):
+            raise BadRequest(f"unknown flag {word.decode('utf-8', 'backslashreplace')}")
+        else:
+            words.append(word)
+    if len(words) < 2:
+        raise BadRequest("consume needs a queue and at least one event")
+    return ConsumeRequest(words[0], tuple(words[1:]), manual_ack, expires_after)
+
+
+def _microseconds(text: bytes) -> int:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise BadRequest("--delete-queue-when-unused wants a number of seconds") from None
+    if seconds != seconds or seconds > 1e9:
+        raise BadRequest("--delete-queue-when-unused wants at most 1e9 seconds")
+    return max(0, round(seconds * 1_000_000)) if seconds > 0 else 0
+
+
+def encode_ok(request_id: bytes, data: bytes = b"") -> bytes:
+    return b"%s ok %s\n" % (request_id, data)
+
+
+def encode_error(request_id: bytes, error_id: bytes) -> bytes:
+    return b"%s error %s\n" % (request_id, error_id)
+
+
+def encode_delivery(prefix: bytes, message: Message, retry: int) -> bytes:
+    """The line for any message, also one that came in by a protocol that carries more than a line can.
+
+    A body that would not survive is base64-coded and says so. White space in an id or an event becomes `%XX`, since the
+    line is cut at spaces.
+    """
+    properties = b"event=" + _word(message.event)
+    if retry:
+        properties += b",retry=%d" % retry
+    body = message.body
+    if not fits_one_line(message) and not _is_plain(body):
+        properties += b",encoding=base64"
+        body = b64encode(body)
+    return b"%s%s %s %s\n" % (prefix, _word(message.id), properties, body)
+
+
+def _is_plain(body: bytes) -> bool:
+    return not (b"\n" in body or b"\r" in body or b"\0" in body or (body and body[-1] <= 32))
+
+
+def _word(name: bytes) -> bytes:
+    if is_word(name):
+        return name
+    return b"".join([b"%%%02X" % byte if byte <= 32 else bytes([byte]) for byte in name])

@@ -1,0 +1,288 @@
+"""One MQKS client: its requests become verbs of the broker, deliveries become lines.
+
+Consumer ids are known to the whole broker, not to one connection: an ack may come by another one, and a client that
+reconnects starts its consumers again under their old ids, perhaps before its old connection was seen to be gone.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from penstock.core.subscription import Delivery, Subscription
+from penstock.errors import ProtocolError, Refused
+from penstock.message import LINE_SAFE, Message
+from penstock.wire.expression import ExpressionError, evaluate, render
+from penstock.wire.lines import LineBuffer, looks_like_http
+from penstock.wire.mqks.codec import (
+    BadRequest,
+    Request,
+    decode,
+    decode_consume,
+    decode_pair,
+    decode_publish,
+    encode_delivery,
+    encode_error,
+    encode_ok,
+)
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
+from penstock.wire.state import StateView
+
+PROTOCOL: Final = "mqks"
+ALL: Final = b"--all"
+SHARED_WITH_SEVX: Final = (b"ack", b"reject", b"delete_queue", b"_eval")
+RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
+NOBODY: Final = b"None"  # the id in the answer to a line that has none
+
+
+class Mqks(Dialect):
+    """The protocol, with the consumers of all its clients by their ids."""
+
+    name = PROTOCOL
+    default_port = 54321
+
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(hub)
+        self.consumers: dict[bytes, Consumer] = {}
+
+    def open(self, peer: str, now: int) -> Session:
+        return MqksSession(self, peer)
+
+    def recognise(self, head: bytes) -> int:
+        """By the action of the first line; `ack` and `_eval` are SEVX's too, which has JSON behind them."""
+        parts = head.split(b" ", 2)
+        if len(parts) < 3 or (not parts[2] and b"\n" not in head):
+            return NO if b"\n" in head or len(head) > RECOGNISE_WITHIN else MAYBE
+        if parts[1] not in HANDLERS:
+            return NO
+        return NO if parts[2].startswith(b"{") and parts[1] in SHARED_WITH_SEVX else YES
+
+
+class Consumer(Subscription):
+    """One `consume`."""
+
+    def __init__(self, session: "MqksSession", id: bytes, manual_ack: bool) -> None:
+        super().__init__(id, manual=manual_ack)
+        self.session = session
+        self.prefix = id + b" ok "
+        self.unacked: dict[bytes, Delivery] = {}
+        self.namesakes: dict[bytes, list[Delivery]] = {}  # further deliveries whose message has the same id
+
+    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        session = self.session
+        if session.outbox_size == 0:
+            session.hub.dirty.append(session)
+        outbox = session.outbox
+        if retry == 0 and message.line_fit == LINE_SAFE:
+            # The pieces are joined once, with everything else this client gets in this turn.
+            id = message.id
+            body = message.body
+            outbox.append(self.prefix)
+            outbox.append(id)
+            outbox.append(b" event=")
+            outbox.append(message.event)
+            outbox.append(b" ")
+            outbox.append(body)
+            outbox.append(b"\n")
+            session.outbox_size += len(self.prefix) + len(id) + len(body) + 16
+        else:
+            line = encode_delivery(self.prefix, message, retry)
+            outbox.append(line)
+            session.outbox_size += len(line)
+        if delivery is not None:
+            if message.id in self.unacked:
+                self.namesakes.setdefault(message.id, []).append(delivery)
+            else:
+                self.unacked[message.id] = delivery
+        return session.outbox_size < session.outbox_max
+
+    def ended(self) -> None:
+        self.session.forget(self)
+
+    def take(self, message_id: bytes) -> Delivery | None:
+        """The oldest open delivery of that message id, which is not remembered any longer."""
+        delivery = self.unacked.pop(message_id, None)
+        if delivery is not None and self.namesakes:
+            others = self.namesakes.get(message_id)
+            if others:
+                self.unacked[message_id] = others.pop(0)
+                if not others:
+                    del self.namesakes[message_id]
+        return delivery
+
+    def take_all(self) -> list[Delivery]:
+        self.unacked.clear()
+        self.namesakes.clear()
+        return self.held()
+
+
+class MqksSession(Session):
+    protocol = PROTOCOL
+
+    def __init__(self, dialect: Mqks, peer: str) -> None:
+        super().__init__(dialect.hub, peer)
+        self.dialect = dialect
+        self.lines = LineBuffer(dialect.hub.limits.line_size_max)
+        self.own: dict[bytes, Consumer] = {}
+        self.fresh = True
+
+    def feed(self, data: bytes, now: int) -> None:
+        if self.closing:
+            return
+        self.now = now
+        try:
+            lines = self.lines.split(data)
+        except ProtocolError as error:
+            self.send(encode_error(NOBODY, self.fail(error.reason, b"")))
+            self.hang_up()
+            return
+        if self.fresh and lines:
+            self.fresh = False
+            if looks_like_http(lines[0]):
+                self.fail("an HTTP request on the MQKS port", lines[0])
+                self.hang_up()
+                return
+        self._run(lines)
+
+    def _run(self, lines: list[bytes]) -> None:
+        broker = self.broker
+        consumers = self.dialect.consumers
+        now = self.now
+        for line in lines:
+            parts = line.split(b" ", 3)
+            # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of them.
+            if len(parts) == 4 and parts[1] == b"publish":
+                event = parts[2]
+                data = parts[3]
+                if data and data[-1] > 32 and event != b"--confirm":
+                    message = Message(parts[0], event, data, now, PROTOCOL)
+                    message.line_fit = LINE_SAFE
+                    try:
+                        broker.publish(message)
+                    except Refused as refusal:
+                        self._refuse(parts[0], str(refusal), line)
+                    continue
+            elif len(parts) == 4 and parts[1] == b"ack":
+                consumer = consumers.get(parts[2])
+                delivery = None if consumer is None else consumer.take(parts[3])
+                if delivery is not None:
+                    broker.accept(delivery)
+                    continue
+            self._request(line.rstrip())
+
+    def _request(self, line: bytes) -> None:
+        request = decode(line)
+        if request is None:
+            self._refuse(NOBODY, "expected {request_id} {action} {data}", line)
+            return
+        handler = HANDLERS.get(request.action)
+        if handler is None:
+            self._refuse(request.id, "unknown action", line)
+            return
+        try:
+            handler(self, request)
+        except (BadRequest, Refused, ExpressionError) as error:
+            self._refuse(request.id, str(error), line)
+
+    def on_publish(self, request: Request) -> None:
+        event, data = decode_publish(request.rest)
+        message = Message(request.id, event, data, self.now, PROTOCOL)
+        mark = len(self.outbox)
+        self.broker.publish(message)
+        if request.confirm:
+            # A consumer on this very connection may have been given the message: the answer goes before it.
+            self.confirm(encode_ok(request.id))
+            if len(self.outbox) > mark + 1:
+                self.outbox.insert(mark, self.outbox.pop())
+
+    def on_consume(self, request: Request) -> None:
+        arguments = decode_consume(request.rest)
+        broker = self.broker
+        broker.bind(arguments.queue, arguments.events)
+        if arguments.expires_after is not None:
+            broker.expire(arguments.queue, arguments.expires_after)
+        self._ok(request)
+        consumer = Consumer(self, request.id, arguments.manual_ack)
+        former = self.dialect.consumers.get(request.id)
+        if former is not None:
+            former.session.forget(former)
+        self.own[request.id] = consumer
+        self.dialect.consumers[request.id] = consumer
+        broker.subscribe(arguments.queue, consumer, former, self.now)
+
+    def on_ack(self, request: Request) -> None:
+        consumer_id, message_id = decode_pair(request.rest)
+        consumer = self.dialect.consumers.get(consumer_id)
+        if consumer is not None:
+            if message_id == ALL:
+                for delivery in consumer.take_all():
+                    self.broker.accept(delivery)
+            else:
+                found = consumer.take(message_id)
+                if found is not None:
+                    self.broker.accept(found)
+        self._ok(request)
+
+    def on_reject(self, request: Request) -> None:
+        consumer_id, message_id = decode_pair(request.rest)
+        consumer = self.dialect.consumers.get(consumer_id)
+        if consumer is not None:
+            if message_id == ALL:
+                for delivery in consumer.take_all():
+                    self.broker.reject(delivery)
+            else:
+                found = consumer.take(message_id)
+                if found is not None:
+                    self.broker.reject(found)
+        self._ok(request)
+
+    def on_delete_consumer(self, request: Request) -> None:
+        consumer = self.dialect.consumers.get(request.rest)
+        if consumer is not None:
+            consumer.session.forget(consumer)
+            self.broker.cancel(consumer, self.now)
+        self._ok(request)
+
+    def on_delete_queue(self, request: Request) -> None:
+        self.broker.delete(request.rest)  # the whole rest of the line is the name
+        self._ok(request)
+
+    def on_ping(self, request: Request) -> None:
+        self.send(encode_ok(request.id, request.rest))
+
+    def on_eval(self, request: Request) -> None:
+        value = evaluate(request.rest.decode("utf-8", "replace"), {"state": StateView(self.hub)})
+        self.send(encode_ok(request.id, render(value).encode("utf-8", "replace")))
+
+    def _ok(self, request: Request) -> None:
+        if request.confirm:
+            self.confirm(encode_ok(request.id))
+
+    def _refuse(self, request_id: bytes, reason: str, line: bytes) -> None:
+        self.send(encode_error(request_id, self.fail(reason, line)))
+
+    def forget(self, consumer: Consumer) -> None:
+        """The consumer has ended, or another one takes its id."""
+        consumers = self.dialect.consumers
+        if consumers.get(consumer.name) is consumer:
+            del consumers[consumer.name]
+        if self.own.get(consumer.name) is consumer:
+            del self.own[consumer.name]
+
+    def subscriptions(self) -> list[Subscription]:
+        return list(self.own.values())
+
+    def end(self, now: int) -> None:
+        super().end(now)
+        for consumer in list(self.own.values()):
+            self.forget(consumer)
+
+
+HANDLERS: Final[dict[bytes, Callable[[MqksSession, Request], None]]] = {
+    b"publish": MqksSession.on_publish,
+    b"consume": MqksSession.on_consume,
+    b"ack": MqksSession.on_ack,
+    b"reject": MqksSession.on_reject,
+    b"delete_consumer": MqksSession.on_delete_consumer,
+    b"delete_queue": MqksSession.on_delete_queue,
+    b"ping": MqksSession.on_ping,
+    b"_eval": MqksSession.on_eval,
+}

@@ -1,0 +1,184 @@
+"""The shape all protocols share: a session is fed bytes and leaves bytes in its outbox. It knows no socket.
+
+    feed(data, now) ──► requests ──► verbs of the broker
+                                            │ deliver
+    drain() ◄── outbox ◄────────────────────┘
+
+Whoever owns the socket feeds what it reads, and after each turn of its loop writes what `Hub.dirty` sessions have to say,
+one write each.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
+from penstock.core.subscription import Subscription
+from penstock.wire.ids import ERROR_ID_LENGTH, IdSource, random_id
+
+# Whether the first bytes of a connection are this protocol's.
+NO: Final = 0
+MAYBE: Final = 1  # too early to say
+YES: Final = 2
+
+# (level, event name, details): how a session tells people about something, without knowing where logs go.
+Report = Callable[[str, str, dict[str, object]], None]
+
+
+class Options:
+    """Switches between a protocol's better behaviour, which is the default, and what its original program does."""
+
+    def __init__(
+        self,
+        smqs_lose_undone: bool = False,
+        sevx_id_inside: bool = False,
+        rq_broadcast_as_request: bool = False,
+    ) -> None:
+        self.smqs_lose_undone = smqs_lose_undone  # a lost consumer's undone messages are gone, as in the original
+        self.sevx_id_inside = sevx_id_inside  # deliveries carry the id inside the JSON, as version 0.1.1 of its text says
+        self.rq_broadcast_as_request = rq_broadcast_as_request  # stock librq consumers die of a BROADCAST
+
+
+class Hub:
+    """What the sessions of one node share."""
+
+    def __init__(self, broker: Broker, report: Report, options: Options | None = None, id_prefix: bytes = b"") -> None:
+        self.broker = broker
+        self.options = options or Options()
+        self.limits: Limits = broker.limits
+        self.report = report
+        self.ids = IdSource(id_prefix or random_id(10) + b".")
+        self.sessions: dict[Session, None] = {}
+        self.dirty: list[Session] = []  # have something to write
+        self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
+
+    def run_awake(self, now: int) -> None:
+        """Let sessions go on that were given something they waited for."""
+        while self.awake:
+            sessions = self.awake
+            self.awake = []
+            for session in sessions:
+                if not session.over:
+                    session.wake(now)
+
+
+class Session:
+    """One client, from its first byte to goodbye."""
+
+    protocol = ""
+
+    def __init__(self, hub: Hub, peer: str) -> None:
+        self.hub = hub
+        self.broker = hub.broker
+        self.peer = peer
+        self.outbox: list[bytes] = []
+        self.outbox_size = 0  # roughly, in bytes
+        self.outbox_max = hub.limits.outbox_bytes_max
+        self.closing = False  # write what is there, then close
+        self.over = False  # the connection is gone
+        self.now = 0  # when the present read came in
+        self.errors = 0
+        hub.sessions[self] = None
+
+    # -- what the owner of the socket calls -------------------------------------------------------------------------
+
+    def feed(self, data: bytes, now: int) -> None:
+        """Take what was read; answers and deliveries land in outboxes. Raises nothing."""
+        raise NotImplementedError
+
+    def drain(self) -> bytes:
+        """Everything there is to write now."""
+        data = b"".join(self.outbox)
+        self.outbox.clear()
+        self.outbox_size = 0
+        return data
+
+    def pause(self) -> None:
+        """The socket takes no more: no deliveries until `resume`."""
+        for subscription in self.subscriptions():
+            self.broker.suspend(subscription)
+
+    def resume(self) -> None:
+        for subscription in self.subscriptions():
+            self.broker.resume(subscription)
+
+    def end(self, now: int) -> None:
+        """The connection is gone: its consumers end, what they held goes back."""
+        self.over = True
+        for subscription in self.subscriptions():
+            self.broker.cancel(subscription, now)
+        self.outbox.clear()
+        self.outbox_size = 0
+        self.hub.sessions.pop(self, None)
+
+    def goodbye(self, now: int) -> None:
+        """The broker is shutting down: say what the protocol has to say about it."""
+
+    def wake(self, now: int) -> None:
+        """Go on with what waited; asked for by putting the session into `hub.awake`."""
+
+    # -- what protocols build on ------------------------------------------------------------------------------------
+
+    def subscriptions(self) -> list[Subscription]:
+        """The consumers of this client."""
+        return []
+
+    def send(self, data: bytes) -> None:
+        if self.outbox_size == 0:
+            self.hub.dirty.append(self)
+        self.outbox.append(data)
+        self.outbox_size += len(data)
+
+    def confirm(self, answer: bytes) -> None:
+        """Answer once everything accepted so far is as safe as this broker promises: the one road of every confirm."""
+        assert self.broker.log.durable >= self.broker.log.position
+        self.send(answer)
+
+    def fail(self, reason: str, request: bytes) -> bytes:
+        """Log what went wrong under a new error id, and give that id."""
+        error_id = random_id(ERROR_ID_LENGTH)
+        self.errors += 1
+        self.hub.report(
+            "warning",
+            "request.refused",
+            {
+                "error_id": error_id.decode(),
+                "reason": reason,
+                "protocol": self.protocol,
+                "peer": self.peer,
+                "request": request[:200].decode("utf-8", "backslashreplace"),
+            },
+        )
+        return error_id
+
+    def hang_up(self) -> None:
+        """Close once what is in the outbox is written."""
+        if not self.closing:
+            self.closing = True
+            if self.outbox_size == 0:
+                self.hub.dirty.append(self)
+
+
+class Dialect:
+    """One protocol: opens sessions, and holds what they share."""
+
+    name = ""
+    default_port = 0
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+
+    def open(self, peer: str, now: int) -> Session:
+        """A session for a client that has just connected."""
+        raise NotImplementedError
+
+    def recognise(self, head: bytes) -> int:
+        """Whether a connection that begins like this speaks this protocol: NO, MAYBE (wait for more) or YES.
+
+        Never YES for a beginning that another protocol could have as well.
+        """
+        raise NotImplementedError
+
+    def full(self) -> bytes:
+        """What to say to a client there is no room for, before the door closes."""
+        return b""

@@ -1,0 +1,76 @@
+"""The statistics that `_eval` may look at, under the names the MQKS documents use. Read-only, worked out when asked for."""
+
+from penstock.core.queue import NEVER
+from penstock.core.subscription import Subscription
+from penstock.wire.expression import FlagView, SizeView, View
+from penstock.wire.session import Hub
+
+
+def text(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")
+
+
+class StateView(View):
+    """`state` of an `_eval` expression."""
+
+    def __init__(self, hub: Hub) -> None:
+        super().__init__()
+        self._hub = hub
+        self._broker = hub.broker
+
+    @property
+    def published(self) -> int:
+        return self._broker.published
+
+    @property
+    def queued(self) -> int:
+        return self._broker.queued()
+
+    @property
+    def consumed(self) -> int:
+        return self._broker.delivered()
+
+    @property
+    def queues(self) -> dict[str, SizeView]:
+        return {text(name): SizeView(queue.ready) for name, queue in self._broker.queues.items()}
+
+    @property
+    def queues_by_events(self) -> dict[str, list[str]]:
+        by_event = self._broker.routing.by_event
+        return {text(event): [text(queue.name) for queue in queues] for event, queues in by_event.items()}
+
+    @property
+    def queues_to_delete_when_unused(self) -> dict[str, float]:
+        queues = self._broker.queues
+        return {text(n): q.expires_after / 1_000_000 for n, q in queues.items() if q.expires_after != NEVER}
+
+    @property
+    def queues_used(self) -> dict[str, FlagView]:
+        return {text(name): FlagView(queue.consumer_count() > 0) for name, queue in self._broker.queues.items()}
+
+    @property
+    def queues_by_consumer_ids(self) -> dict[str, str]:
+        return {text(s.name): text(s.queue.name) for s in self._consumers() if s.queue is not None}
+
+    @property
+    def messages_by_consumer_ids(self) -> dict[str, dict[str, str]]:
+        return {
+            text(s.name): {text(d.message.id): text(d.message.event) for d in s.held()}
+            for s in self._consumers()
+            if s.manual
+        }
+
+    @property
+    def consumer_ids_by_clients(self) -> dict[str, list[str]]:
+        return {session.peer: [text(s.name) for s in session.subscriptions()] for session in self._hub.sessions}
+
+    @property
+    def responses_by_clients(self) -> dict[str, SizeView]:
+        return {session.peer: SizeView(len(session.outbox)) for session in self._hub.sessions}
+
+    @property
+    def socks_by_clients(self) -> dict[str, str]:
+        return {session.peer: session.protocol for session in self._hub.sessions}
+
+    def _consumers(self) -> list[Subscription]:
+        return [s for session in self._hub.sessions for s in session.subscriptions()]
