@@ -8,6 +8,7 @@ from typing import Final
 
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.limits import Limits
+from penstock.core.patterns import canonical
 from penstock.core.queue import NEVER, Queue, Usage
 from penstock.core.routing import Routing
 from penstock.core.subscription import Delivery, Subscription
@@ -60,11 +61,12 @@ class Broker:
             raise self._body_too_large(message)
         self.published += 1
         queues = self.routing.route(message)
+        if self._awaiting and message.event.startswith(REPLY_PREFIX):
+            # Whoever waits gets it, also where a queue takes everything there is, by an empty pattern.
+            self.reply(message.event[len(REPLY_PREFIX) :], message.body)
         if queues is None:
             self.log.append(message)
             self.unrouted += 1
-            if self._awaiting and message.event.startswith(REPLY_PREFIX):
-                self.reply(message.event[len(REPLY_PREFIX) :], message.body)
         elif len(queues) == 1:
             queue = queues[0]
             if queue.full and not queue.make_room():
@@ -166,7 +168,7 @@ class Broker:
         return queue
 
     def bind(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
-        """Make these the bindings of the queue, in place of what it had."""
+        """Make these the bindings of the queue, in place of what it had. Patterns are texts of JSON objects."""
         limits = self.limits
         if len(events) + len(patterns) > limits.events_per_queue_max:
             raise Refused(
@@ -176,6 +178,8 @@ class Broker:
         for event in events:
             if len(event) > limits.name_size_max:
                 raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {limits.name_size_max}")
+        if patterns:
+            patterns = tuple(dict.fromkeys([canonical(pattern) for pattern in patterns]))
         queue = self.declare(name)
         if queue.events != events or queue.patterns != patterns:
             self.routing.bind(queue, events, patterns)

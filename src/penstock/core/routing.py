@@ -1,26 +1,50 @@
-"""Which queues want a message that is published under an event name."""
+"""Which queues want a message that is published: those bound to its event, and those bound by a pattern it matches."""
 
+from penstock.core.patterns import Patterns, document_of, may_be_object
 from penstock.core.queue import Queue
 from penstock.message import Message
 
 
 class Routing:
-    """Bindings of queues to events. A list once handed out is never changed, so a publish may walk it in peace."""
+    """Bindings of queues. A list once handed out is never changed, so a publish may walk it in peace."""
 
     def __init__(self) -> None:
         self.by_event: dict[bytes, list[Queue]] = {}
+        self.by_pattern = Patterns()
+        self.has_patterns = False
 
     def route(self, message: Message) -> list[Queue] | None:
         """The queues the message goes to, each once; None when nobody wants it."""
-        return self.by_event.get(message.event)
+        queues = self.by_event.get(message.event)
+        if self.has_patterns:
+            return self._add_matching(message, queues)
+        return queues
+
+    def _add_matching(self, message: Message, queues: list[Queue] | None) -> list[Queue] | None:
+        """Those of the event first, then those of each matching pattern, all in the order in which they were bound."""
+        if message.document is None and not self.by_pattern.wrapped and not may_be_object(message.body):
+            return queues
+        found = self.by_pattern.matching(document_of(message))
+        if not found:
+            return queues
+        if len(found) == 1 and queues is None:
+            return found[0].queues()
+        wanting: dict[Queue, None] = dict.fromkeys(queues or ())
+        for pattern in found:
+            for queue in pattern.queues():
+                wanting[queue] = None
+        return list(wanting)
 
     def bind(self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
-        """Replace the bindings of the queue."""
+        """Replace the bindings of the queue; patterns are canonical texts."""
         self.unbind(queue)
         queue.events = tuple(dict.fromkeys(events))
-        queue.patterns = patterns
+        queue.patterns = tuple(dict.fromkeys(patterns))
         for event in queue.events:
             self.by_event[event] = [*self.by_event.get(event, ()), queue]
+        for pattern in queue.patterns:
+            self.by_pattern.bind(queue, pattern)
+        self.has_patterns = len(self.by_pattern) > 0
 
     def unbind(self, queue: Queue) -> None:
         for event in queue.events:
@@ -29,5 +53,8 @@ class Routing:
                 self.by_event[event] = left
             else:
                 del self.by_event[event]
+        for pattern in queue.patterns:
+            self.by_pattern.unbind(queue, pattern)
         queue.events = ()
         queue.patterns = ()
+        self.has_patterns = len(self.by_pattern) > 0

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from typing import cast
 
 from penstock.clock import Clock
 from penstock.wire.session import Dialect, Hub, Session
@@ -96,8 +97,7 @@ class Connection(asyncio.Protocol):
         self.reading_paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = transport = cast(asyncio.Transport, transport)
         board = self.switchboard
         peer = peer_name(transport)
         if len(board.connections) >= board.connections_max or board.draining:

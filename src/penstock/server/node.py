@@ -35,7 +35,7 @@ class Node:
         self.log = MemoryLog()
         self.broker = Broker(self.log, limits_of(config))
         self.hub = Hub(self.broker, report)
-        self.dialects = {dialect.name: dialect(self.hub) for dialect in DIALECTS}
+        self.dialects = {dialect.name: dialect for dialect in [make(self.hub) for make in DIALECTS]}
         self.listeners: list[Listener] = []
 
     async def start(self) -> dict[str, int]:

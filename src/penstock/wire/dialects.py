@@ -3,6 +3,7 @@
 from typing import Final
 
 from penstock.wire.mqks.session import Mqks
+from penstock.wire.mqmq.session import Mqmq
 from penstock.wire.session import Dialect
 
-DIALECTS: Final[tuple[type[Dialect], ...]] = (Mqks,)
+DIALECTS: Final[tuple[type[Dialect], ...]] = (Mqks, Mqmq)

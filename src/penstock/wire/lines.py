@@ -38,6 +38,13 @@ class LineBuffer:
         """How many bytes of an unfinished line are kept."""
         return len(self._tail) if self._growing is None else len(self._growing)
 
+    def first_byte(self) -> int:
+        """What an unfinished line begins with; -1 when there is none."""
+        rest = self._growing
+        if rest is not None:
+            return rest[0] if rest else -1
+        return self._tail[0] if self._tail else -1
+
     def take_rest(self) -> bytes:
         """The unfinished line, which is not kept any longer."""
         rest = self._tail if self._growing is None else bytes(self._growing)

@@ -1,5 +1,7 @@
 """The statistics that `_eval` may look at, under the names the MQKS documents use. Read-only, worked out when asked for."""
 
+from typing import ClassVar
+
 from penstock.core.queue import NEVER
 from penstock.core.subscription import Subscription
 from penstock.wire.expression import FlagView, SizeView, View
@@ -13,8 +15,24 @@ def text(name: bytes) -> str:
 class StateView(View):
     """`state` of an `_eval` expression."""
 
+    visible: ClassVar[frozenset[str]] = frozenset(
+        {
+            "published",
+            "queued",
+            "consumed",
+            "queues",
+            "queues_by_events",
+            "queues_to_delete_when_unused",
+            "queues_used",
+            "queues_by_consumer_ids",
+            "messages_by_consumer_ids",
+            "consumer_ids_by_clients",
+            "responses_by_clients",
+            "socks_by_clients",
+        }
+    )
+
     def __init__(self, hub: Hub) -> None:
-        super().__init__()
         self._hub = hub
         self._broker = hub.broker
 

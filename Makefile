@@ -1,0 +1,45 @@
+# One line each; what takes more is in scripts/. `make test` is what CI runs.
+# A part of the suite: make test ARGS="tests/core -x". Without a C compiler: PENSTOCK_PURE=1 make test.
+
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: setup demo run bench test lint types fmt build lock clean
+
+setup:  ## .venv with the locked dependencies and the compiled package; quick when nothing changed
+	@$(PYTHON) -m scripts.setup
+
+demo: setup  ## see it work
+	@$(BIN)/python examples/demo.py $(ARGS)
+
+run: setup  ## the server, on its default ports
+	@$(BIN)/penstock serve $(ARGS)
+
+bench: setup  ## how fast it is, beside its peers
+	@$(BIN)/python -m bench $(ARGS)
+
+test: lint types  ## everything: lint, types, the suite compiled, the suite interpreted
+	@scripts/suite compiled $(ARGS)
+	@scripts/suite interpreted $(ARGS)
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: setup
+	@$(BIN)/mypy setup.py scripts src $(wildcard tests bench examples)
+
+fmt: setup
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+build:  ## the wheel, into dist/
+	@$(PYTHON) -m scripts.setup --wheel dist
+
+lock:  ## pins the dependencies; make lock ARGS=--upgrade takes the newest
+	@scripts/lock $(ARGS)
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,146 @@
+"""`make setup`: .venv with the locked dependencies and the built package, and nothing done twice.
+
+    python3 -m scripts.setup                 brings .venv up to date
+    python3 -m scripts.setup --wheel DIR     and leaves the wheel in DIR
+
+Two stamps in .venv say what is in it: one the lock it was filled from, one the sources the package was built from and
+whether they were compiled. A stamp is taken away before the work starts and written when it is done, so a run that was
+cut short is done again.
+
+The package is built from a copy in a temporary directory. Nothing the build leaves behind can reach `src/`, where a
+stale compiled module would shadow its source, or be picked up by the next build.
+
+This runs before anything is installed: standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from scripts import system
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+LOCK = ROOT / "requirements" / "dev.txt"
+DEPENDENCIES_STAMP = VENV / ".penstock-dependencies"
+PACKAGE_STAMP = VENV / ".penstock-package"  # "compiled <digest>" or "pure <digest>"
+
+BUILD_FILES = ("setup.py", "pyproject.toml", "LICENSE", "README.md")  # copied beside src/, where they exist
+LEFTOVERS = shutil.ignore_patterns("__pycache__", "*.pyc", "*.so", "*.egg-info")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="make setup")
+    parser.add_argument("--wheel", metavar="DIR", type=Path, help="leave the built wheel in DIR")
+    wheel_dir: Path | None = parser.parse_args().wheel
+
+    system.require_python()
+    checkout = os.open(ROOT, os.O_RDONLY)  # two runs in one checkout take turns; the lock ends with the process
+    fcntl.flock(checkout, fcntl.LOCK_EX)
+
+    compiler = os.environ.get("PENSTOCK_PURE") != "1"
+    fresh = read_stamp(DEPENDENCIES_STAMP) == _dependencies_digest()
+    package = _package_digest()
+    if fresh and wheel_dir is None and read_stamp(PACKAGE_STAMP) == f"{_mode(compiler)} {package}":
+        return
+
+    compiler = system.require(venv=not fresh, compiler=compiler)
+    if not fresh:
+        _install_dependencies()
+    stamp = f"{_mode(compiler)} {package}"
+    if wheel_dir is not None or read_stamp(PACKAGE_STAMP) != stamp:
+        _install_package(_mode(compiler), stamp, wheel_dir)
+
+
+def read_stamp(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _mode(compiler: bool) -> str:
+    return "compiled" if compiler else "pure"
+
+
+def _digest(paths: Iterable[Path], *more: str) -> str:
+    digest = hashlib.sha256("\0".join(more).encode())
+    for path in paths:
+        content = path.read_bytes()
+        digest.update(f"\0{path.relative_to(ROOT)}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _dependencies_digest() -> str:
+    """Over the lock, the interpreter inside .venv and its place: a moved or copied .venv is not to be trusted."""
+    asked = [str(PYTHON), "-I", "-S", "-c", "import sys; print(sys.implementation.cache_tag)"]
+    try:
+        tag = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        tag = sys.implementation.cache_tag  # no usable .venv yet: this interpreter will make it
+        DEPENDENCIES_STAMP.unlink(missing_ok=True)
+    return _digest([LOCK], tag, str(VENV))
+
+
+def _package_digest() -> str:
+    sources = (path for path in sorted((ROOT / "src").rglob("*")) if path.is_file())
+    wanted = [path for path in sources if path.suffix not in (".pyc", ".so") and ".egg-info" not in str(path)]
+    return _digest([*wanted, ROOT / "setup.py", ROOT / "pyproject.toml", LOCK])
+
+
+def _install_dependencies() -> None:
+    """Starts from an empty .venv, so that it holds what the lock names and nothing older."""
+    print("penstock: installing the locked dependencies into .venv", flush=True)
+    system.run([sys.executable, "-m", "venv", "--clear", str(VENV)])
+    _pip("install", "--require-hashes", "-r", str(LOCK))
+    DEPENDENCIES_STAMP.write_text(_dependencies_digest() + "\n")
+
+
+def _install_package(mode: str, stamp: str, wheel_dir: Path | None) -> None:
+    verb = {"compiled": "compiling", "pure": "building, interpreted,"}[mode]
+    print(f"penstock: {verb} and installing the package", flush=True)
+    started = time.monotonic()
+    PACKAGE_STAMP.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix="penstock-") as scratch:
+        wheel = _build_wheel(Path(scratch), pure=mode == "pure")
+        _pip("install", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
+        if wheel_dir is not None:
+            wheel_dir.mkdir(parents=True, exist_ok=True)
+            print(f"penstock: {shutil.copy2(wheel, wheel_dir)}", flush=True)
+    PACKAGE_STAMP.write_text(stamp + "\n")
+    print(f"penstock: done in {time.monotonic() - started:.0f} s", flush=True)
+
+
+def _build_wheel(scratch: Path, *, pure: bool) -> Path:
+    tree = scratch / "tree"
+    shutil.copytree(ROOT / "src", tree / "src", ignore=LEFTOVERS)
+    for name in BUILD_FILES:
+        if (ROOT / name).exists():
+            shutil.copy2(ROOT / name, tree / name)
+    out = scratch / "wheel"
+    _pip(
+        *("wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(out), str(tree)),
+        PENSTOCK_PURE="1" if pure else "0",
+    )
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+def _pip(*arguments: str, **environment: str) -> None:
+    system.run([str(PYTHON), "-m", "pip", "--disable-pip-version-check", *arguments], **environment)
+
+
+if __name__ == "__main__":
+    main()

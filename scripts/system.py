@@ -1,0 +1,127 @@
+"""What the build needs from the system, and how it gets there.
+
+A virtual environment needs ensurepip; compiling needs a C compiler and Python's headers. Each is found by trying it,
+not by asking the package manager, so a compiler from elsewhere counts. What is missing is installed with apt-get when
+we are root; otherwise one line says what to install.
+
+This runs before anything is installed: standard library only.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import NoReturn
+
+PYTHON_MIN = (3, 11)
+VERSIONED = f"python{sys.version_info[0]}.{sys.version_info[1]}"  # Debian names its packages so: python3.11-venv
+
+PROGRAM = "int main(void) { return 0; }\n"
+EXTENSION = "#include <Python.h>\n"
+
+
+def fail(line: str) -> NoReturn:
+    """Ends the run with one line that says why."""
+    sys.exit(f"penstock: {line}")
+
+
+def attempt(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command out of sight, with `environment` added to ours."""
+    return subprocess.run(
+        command,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        errors="replace",
+        check=False,
+    )
+
+
+def run(command: list[str], **environment: str) -> None:
+    """Runs a command that has to work; what it said is shown only when it did not."""
+    done = attempt(command, **environment)
+    if done.returncode != 0:
+        print(done.stdout, end="", flush=True)
+        fail(f"failed with status {done.returncode}: {shlex.join(command)}")
+
+
+def require_python() -> None:
+    if sys.version_info < PYTHON_MIN:
+        wanted = ".".join(map(str, PYTHON_MIN))
+        found = ".".join(map(str, sys.version_info[:3]))
+        fail(f"Python {wanted} or newer is needed, {sys.executable} is {found}; name another: make setup PYTHON=...")
+
+
+def require(*, venv: bool, compiler: bool) -> bool:
+    """Makes the system ready, or ends the run. Answers whether C can be compiled."""
+    packages = _missing(venv=venv, compiler=compiler)
+    if not packages:
+        return compiler
+    if shutil.which("apt-get") is None:
+        if venv and not can_make_venv():
+            fail(f"{sys.executable} cannot make a virtual environment: its ensurepip module is missing")
+        print("penstock: no C compiler with Python's headers here, so the package stays interpreted", flush=True)
+        return False
+    if os.geteuid() != 0:
+        fail(_instruction(packages))
+    _apt_install(packages)
+    still_missing = _missing(venv=venv, compiler=compiler)
+    if still_missing:
+        fail(f"installed {' '.join(packages)}, yet {sys.executable} still lacks {' '.join(still_missing)}")
+    return compiler
+
+
+def can_make_venv() -> bool:
+    importlib.invalidate_caches()
+    return importlib.util.find_spec("ensurepip") is not None
+
+
+def can_compile(source: str, *flags: str) -> bool:
+    """Whether the compiler an extension is built with takes `source`."""
+    command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    includes = [f"-I{sysconfig.get_path(name)}" for name in ("include", "platinclude")]
+    with tempfile.TemporaryDirectory(prefix="penstock-") as scratch:
+        path = Path(scratch, "probe.c")
+        path.write_text(source)
+        try:
+            done = attempt([*command, *includes, *flags, str(path), "-o", str(path.with_suffix(".out"))])
+        except OSError:
+            return False
+    return done.returncode == 0
+
+
+def _missing(*, venv: bool, compiler: bool) -> list[str]:
+    packages = []
+    if venv and not can_make_venv():
+        packages.append(f"{VERSIONED}-venv")
+    if compiler and not can_compile(PROGRAM):
+        packages += ["gcc", "libc6-dev"]
+    if compiler and not Path(sysconfig.get_path("include"), "Python.h").exists():
+        packages.append(f"{VERSIONED}-dev")
+    if compiler and not packages and not can_compile(EXTENSION, "-c"):
+        packages.append(f"{VERSIONED}-dev")
+    return packages
+
+
+def _instruction(packages: list[str]) -> str:
+    line = f"to set up, run as root: apt-get update && apt-get install -y --no-install-recommends {' '.join(packages)}"
+    if f"{VERSIONED}-venv" in packages:
+        return line
+    return f"{line} (or do without a compiler: PENSTOCK_PURE=1 make setup)"
+
+
+def _apt_install(packages: list[str]) -> None:
+    """Installs from the package lists at hand; fetches the lists first when there are none or they are out of date."""
+    print(f"penstock: installing {' '.join(packages)} with apt-get", flush=True)
+    install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
+    if attempt(install, DEBIAN_FRONTEND="noninteractive").returncode != 0:
+        run(["apt-get", "update", "-q"])
+        run(install, DEBIAN_FRONTEND="noninteractive")

@@ -1,0 +1,37 @@
+"""Builds the package: mypyc compiles what `[tool.penstock]` in pyproject.toml names, unless PENSTOCK_PURE=1.
+
+Everything else (name, dependencies, version) is declared in pyproject.toml.
+"""
+
+import os
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from setuptools import setup
+
+ROOT = Path(__file__).parent
+
+
+def compiled_sources() -> list[Path]:
+    """The files that are compiled, relative to the checkout, in a stable order."""
+    globs = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["penstock"]["compiled"]
+    package = ROOT / "src" / "penstock"
+    found = {path.relative_to(ROOT) for glob in globs for path in package.glob(glob)}
+    return sorted(path for path in found if path.name != "__init__.py")
+
+
+def extensions() -> Sequence[object]:
+    """One extension that holds all the code, and a small one per module that makes it importable."""
+    only_metadata = {"egg_info", "dist_info"} & set(sys.argv)  # asked for first, and in need of no compiling
+    if only_metadata or os.environ.get("PENSTOCK_PURE") == "1":
+        return []
+    from mypyc.build import mypycify
+
+    sources = [str(path) for path in compiled_sources()]
+    return mypycify(sources, opt_level="3", debug_level="1", group_name="penstock")
+
+
+if __name__ == "__main__":  # as the build backend runs it; scripts/origins.py imports compiled_sources
+    setup(ext_modules=extensions())

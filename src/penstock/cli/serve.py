@@ -1,0 +1,64 @@
+"""`penstock serve`: its options are the fields of Config, and so are their help texts."""
+
+import inspect
+import os
+from pathlib import Path
+from typing import Annotated, Literal, get_args, get_origin
+
+import typer
+from pydantic import BeforeValidator
+
+from penstock.cli.main import COMMANDS
+from penstock.config import Config, count_of, env_of, flag_of, path_of, port_of, seconds_of, size_of, text_of
+
+METAVARS = {port_of: "PORT", count_of: "COUNT", size_of: "SIZE", seconds_of: "SECONDS", path_of: "DIR"}
+
+
+def serve(config: Path | None, **flags: object) -> None:
+    loaded = Config.load(flags, os.environ, config)
+    # Only now, because a wrong setting should be told at once.
+    from penstock.server.node import serve as run
+
+    raise typer.Exit(run(loaded))
+
+
+def app() -> typer.Typer:
+    """The command with an option for every setting."""
+    made = typer.Typer(add_completion=False, rich_markup_mode=None)
+    options = [_config_option(), *(_option(key) for key in Config.model_fields)]
+    serve.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    made.command(
+        help=COMMANDS["serve"],
+        epilog="Each option is also an environment variable (--line-size-max: PENSTOCK_LINE_SIZE_MAX) "
+        "and a key of the TOML file (line_size_max). A flag beats the environment, the environment beats the file.",
+    )(serve)
+    return made
+
+
+def _config_option() -> inspect.Parameter:
+    info = typer.Option("--config", metavar="FILE", envvar=env_of("config"), help="TOML file with settings.")
+    return _parameter("config", Annotated[Path | None, info])
+
+
+def _option(key: str) -> inspect.Parameter:
+    """The option of one setting. It takes any text: Config knows what is right, and how to say what is wrong."""
+    field = Config.model_fields[key]
+    if field.annotation is bool:
+        return _parameter(key, Annotated[bool | None, typer.Option(flag_of(key), help=field.description)])
+    default = "" if field.default is None else f"  [default: {text_of(key, field.default)}]"
+    info = typer.Option(flag_of(key), metavar=_metavar(key), help=f"{field.description}{default}")
+    return _parameter(key, Annotated[str | None, info])
+
+
+def _parameter(name: str, annotation: object) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _metavar(key: str) -> str:
+    field = Config.model_fields[key]
+    if get_origin(field.annotation) is Literal:
+        return "|".join(get_args(field.annotation))
+    for rule in field.metadata:
+        if isinstance(rule, BeforeValidator):
+            return METAVARS[rule.func]  # type: ignore[index]
+    return key.upper()

@@ -1,0 +1,264 @@
+"""One settings class: each field is declared once, and is a flag, an environment variable and a key of the TOML file.
+
+    field             flag                environment                 file
+    line_size_max     --line-size-max     PENSTOCK_LINE_SIZE_MAX      line_size_max = "48MiB"
+
+A flag beats the environment, the environment beats the file, and the file beats the default. Whatever is wrong is told
+with the key, the value and the place it came from. Nothing here reads the process's own environment or arguments: they
+are handed in, so that a test can.
+"""
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from penstock.errors import ConfigError
+
+ENV_PREFIX = "PENSTOCK_"
+LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
+
+PORT_MAX = 65535
+AMOUNT_MAX = 2**63 - 1
+COUNT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+DECIMAL_UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+SIZE_UNITS = COUNT_UNITS | DECIMAL_UNITS | BINARY_UNITS
+AMOUNT = re.compile(r"\s*(\d{1,19}(?:\.\d{1,19})?)\s*([a-z]*)\s*", re.ASCII | re.IGNORECASE)
+
+
+def port_of(value: object) -> int | None:
+    """A port, 0 for any free one, or None for `off`."""
+    if value is None or (isinstance(value, str) and value.strip().lower() == "off"):
+        return None
+    number = int(value) if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}\s*", value, re.ASCII) else value
+    if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= PORT_MAX:
+        return number
+    raise ValueError(f"is not a port: give 0 to {PORT_MAX}, where 0 picks a free one, or off")
+
+
+def count_of(value: object) -> int:
+    """How many: a whole number, or a text such as 10k."""
+    return _amount_of(value, COUNT_UNITS, "is not a count: give a whole number above 0, such as 500 or 10k")
+
+
+def size_of(value: object) -> int:
+    """How many bytes: a whole number, or a text such as 64MiB (1024-based) or 64MB (1000-based)."""
+    return _amount_of(value, SIZE_UNITS, "is not a size: give bytes above 0, such as 65536, 10k, 64MB or 64MiB")
+
+
+def seconds_of(value: object) -> float:
+    """How long: a number of seconds from 0 on."""
+    try:
+        seconds = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if 0 <= seconds < math.inf:
+        return seconds
+    raise ValueError("is not a number of seconds: give 0 or more, such as 2.5")
+
+
+def path_of(value: object) -> Path | None:
+    if value is None or isinstance(value, Path):
+        return value
+    if isinstance(value, str) and value and "\0" not in value:
+        return Path(value)
+    raise ValueError("is not a path")
+
+
+def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
+    amount: object = value
+    if isinstance(value, str):
+        written = AMOUNT.fullmatch(value)
+        factor = units.get(written[2].lower()) if written else None
+        # A float is exact enough for 1.5MiB, and would not be for a long whole number.
+        if written and factor:
+            amount = round(float(written[1]) * factor) if "." in written[1] else int(written[1]) * factor
+    if isinstance(amount, int) and not isinstance(amount, bool) and 0 < amount <= AMOUNT_MAX:
+        return amount
+    raise ValueError(complaint)
+
+
+Port = Annotated[int | None, BeforeValidator(port_of)]
+Count = Annotated[int, BeforeValidator(count_of)]
+Size = Annotated[int, BeforeValidator(size_of)]
+Seconds = Annotated[float, BeforeValidator(seconds_of)]
+Directory = Annotated[Path | None, BeforeValidator(path_of)]
+
+
+class Setting(NamedTuple):
+    """One line of `describe`."""
+
+    key: str
+    value: object
+    default: object
+    env: str
+    help: str
+
+
+class Layer(NamedTuple):
+    """The values one source gives."""
+
+    kind: Literal["flag", "environment", "file"]
+    values: Mapping[str, object]
+    file: Path | None = None
+
+    def source_of(self, key: str) -> str:
+        """Where exactly a value came from, for whoever has to correct it."""
+        names = {"flag": flag_of(key), "environment": env_of(key), "file": self.file}
+        return f"{self.kind} {names[self.kind]}"
+
+
+class Config(BaseSettings):
+    """Every setting of a broker, checked, and fixed from then on."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+
+    host: Annotated[str, Field(min_length=1)] = Field(default="127.0.0.1", description="Address to listen on.")
+    data: Directory = Field(default=None, description="Directory that holds the durable log.")
+    memory: bool = Field(default=False, description="Keep everything in memory: a restart forgets it.")
+
+    mqks: Port = Field(default=54321, description="Port for MQKS; 0 picks a free one, off opens none.")
+    smqs: Port = Field(default=2201, description="Port for SMQS.")
+    sevx: Port = Field(default=54322, description="Port for SEVX.")
+    mqmq: Port = Field(default=47774, description="Port for MQMQ.")
+    rq: Port = Field(default=13700, description="Port for RQ.")
+    any: Port = Field(default=7700, description="Port that tells the protocol from the first bytes.")
+    http: Port = Field(default=7780, description="Port for HTTP: health, metrics, API and console.")
+
+    connections_max: Count = Field(default=10_000, description="Connections open at once.")
+    line_size_max: Size = Field(default=48 << 20, description="Bytes of one line or frame.")
+    body_size_max: Size = Field(default=32 << 20, description="Bytes of one message's body.")
+    queues_max: Count = Field(default=100_000, description="Queues that exist at once.")
+    queue_length_max: Count = Field(default=50_000_000, description="Messages in one queue.")
+    queue_bytes_max: Size = Field(default=256 << 20, description="Bytes of the messages in one queue.")
+    queue_full: Literal["refuse", "drop-oldest"] = Field(
+        default="refuse",
+        description="What a full queue does with the next message: refuse it, or drop-oldest to make room.",
+    )
+    unacked_max: Count = Field(default=1_000_000, description="Messages delivered to one consumer and not settled yet.")
+    memory_bytes_max: Size = Field(
+        default=1 << 30, description="Bytes of all messages in memory; above it publishers wait."
+    )
+    outbox_bytes_max: Size = Field(
+        default=1 << 20, description="Bytes waiting for one socket; above it deliveries wait."
+    )
+    events_per_queue_max: Count = Field(default=10_000, description="Events and patterns bound to one queue.")
+    drain_seconds: Seconds = Field(default=5.0, description="How long a stopping broker waits for its clients.")
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level to log.")
+    log_format: Literal["auto", "console", "json"] = Field(
+        default="auto",
+        description="How to log: console for people, json for programs, auto for what suits stderr.",
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what the caller hands in: `load` has put its sources in order, and knows the name of each."""
+        return (init_settings,)
+
+    @classmethod
+    def load(cls, flags: Mapping[str, object], env: Mapping[str, str], file: Path | None) -> Self:
+        """The settings these sources agree on.
+
+        Args:
+            flags: by key; None is a flag that was not given.
+            env: such as os.environ; what is not ours, or empty, is passed over.
+            file: a TOML file, in which every key has to be known.
+
+        Raises:
+            ConfigError: with the key, the value and the source that are to blame.
+        """
+        layers = [
+            Layer("flag", {key: value for key, value in flags.items() if value is not None}),
+            Layer("environment", {key: env[env_of(key)] for key in cls.model_fields if env.get(env_of(key))}),
+            Layer("file", {} if file is None else _read(file), file),
+        ]
+        origins = {key: layer for layer in reversed(layers) for key in layer.values}
+        values: dict[str, Any] = {key: layer.values[key] for key, layer in origins.items()}
+        try:
+            loaded = cls(**values)
+        except ValidationError as error:
+            raise _config_error(error.errors()[0], origins) from None
+        return loaded._settle_storage(layers, origins)
+
+    def ports(self) -> dict[str, int | None]:
+        """The port of each listener by its name: 0 for any free one, None for none."""
+        return {name: getattr(self, name) for name in LISTENERS}
+
+    def describe(self) -> list[Setting]:
+        """Every setting, in the order of declaration."""
+        return [
+            Setting(key, getattr(self, key), field.default, env_of(key), field.description or "")
+            for key, field in type(self).model_fields.items()
+        ]
+
+    def _settle_storage(self, layers: list[Layer], origins: Mapping[str, Layer]) -> Self:
+        """Of --data and --memory the one that was said with more authority; not both by the same source."""
+        if self.data is None or not self.memory:
+            return self
+        if origins["data"] is origins["memory"]:
+            source = origins["memory"].source_of("memory")
+            raise ConfigError(
+                "memory", True, source, "cannot be combined with data: keep messages in memory or on disk"
+            )
+        memory_first = layers.index(origins["memory"]) < layers.index(origins["data"])
+        return self.model_copy(update={"data": None} if memory_first else {"memory": False})
+
+
+def flag_of(key: str) -> str:
+    return "--" + key.replace("_", "-")
+
+
+def env_of(key: str) -> str:
+    return ENV_PREFIX + key.upper()
+
+
+def text_of(key: str, value: object) -> str:
+    """A value as a person would write it: off, true, 48MiB."""
+    if value is None:
+        return "off" if key in LISTENERS else "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and ("size" in key or "bytes" in key):
+        for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+            if value % factor == 0:
+                return f"{value // factor}{unit}"
+    return str(value)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError("config", str(file), f"file {file}", error.strerror or str(error)) from error
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise ConfigError("config", str(file), f"file {file}", f"is not TOML: {error}") from error
+    return values
+
+
+def _config_error(error: ErrorDetails, origins: Mapping[str, Layer]) -> ConfigError:
+    key = str(error["loc"][0])
+    layer = origins[key]
+    if error["type"] == "extra_forbidden":
+        similar = get_close_matches(key, Config.model_fields, n=1)
+        reason = f"is not a setting; did you mean {similar[0]}?" if similar else "is not a setting"
+    elif error["type"] == "value_error":
+        reason = str(error["ctx"]["error"])
+    else:
+        reason = error["msg"]
+    return ConfigError(key, layer.values[key], layer.source_of(key), reason)

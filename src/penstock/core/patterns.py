@@ -1,0 +1,415 @@
+"""Which patterns a document matches, without asking each of them.
+
+A pattern is a JSON object. It matches a document that has all its members: objects within it match as subsets in turn,
+everything else by equality. So a pattern is a set of **leaves**, each a path and what the document must have there:
+
+    {"obj": "user", "data": {"id": 42, "tags": ["a", "b"]}}     obj = "user"   data.id = 42   data.tags = ["a","b"]
+
+Equality is JSON's: 1 and 1.0 are the same number, true is not 1, null is only null, the order of an array counts and that
+of an object's members does not. An empty object as a leaf asks for an object, of whatever content.
+
+The index is a tree of **branches**. A branch holds a few patterns, which are checked one by one. One pattern too many, and
+it splits: each of its patterns picks one of its leaves and moves to the branch behind that leaf, the emptiest there is,
+so leaves that many patterns share end up deep in the tree, or unused. A document enters a branch only when it has
+the leaf before it. Patterns are known by their canonical text, two of one branch differ in some leaf that is left, so
+splitting always gets on.
+
+    root ─┬─ data.id = 42 ──► {obj = "user"}, {act = "updated"}      <- what is left to check
+          ├─ data.id = 43 ──► ...
+          └─ obj = "user" ──► {}                                     <- nothing is left: reaching it is a match
+
+What is given up: a pattern is not moved again when its branch becomes crowded or empty later. A document has to have the
+leaf all the same, so this costs time now and then, and never a match.
+"""
+
+from base64 import b64encode
+from typing import Final
+
+import orjson
+
+from penstock.core.queue import Queue
+from penstock.errors import INVALID, OVER_LIMIT, TOO_LARGE, Refused
+from penstock.message import Message
+
+PATTERN_SIZE_MAX: Final = 65_536
+PATTERN_DEPTH_MAX: Final = 32  # objects and arrays within each other; also how deep this file calls itself
+PATTERN_LEAVES_MAX: Final = 256  # scalars, empty objects, and whatever arrays hold
+
+CROWD_MAX: Final = 8  # checking this many patterns costs about as much as walking a branch
+
+TRUE: Final = b"true"
+FALSE: Final = b"false"
+NULL: Final = b"null"
+SOME_OBJECT: Final = b"{}"
+MISSING: Final = object()
+
+# The members that the document of a message has when its body is no JSON object.
+WRAPPING: Final = ("data", "encoding", "event")
+
+
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+
+def document_of(message: Message) -> dict[str, object]:
+    """What patterns see of a message: its body's JSON object, or the body wrapped into one; and always an `event`."""
+    document = message.document
+    if document is None:
+        document = parse_body(message.body)
+    if "event" not in document:
+        document["event"] = message.event.decode("utf-8", "replace")
+    return document
+
+
+def parse_body(body: bytes) -> dict[str, object]:
+    """The JSON object in the body; else its JSON value, text or base64-coded bytes as `data`."""
+    try:
+        value: object = orjson.loads(body)
+    except ValueError:
+        try:
+            value = body.decode()
+        except ValueError:
+            return {"data": b64encode(body).decode(), "encoding": "base64"}
+    return value if isinstance(value, dict) else {"data": value}
+
+
+def may_be_object(body: bytes) -> bool:
+    """False when the body is certainly no JSON object, as its first byte tells."""
+    if not body:
+        return False
+    first = body[0]
+    return first == 123 or (first <= 32 and body.lstrip().startswith(b"{"))
+
+
+# -- patterns ----------------------------------------------------------------------------------------------------------
+
+
+def canonical(text: bytes) -> bytes:
+    """The one text of all the patterns that mean the same. Raises Refused when it is no pattern, or too large a one."""
+    if len(text) > PATTERN_SIZE_MAX:
+        raise Refused(TOO_LARGE, f"pattern of {len(text)} bytes: pattern_size_max is {PATTERN_SIZE_MAX}")
+    try:
+        pattern: object = orjson.loads(text)
+    except ValueError as error:
+        raise Refused(INVALID, f"pattern is not JSON: {error}") from None
+    if not isinstance(pattern, dict):
+        raise Refused(INVALID, "pattern is not a JSON object")
+    return orjson.dumps(_normal(pattern, _Room(), 1), option=orjson.OPT_SORT_KEYS)
+
+
+class _Room:
+    """How many leaves there may still be."""
+
+    def __init__(self) -> None:
+        self.left = PATTERN_LEAVES_MAX
+
+    def take(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Refused(OVER_LIMIT, f"pattern has too many leaves: pattern_leaves_max is {PATTERN_LEAVES_MAX}")
+
+
+def _normal(value: object, room: _Room, depth: int) -> object:
+    """A copy in which numbers that are equal are written alike. Raises Refused where a pattern may not be that large."""
+    if isinstance(value, dict):
+        _check_depth(depth)
+        if not value:
+            room.take()
+        return {name: _normal(member, room, depth + 1) for name, member in value.items()}
+    room.take()
+    if isinstance(value, list):
+        _check_depth(depth)
+        return [_normal(item, room, depth + 1) for item in value]
+    # JSON integers come as int up to 64 bits, and as float beyond.
+    if isinstance(value, float) and value.is_integer() and -(2.0**63) <= value < 2.0**64:
+        return int(value)
+    return value
+
+
+def _check_depth(depth: int) -> None:
+    if depth > PATTERN_DEPTH_MAX:
+        raise Refused(OVER_LIMIT, f"pattern is nested too deep: pattern_depth_max is {PATTERN_DEPTH_MAX}")
+
+
+def _key_of(value: object) -> object:
+    """Values have equal keys when JSON calls them equal; None when no pattern can have that value.
+
+    Texts and numbers are their own keys. What Python would take for one of them (True == 1) or cannot hash is spelled
+    out as bytes.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return TRUE if value else FALSE
+    if isinstance(value, (int, float)):
+        return value
+    if value is None:
+        return NULL
+    if isinstance(value, dict):
+        return SOME_OBJECT
+    if isinstance(value, list):
+        return _key_of_array(value)
+    return None
+
+
+def _key_of_array(value: list[object]) -> bytes | None:
+    if len(value) > PATTERN_LEAVES_MAX:
+        return None
+    try:
+        return orjson.dumps(_normal(value, _Room(), 2), option=orjson.OPT_SORT_KEYS)
+    except Refused:
+        return None  # larger than any pattern, so it equals none
+
+
+class Leaf:
+    """What a document must have at a path."""
+
+    def __init__(self, path: tuple[str, ...], value: object) -> None:
+        self.path = path
+        self.key = _key_of(value)
+        self.is_array = isinstance(value, list)
+
+    def fits(self, document: dict[str, object]) -> bool:
+        value: object = document
+        for name in self.path:
+            if not isinstance(value, dict):
+                return False
+            value = value.get(name, MISSING)
+        if isinstance(value, list) and not self.is_array:
+            return False
+        return _key_of(value) == self.key
+
+
+def _leaves_of(members: dict[str, object], path: tuple[str, ...], leaves: list[Leaf]) -> None:
+    for name, value in members.items():
+        if isinstance(value, dict) and value:
+            _leaves_of(value, (*path, name), leaves)
+        else:
+            leaves.append(Leaf((*path, name), value))
+
+
+class Pattern:
+    """A pattern and the queues that are bound by it."""
+
+    def __init__(self, text: bytes, serial: int) -> None:
+        self.text = text
+        self.serial = serial  # patterns are in the order in which they were first bound
+        self.leaves: list[Leaf] = []
+        _leaves_of(orjson.loads(text), (), self.leaves)
+        self.left = list(self.leaves)  # what is not known yet of a document that has come to the branch
+        self.branch: Branch | None = None
+        self._queues: dict[Queue, None] = {}
+        self._listed: list[Queue] | None = None
+
+    def fits(self, document: dict[str, object]) -> bool:
+        for leaf in self.left:
+            if not leaf.fits(document):
+                return False
+        return True
+
+    def fits_wrapped(self) -> bool:
+        """Whether it could match a message whose body is no JSON object."""
+        return all([leaf.path[0] in WRAPPING for leaf in self.leaves])
+
+    def queues(self) -> list[Queue]:
+        """In the order in which they were bound; a list once handed out is never changed."""
+        listed = self._listed
+        if listed is None:
+            listed = list(self._queues)
+            self._listed = listed
+        return listed
+
+    def add(self, queue: Queue) -> None:
+        self._queues[queue] = None
+        self._listed = None
+
+    def discard(self, queue: Queue) -> bool:
+        """Whether any queue is left."""
+        self._queues.pop(queue, None)
+        self._listed = None
+        return bool(self._queues)
+
+
+# -- the index ---------------------------------------------------------------------------------------------------------
+
+
+class Branch:
+    """Patterns that have the leaves on the way here in common."""
+
+    def __init__(self, above: "Branch | None", leaf: Leaf | None) -> None:
+        self.above = above
+        self.leaf = leaf  # the one between `above` and here
+        self.size = 0  # patterns here and below
+        self.patterns: list[Pattern] = []  # checked one by one; after a split only those with nothing left to check
+        self.is_split = False
+        self.steps: dict[str, Step] = {}  # after a split, the way to the branches below
+
+
+class Step:
+    """One name on the paths of the leaves below a branch."""
+
+    def __init__(self) -> None:
+        self.inner: dict[str, Step] = {}
+        self.branches: dict[object, Branch] = {}  # by the key of the leaf's value
+        self.has_arrays = False  # making the key of an array is dear
+
+
+class Patterns:
+    """The index: patterns come, go, and are found by document."""
+
+    def __init__(self) -> None:
+        self.root = Branch(None, None)
+        self.wrapped = 0  # patterns that could match a message whose body is no JSON object
+        self._by_text: dict[bytes, Pattern] = {}
+        self._serial = 0
+
+    def __len__(self) -> int:
+        return len(self._by_text)
+
+    def bind(self, queue: Queue, text: bytes) -> None:
+        """Bind the queue by a pattern, given as its canonical text."""
+        pattern = self._by_text.get(text)
+        if pattern is None:
+            self._serial += 1
+            pattern = Pattern(text, self._serial)
+            self._by_text[text] = pattern
+            self.wrapped += pattern.fits_wrapped()
+            self._place(pattern, self.root)
+        pattern.add(queue)
+
+    def unbind(self, queue: Queue, text: bytes) -> None:
+        pattern = self._by_text.get(text)
+        if pattern is not None and not pattern.discard(queue):
+            del self._by_text[text]
+            self.wrapped -= pattern.fits_wrapped()
+            self._remove(pattern)
+
+    def matching(self, document: dict[str, object]) -> list[Pattern]:
+        """The patterns that match, in order."""
+        found: list[Pattern] = []
+        branches = [self.root]
+        while branches:
+            branch = branches.pop()
+            for pattern in branch.patterns:
+                if pattern.fits(document):
+                    found.append(pattern)
+            if branch.is_split:
+                _walk(branch.steps, document, branches)
+        if len(found) > 1:
+            found.sort(key=_serial_of)
+        return found
+
+    def _place(self, pattern: Pattern, branch: Branch) -> None:
+        branch.size += 1
+        while branch.is_split and pattern.left:
+            branch = _emptiest_below(branch, pattern)
+            branch.size += 1
+        branch.patterns.append(pattern)
+        pattern.branch = branch
+        if len(branch.patterns) > CROWD_MAX and not branch.is_split:
+            self._split(branch)
+
+    def _split(self, branch: Branch) -> None:
+        branch.is_split = True
+        patterns = branch.patterns
+        branch.patterns = []
+        branch.size -= len(patterns)
+        for pattern in patterns:
+            self._place(pattern, branch)
+
+    def _remove(self, pattern: Pattern) -> None:
+        branch = pattern.branch
+        assert branch is not None
+        branch.patterns.remove(pattern)
+        while branch is not None:
+            branch.size -= 1
+            if branch.size == 0:
+                branch.is_split = False
+                branch.steps = {}
+                if branch.above is not None and branch.leaf is not None:
+                    _cut_off(branch.above, branch.leaf)
+            branch = branch.above
+
+
+def _serial_of(pattern: Pattern) -> int:
+    return pattern.serial
+
+
+def _emptiest_below(branch: Branch, pattern: Pattern) -> Branch:
+    """The branch behind the leaf of the pattern that fewest others went to; the leaf is known from there on."""
+    best = pattern.left[0]
+    best_branch = _branch_at(branch, best)
+    for leaf in pattern.left:
+        if best_branch is None:
+            break
+        other = _branch_at(branch, leaf)
+        if other is None or other.size < best_branch.size:
+            best = leaf
+            best_branch = other
+    pattern.left.remove(best)
+    return best_branch or _grow(branch, best)
+
+
+def _branch_at(branch: Branch, leaf: Leaf) -> Branch | None:
+    steps = branch.steps
+    step: Step | None = None
+    for name in leaf.path:
+        step = steps.get(name)
+        if step is None:
+            return None
+        steps = step.inner
+    return None if step is None else step.branches.get(leaf.key)
+
+
+def _grow(above: Branch, leaf: Leaf) -> Branch:
+    steps = above.steps
+    step = Step()
+    for name in leaf.path:
+        known = steps.get(name)
+        if known is None:
+            known = Step()
+            steps[name] = known
+        step = known
+        steps = step.inner
+    branch = Branch(above, leaf)
+    step.branches[leaf.key] = branch
+    step.has_arrays = step.has_arrays or leaf.is_array
+    return branch
+
+
+def _cut_off(above: Branch, leaf: Leaf) -> None:
+    """Take out an empty branch, and the steps that led to it alone."""
+    trail: list[dict[str, Step]] = []
+    steps = above.steps
+    for name in leaf.path:
+        trail.append(steps)
+        steps = steps[name].inner
+    last = len(trail) - 1
+    del trail[last][leaf.path[last]].branches[leaf.key]
+    for depth in range(last, -1, -1):
+        step = trail[depth][leaf.path[depth]]
+        if step.inner or step.branches:
+            break
+        del trail[depth][leaf.path[depth]]
+
+
+def _walk(steps: dict[str, Step], members: dict[str, object], branches: list[Branch]) -> None:
+    """Note the branches whose leaf the document has, by walking through the smaller of the two."""
+    if len(steps) <= len(members):
+        for name, step in steps.items():
+            value = members.get(name, MISSING)
+            if value is not MISSING:
+                _follow(step, value, branches)
+    else:
+        for name, value in members.items():
+            known = steps.get(name)
+            if known is not None:
+                _follow(known, value, branches)
+
+
+def _follow(step: Step, value: object, branches: list[Branch]) -> None:
+    if isinstance(value, dict) and step.inner:
+        _walk(step.inner, value, branches)
+    if step.branches and (step.has_arrays or not isinstance(value, list)):
+        branch = step.branches.get(_key_of(value))
+        if branch is not None:
+            branches.append(branch)

@@ -1,0 +1,44 @@
+from penstock.core.broker import Broker, QueueExpiry
+from penstock.core.deadlines import Deadlines
+from penstock.core.limits import Limits
+from penstock.log.memory import MemoryLog
+
+
+def timers(count: int) -> tuple[Broker, list[QueueExpiry]]:
+    broker = Broker(MemoryLog(), Limits())
+    return broker, [QueueExpiry(broker, broker.declare(b"%d" % number)) for number in range(count)]
+
+
+def test_timers_fire_in_order_of_their_time_and_only_once() -> None:
+    broker, (early, late) = timers(2)
+    deadlines = Deadlines()
+    deadlines.set(late, 20)
+    deadlines.set(early, 10)
+    assert deadlines.next_due() == 10
+    deadlines.run(10)
+    assert sorted(broker.queues) == [b"1"]
+    deadlines.run(30)
+    assert broker.queues == {}
+    assert deadlines.next_due() == -1
+
+
+def test_a_timer_set_again_moves_and_a_cancelled_one_never_fires() -> None:
+    broker, (moved, cancelled) = timers(2)
+    deadlines = Deadlines()
+    deadlines.set(moved, 10)
+    deadlines.set(cancelled, 10)
+    deadlines.set(moved, 50)
+    deadlines.cancel(cancelled)
+    deadlines.run(49)
+    assert len(broker.queues) == 2
+    deadlines.run(50)
+    assert sorted(broker.queues) == [b"1"]
+
+
+def test_cancelled_timers_do_not_pile_up() -> None:
+    _, (timer,) = timers(1)
+    deadlines = Deadlines()
+    for when in range(10_000):
+        deadlines.set(timer, 1_000_000 + when)
+    assert len(deadlines._heap) < 200
+    assert deadlines.next_due() == 1_009_999

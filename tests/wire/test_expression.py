@@ -1,0 +1,592 @@
+"""The language of `_eval`: what the documents use works, everything else is refused, and quickly."""
+
+import time
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penstock.wire.expression import (
+    CUT_MARK,
+    ITEMS_MAX,
+    STEPS_MAX,
+    TEXT_MAX,
+    ExpressionError,
+    FlagView,
+    SizeView,
+    View,
+    evaluate,
+    render,
+)
+
+REPEATABLE = settings(derandomize=True, deadline=None)
+QUICK_SECONDS = 1.0  # interpreted, on a busy machine; the worst of them takes a tenth of it
+
+
+class State(View):
+    """What the documented expressions look at, with small numbers that are all different."""
+
+    visible: ClassVar[frozenset[str]] = frozenset(
+        {
+            "published",
+            "queued",
+            "consumed",
+            "queues",
+            "queues_by_events",
+            "consumer_ids_by_clients",
+            "queues_by_consumer_ids",
+            "messages_by_consumer_ids",
+            "queues_to_delete_when_unused",
+            "queues_used",
+            "responses_by_clients",
+            "socks_by_clients",
+            "broken",
+        }
+    )
+
+    def __init__(self) -> None:
+        self.published = 100
+        self.queued = 200
+        self.consumed = 300
+        self.queues_by_events = {"e1": ["jobs"], "e2": ["jobs", "mail"], "e3": ["mail"]}
+        self.consumer_ids_by_clients = {"c1": ["k1", "k2"], "c2": [], "c3": ["k3"]}
+        self.queues_by_consumer_ids = {"k1": "jobs", "k2": "jobs", "k3": "mail", "k4": "mail"}
+        self.messages_by_consumer_ids = {"k1": {"m1": "one", "m2": "two"}, "k2": {}, "k3": {"m3": "three"}}
+        self.queues_to_delete_when_unused = {f"q{i}": 0.5 for i in range(5)}
+        self.queues_used = {"jobs": FlagView(True), "mail": FlagView(False), "old": FlagView(True)}
+        self.responses_by_clients = {"c1": SizeView(4), "c2": SizeView(2)}
+        self.socks_by_clients = dict.fromkeys("abcdefg")
+        self.secret = "not visible"
+        self.reads = 0
+
+    @property
+    def queues(self) -> dict[str, SizeView]:
+        self.reads += 1
+        return {"jobs": SizeView(7), "mail": SizeView(4)}
+
+    @property
+    def broken(self) -> int:
+        raise OSError("a bug of ours")
+
+
+def value_of(code: str) -> object:
+    return evaluate(code, {"state": State()})
+
+
+def refusal_of(code: str) -> str:
+    """Why the code was refused, which must not have taken long."""
+    started = time.perf_counter()
+    with pytest.raises(ExpressionError) as refused:
+        value_of(code)
+    assert time.perf_counter() - started < QUICK_SECONDS
+    return refused.value.reason
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("state.published", 100),
+        ("state.queued", 200),
+        ("state.consumed", 300),
+        ("len(state.queues)", 2),
+        ("sum(q.qsize() for q in state.queues.values())", 11),
+        ("len(state.queues_by_events)", 3),
+        ("len([cs for cs in state.consumer_ids_by_clients.values() if cs])", 2),
+        ("len(state.queues_by_consumer_ids)", 4),
+        ("sum(len(ms) for ms in state.messages_by_consumer_ids.values())", 3),
+        ('" ".join(" ".join(ms.keys()) for ms in state.messages_by_consumer_ids.values() if ms)', "m1 m2 m3"),
+        ("len(state.queues_to_delete_when_unused)", 5),
+        ("len([u for u in state.queues_used.values() if u.is_set()])", 2),
+        ("sum(q.qsize() for q in state.responses_by_clients.values())", 6),
+        ("len(state.socks_by_clients)", 7),
+    ],
+)
+def test_documented_expressions(code: str, value: object) -> None:
+    assert value_of(code) == value
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *(
+            "1",
+            "-1.5",
+            "+2",
+            "'text'",
+            "None",
+            "True",
+            "'a' 'b'",
+            "[]",
+            "()",
+            "{}",
+            "{1, 2}",
+            "(1,)",
+            "{'a': 1, 2: []}",
+        ),
+        *("1 + 2 * 3 - 4", "7 / 2", "7 // 2", "-7 % 3", "1.5 + True", "'ab' + 'c'", "[1] + [2]", "(1,) + ()"),
+        *("'ab' * 3", "3 * [0]", "'a' * -1", "'a' * 0"),
+        *("1 < 2 < 3", "1 < 3 < 2", "1 == 1.0", "'a' != 'b'", "[1, 2] >= [1]", "None is None", "1 is not None"),
+        *("1 in [1, 2]", "'b' in 'abc'", "'k' in {'k': 1}", "3 not in (1, 2)", "2 in {1, 2}", "1 in {1: 2}.values()"),
+        *("1 and 0 and x", "0 or '' or 3", "not []", "1 if 2 else 3", "1 if 0 else 3"),
+        *("[1, 2, 3][-1]", "'abc'[1]", "{'a': 1}['a']", "[1, 2, 3, 4][1:3]", "'abcdef'[::-2]", "(1, 2)[:]"),
+        *("[x * 2 for x in [1, 2, 3] if x > 1 if x < 3]", "{x for x in 'aab'}", "{k: v for k, v in {'a': 1}.items()}"),
+        *(
+            "[(a, b) for a in 'xy' for b in 'zw']",
+            "[[y for y in 'ab'] for x in 'cd']",
+            "[x for x in 'a' if [x for x in 'b']]",
+        ),
+        *(
+            "len('abc')",
+            "len({})",
+            "sum([1, 2.5])",
+            "sum([1], 10)",
+            "min(3, 1, 2)",
+            "max([3, 1])",
+            "max([], default=7)",
+        ),
+        *("sorted([3, 1, 2])", "sorted('bca', reverse=True)", "list('ab')", "list()", "tuple([1])", "set('aa')"),
+        *("dict([('a', 1), ['b', 2]])", "dict({'a': 1})", "any([0, 1])", "all([])", "any(x > 1 for x in [1, 2])"),
+        *(
+            "round(2.567, 1)",
+            "round(7)",
+            "round(1234, -2)",
+            "abs(-3)",
+            "int('42')",
+            "int(3.9)",
+            "float('1.5')",
+            "bool([])",
+        ),
+        *("str(12)", "str('a')", "str([1, 'a', None, (2,), {'k': 1.5}, {3}])", "str(True)", "str({})", "str(())"),
+        *(
+            "'a,b'.split(',')",
+            "' a b '.split()",
+            "'a b c'.split(' ', 1)",
+            "'a b c'.split(None, 1)",
+            "'-'.join(['a', 'b'])",
+        ),
+        *(
+            "'abc'.startswith('ab')",
+            "'abc'.endswith('x')",
+            "'aB'.upper()",
+            "'aB'.lower()",
+            "' a '.strip()",
+            "'xax'.strip('x')",
+        ),
+        *("{'a': 1}.get('a')", "{'a': 1}.get('b')", "{'a': 1}.get('b', 2)", "[k for k in {'a': 1}]"),
+        *("'))((' + ')'", "'''it's (((''' + \"\"\"((\"\"\"", "(1 # ((((\n)", "\t 1 ", "'\\d'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_means_what_python_means(code: str) -> None:
+    assert value_of(code) == eval(code)
+    assert type(value_of(code)) is type(eval(code))
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("list(state.queues.iterkeys())", ["jobs", "mail"]),
+        ("[q.qsize() for q in state.queues.itervalues()]", [7, 4]),
+        ("[n for n, q in state.queues.iteritems() if q.qsize() > 5]", ["jobs"]),
+        ("state.queues['jobs'].qsize()", 7),
+        ("state.queues.get('none')", None),
+        ("'jobs' in state.queues and 'none' not in state.queues", True),
+        ("str(state.queues)", "{'jobs': <SizeView>, 'mail': <SizeView>}"),
+        ("str(state)", "<State>"),
+    ],
+)
+def test_looks_into_views(code: str, value: object) -> None:
+    assert value_of(code) == value
+
+
+def test_one_evaluation_reads_an_attribute_once() -> None:
+    state = State()
+    assert evaluate("sum(len(state.queues) for name in state.queues)", {"state": state}) == 4
+    assert state.reads == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "__import__('os')",
+        "__builtins__",
+        "eval('1')",
+        "open('x')",
+        "getattr(state, 'secret')",
+        "type(state)",
+        "().__class__",
+        "().__class__.__bases__[0].__subclasses__()",
+        "state.__class__",
+        "state.__init__.__globals__",
+        "state.queues.values().__class__",
+        "len.__self__",
+        "''.join.__self__",
+        "0 and state.__class__",
+        "state.secret",
+        "state.visible",
+        "state._flag",
+        "state.queues.__len__()",
+        "state.queues['jobs']._size",
+        "state.queues['jobs'].qsize",
+        "state.queues['jobs'].qsize.im_func",
+        "'{0.__class__}'.format(state)",
+        "'{0.secret}'.format(state)",
+        "'{x.__class__}'.format_map({'x': state})",
+        "'%s' % state",
+        "'%1000000000d' % 1",
+        "'%s%s' % ('a', 'b')",
+        "f'{state}'",
+        "f'{state.secret}'",
+        "f'{1:1000000000}'",
+        "lambda: 1",
+        "(lambda x: x)(1)",
+        "(x := 1)",
+        "[y := 1 for x in [1]]",
+        "[x async for x in [1]]",
+        "await state",
+        "(yield 1)",
+        "[*[1]]",
+        "{**{}}",
+        "dict(**{})",
+        "len(*[[1]])",
+        "sorted([1], key=len)",
+        "sorted([1], key=str)",
+        "len",
+        "[len][0]([])",
+        "(len or 1)([])",
+        "state()",
+        "state.queues()",
+        "state.queues.clear()",
+        "state.queues.pop('jobs')",
+        "state.consumer_ids_by_clients['c1'].append(1)",
+        "state.queues.update({})",
+        "[0 for state.published in [1]]",
+        "[0 for state.queues['x'] in [1]]",
+        "[len([]) for len in [1]]",
+        "'a'.encode()",
+        "'a'.translate({})",
+        "'a'.zfill(1000000000)",
+        "'a'.ljust(1000000000)",
+        "'a'.replace('', 'b' * 60000)",
+        "b'bytes'",
+        "1j",
+        "...",
+        "~1",
+        "1 << 100",
+        "1 @ 1",
+        "x = 1",
+        "import os",
+        "1; 2",
+        "",
+        "   ",
+        "#",
+        "1 +",
+        "'",
+        "\0",
+        "\ud800",
+        "'" + "\ud800" + "'",
+        "state.broken",
+        "undefined",
+        "state.nothing",
+    ],
+)
+def test_not_allowed(code: str) -> None:
+    assert refusal_of(code)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("1 % 0", "ZeroDivisionError"),
+        ("sorted([1, 'a', None])", "TypeError"),
+        ("max([1, 'a'])", "TypeError"),
+        ("max([])", "ValueError"),
+        ("1 < 'a'", "TypeError"),
+        ("{}['a']", "KeyError"),
+        ("[][0]", "IndexError"),
+        ("[1][::0]", "ValueError"),
+        ("int('x')", "ValueError"),
+        ("int(1e400)", "OverflowError"),
+        ("'a'.split('')", "ValueError"),
+        ("{}.get()", "TypeError"),
+        ("''.strip('a', 'b')", "TypeError"),
+        ("state.broken", "OSError: a bug of ours"),
+        ("1 + 'a'", "Add does not go with int and text"),
+        ("'a' * 'b'", "Mult does not go with"),
+        ("1['a']", "int cannot be indexed with text"),
+        ("[1]['a']", "list cannot be indexed with text"),
+        ("[1]['a':]", "text cannot bound a slice"),
+        ("{}[1:2]", "dict cannot be sliced"),
+        ("[1][1:2, 3]", "Slice is not allowed"),
+        ("{[1]: 2}", "list cannot be a key"),
+        ("{(1, 2)}", "tuple cannot be a key"),
+        ("(1, 2) in {}", "tuple cannot be a key"),
+        ("{}.get([])", "list cannot be a key"),
+        ("dict([1])", "int is not a pair"),
+        ("sum(['a'])", "text is not a number"),
+        ("sum([[1]], [])", "list is not a number"),
+        ("abs('a')", "text is not a number"),
+        ("-'a'", "text is not a number"),
+        ("len(1)", "int is not a collection"),
+        ("[x for x in 1]", "int is not a collection"),
+        ("1 in 2", "int is not a collection"),
+        ("1 in 'a'", "int is not text"),
+        ("'-'.join([1])", "int is not text"),
+        ("'a'.split('b', 'c')", "text cannot limit a split"),
+        ("[a for a, b in [(1, 2, 3)]]", "3 values do not fit 2 names"),
+        ("len()", "no function len with 0 arguments"),
+        ("min(1, 2, default=3)", "no function min with 2 arguments"),
+        ("len(obj=[])", "len takes no argument named obj"),
+        ("''.split(sep=',')", "split takes no named arguments"),
+        ("nothing()", "no function nothing"),
+        ("nothing", "no such name: nothing"),
+        ("1 1", "not an expression"),
+    ],
+)
+def test_says_what_is_wrong(code: str, reason: str) -> None:
+    assert reason in refusal_of(code)
+
+
+TWENTY = "'abcdefghijklmnopqrst'"
+DOUBLED = "[1]"  # 4 ** 12 ones in twelve small lists
+for _ in range(12):
+    DOUBLED = f"[[x, x, x, x] for x in {DOUBLED}]"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("1" * 5000, "longer than 4096 bytes"),
+        ("'" + "я" * 3000 + "'", "longer than 4096 bytes"),
+        ("(" * 100_000 + ")" * 100_000, "longer than 4096 bytes"),
+        ("(" * 2000 + ")" * 2000, "nested deeper than 50"),
+        ("(" * 51 + "1" + ")" * 51, "nested deeper than 50"),
+        ("[" * 4000, "nested deeper than 50"),
+        ("{1:" * 1000, "nested deeper than 50"),
+        ("(" * 30 + "'))))))'" + "+(" * 30, "nested deeper than 50"),
+        ("-" * 4000 + "1", ""),  # too deep for the parser of some versions, for us in the others
+        ("not " * 1000 + "1", "nested deeper than 50"),
+        ("1" + "+1" * 2000, "nested deeper than 50"),
+        ("state" + ".queues" * 500, "nested deeper than 50"),
+        ("state" + "[0]" * 1000, "nested deeper than 50"),
+        ("1 if 1 else " * 300 + "1", "nested deeper than 50"),
+        ("[0" + " for x in 'a'" * 60 + "]", "nested deeper than 50"),
+        ("10 ** 10", "Pow is not allowed"),
+        ("9" * 4000, "more than 64 bits"),
+        ("9223372036854775807 + 1", "more than 64 bits"),
+        ("-9223372036854775807 - 2", "more than 64 bits"),
+        ("3037000500 * 3037000500", "more than 64 bits"),
+        ("sum([9223372036854775807, 1])", "more than 64 bits"),
+        ("int(1e30)", "more than 64 bits"),
+        ("int('9' * 20)", "more than 64 bits"),
+        ("int('9' * 60000)", "longer than 64 characters"),
+        ("float('9' * 60000)", "longer than 64 characters"),
+        ("round(1, -1000000000)", "at most 32 digits"),
+        ("'a' * 1000000000", f"longer than {TEXT_MAX} characters"),
+        ("1000000000 * 'ab'", f"longer than {TEXT_MAX} characters"),
+        ("'a' * 60000 + 'b' * 60000", f"longer than {TEXT_MAX} characters"),
+        ("('a' * 60000).join(['b', 'c', 'd'])", f"longer than {TEXT_MAX} characters"),
+        ("str(['a' * 60000] * 2)", f"longer than {TEXT_MAX} characters"),
+        ("[0] * 1000000000", f"more than {ITEMS_MAX} items"),
+        ("(0,) * 65537", f"more than {ITEMS_MAX} items"),
+        ("[0] * 60000 + [0] * 60000", f"more than {ITEMS_MAX} items"),
+        ("[[0] * 60000 for x in [0] * 1000]", f"more than {STEPS_MAX} steps"),
+        ("['a' * 60000 for x in [0] * 1000]", f"more than {STEPS_MAX} steps"),
+        (f"[0 for a in {TWENTY} for b in {TWENTY} for c in {TWENTY} for d in {TWENTY}]", f"{STEPS_MAX} steps"),
+        (f"[0 for a in {TWENTY} for b in {TWENTY} for c in {TWENTY} for d in {TWENTY} if 0]", f"{STEPS_MAX} steps"),
+        (f"[[[[0 for d in {TWENTY}] for c in {TWENTY}] for b in {TWENTY}] for a in {TWENTY}]", f"{STEPS_MAX} steps"),
+        (f"any(0 for a in {TWENTY} for b in {TWENTY} for c in {TWENTY} for d in {TWENTY})", f"{STEPS_MAX} steps"),
+        ("[0 for x in [0] * 60000 for y in [0] * 60000]", f"{STEPS_MAX} steps"),
+        ("[x in y for y in [[0] * 60000] for x in y]", f"{STEPS_MAX} steps"),
+        ("[x == y for y in [[0] * 60000] for x in [y] * 10]", f"{STEPS_MAX} steps"),
+        ("[x == y + 'c' for y in ['a' * 60000] for x in [y + 'b'] * 1000]", f"{STEPS_MAX} steps"),
+        ("[y.upper() for y in ['a' * 60000] * 1000]", f"{STEPS_MAX} steps"),
+        ("[sorted(y) for y in [[3, 1, 2] * 20000] * 10]", f"{STEPS_MAX} steps"),
+        ("[y[::-1] for y in [[0] * 60000] * 100]", f"{STEPS_MAX} steps"),
+        ("[list(y) for y in [[0] * 60000] * 100]", f"{STEPS_MAX} steps"),
+        ("[y.split('a') for y in ['a' * 60000] * 100]", f"{STEPS_MAX} steps"),
+        (DOUBLED, f"{STEPS_MAX} steps"),
+        (f"str({DOUBLED})", f"{STEPS_MAX} steps"),
+        (f"{DOUBLED} == {DOUBLED}", f"{STEPS_MAX} steps"),
+        (f"{DOUBLED} in [1]", f"{STEPS_MAX} steps"),
+        (f"max({DOUBLED}, {DOUBLED})", f"{STEPS_MAX} steps"),
+    ],
+)
+def test_too_much(code: str, reason: str) -> None:
+    assert reason in refusal_of(code)
+
+
+def test_large_state_is_cheap_to_count() -> None:
+    names = {"queues": {f"q{i}": SizeView(i) for i in range(100_000)}}
+    assert evaluate("len(queues)", names) == 100_000
+    assert evaluate("len(queues.values())", names) == 100_000
+    assert evaluate("'q7' in queues and queues['q7'].qsize()", names) == 7
+    with pytest.raises(ExpressionError, match="steps"):
+        evaluate("sum(q.qsize() for q in queues.values())", names)
+
+
+def test_thirty_thousand_queues_fit_the_default_budget() -> None:
+    names = {"queues": {f"q{i}": SizeView(1) for i in range(30_000)}}
+    assert evaluate("sum(q.qsize() for q in queues.values())", names) == 30_000
+
+
+def test_steps_can_be_fewer() -> None:
+    assert evaluate("1 + 1", {}, steps_max=3) == 2
+    with pytest.raises(ExpressionError, match="takes more than 2 steps"):
+        evaluate("1 + 1", {}, steps_max=2)
+
+
+def test_reason_is_one_short_line() -> None:
+    reason = refusal_of("{}['\\n' + 'x' * 10000]")
+    assert len(reason) <= 200
+    assert reason.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (42, "42"),
+        (0.5, "0.5"),
+        (None, "None"),
+        ("plain ünïcode", "plain ünïcode"),
+        ("two\nlines\r\n", "two\\nlines\\r\\n"),
+        ("\x00\x1b[31m\u2028\ud800", "\\x00\\x1b[31m\\u2028\\ud800"),
+        (["a\nb", b"c\n", 1], "['a\\nb', b'c\\n', 1]"),
+        ((), "()"),
+        ((1,), "(1,)"),
+        ({"a": {"b": []}}, "{'a': {'b': []}}"),
+        (set(), "set()"),
+        ({1}, "{1}"),
+        ({"a": 1}.keys(), "['a']"),
+        ({"a": 1}.items(), "[('a', 1)]"),
+        (SizeView(1), "<SizeView>"),
+        (object(), "<object>"),
+    ],
+)
+def test_render(value: object, text: str) -> None:
+    assert render(value) == text
+
+
+@pytest.mark.parametrize("value", ["x" * 100, ["x" * 100], list(range(100)), {i: i for i in range(100)}, "\n" * 100])
+def test_render_cuts_with_a_mark(value: object) -> None:
+    text = render(value, limit=30)
+    assert len(text) == 30
+    assert text.endswith(CUT_MARK)
+    assert len(render(value, limit=3)) == 3
+
+
+def test_render_stops_at_the_limit() -> None:
+    doubled: list[object] = [1]
+    for _ in range(40):
+        doubled = [doubled, doubled]
+    assert len(render(doubled)) == TEXT_MAX
+
+
+@REPEATABLE
+@given(st.text())
+def test_any_text_gives_a_value_or_a_refusal(code: str) -> None:
+    check_total(code)
+
+
+FRAGMENTS = [
+    *(
+        "state",
+        ".queues",
+        ".values()",
+        ".published",
+        "len(",
+        "sum(",
+        "str(",
+        "sorted(",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        ":",
+    ),
+    *(
+        "'a'",
+        '"',
+        "'",
+        "1",
+        "0",
+        "-1",
+        "9999999999",
+        "1e999",
+        "x",
+        ",",
+        " for x in ",
+        " if ",
+        " else ",
+        " in ",
+        " not ",
+    ),
+    *(
+        " and ",
+        " or ",
+        "+",
+        "*",
+        "%",
+        "/",
+        "//",
+        "<",
+        "==",
+        ".join(",
+        ".split(",
+        ".get(",
+        "None",
+        "\\",
+        "\n",
+        "#",
+        "**",
+    ),
+]
+
+
+@REPEATABLE
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=25))
+def test_any_fragments_give_a_value_or_a_refusal(fragments: list[str]) -> None:
+    check_total("".join(fragments))
+
+
+OPERATORS = ["+", "-", "*", "/", "//", "%", "<", "==", "in", "and", "or", "is"]
+FUNCTIONS = ["len", "sum", "min", "max", "sorted", "list", "dict", "set", "str", "int", "round"]
+METHODS = ["values", "keys", "get", "qsize", "join", "split", "upper"]
+
+
+def simple_expressions() -> st.SearchStrategy[str]:
+    """Well-formed text that gets past the parser, most of it wrong in what it does."""
+    leaf = st.sampled_from(["1", "0", "2.5", "'ab'", "None", "state", "state.queues", "x", "[]", "{}", "-7", "True"])
+    return st.recursive(
+        leaf,
+        lambda inner: st.one_of(
+            st.tuples(inner, st.sampled_from(OPERATORS), inner).map(" ".join),
+            st.tuples(inner, inner).map(lambda two: f"[{two[0]} for x in {two[1]}]"),
+            st.tuples(inner, inner).map(lambda two: f"{{{two[0]}: x for x in {two[1]}}}"),
+            st.tuples(inner, inner).map(lambda two: f"{two[0]}[{two[1]}]"),
+            st.tuples(inner, inner).map(lambda two: f"({two[0]}, {two[1]})"),
+            st.tuples(st.sampled_from(FUNCTIONS), inner).map(lambda two: f"{two[0]}({two[1]})"),
+            st.tuples(inner, st.sampled_from(METHODS), inner).map(lambda three: f"({three[0]}).{three[1]}({three[2]})"),
+        ),
+        max_leaves=12,
+    )
+
+
+@REPEATABLE
+@given(simple_expressions())
+def test_any_expression_gives_a_value_or_a_refusal(code: str) -> None:
+    check_total(code)
+
+
+def check_total(code: str) -> None:
+    try:
+        text = render(value_of(code))
+    except ExpressionError as error:
+        text = error.reason
+    assert text.isprintable()
+    assert len(text) <= TEXT_MAX
+    text.encode()
