@@ -135,7 +135,7 @@ class Config(BaseSettings):
 
     connections_max: Count = Field(default=10_000, description="Connections open at once.")
     line_size_max: Size = Field(default=48 << 20, description="Bytes of one line or frame.")
-    body_size_max: Size = Field(default=32 << 20, description="Bytes of one message's body.")
+    body_size_max: Size = Field(default=33 << 20, description="Bytes of one message's body.")
     queues_max: Count = Field(default=100_000, description="Queues that exist at once.")
     queue_length_max: Count = Field(default=50_000_000, description="Messages in one queue.")
     queue_bytes_max: Size = Field(default=256 << 20, description="Bytes of the messages in one queue.")
@@ -151,6 +151,15 @@ class Config(BaseSettings):
         default=1 << 20, description="Bytes waiting for one socket; above it deliveries wait."
     )
     events_per_queue_max: Count = Field(default=10_000, description="Events and patterns bound to one queue.")
+    smqs_lose_undone: bool = Field(
+        default=False, description="SMQS: what a lost consumer had not done is gone, as in the original, not returned."
+    )
+    sevx_id_inside: bool = Field(
+        default=False, description="SEVX: the event id stands inside the JSON, as version 0.1.1 of its text has it."
+    )
+    rq_broadcast_as_request: bool = Field(
+        default=False, description="RQ: broadcasts go out as requests without reply, for stock librq consumers."
+    )
     drain_seconds: Seconds = Field(default=5.0, description="How long a stopping broker waits for its clients.")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level to log.")

@@ -139,6 +139,37 @@ def test_a_consumer_that_never_reads_holds_up_nobody(start_broker: Start) -> Non
     assert stuck.sock.fileno() > 0
 
 
+def test_a_client_that_asks_and_never_reads_is_not_heard_any_longer(start_broker: Start) -> None:
+    running = start_broker()
+    greedy = running.connect("mqks")
+    greedy.sock.settimeout(1)
+    request = b"1 ping " + b"x" * 60_000 + b"\n"
+    asked = 0
+    with pytest.raises(TimeoutError):
+        while True:
+            greedy.send(request)
+            asked += 1
+    (connection,) = running.node.switchboard.connections.values()
+    assert connection.transport.get_write_buffer_size() < 8 << 20
+    alive(running)
+    # It is heard again once it reads. What the last send left behind is half a request.
+    greedy.sock.settimeout(10)
+    assert {len(line) for line in greedy.lines(asked)} == {len(request) - 3}
+
+
+def test_a_paused_publisher_that_holds_work_can_still_settle_it(start_broker: Start) -> None:
+    running = start_broker(memory_bytes_max=1 << 20)
+    client = running.connect("mqks")
+    client.send(b"c consume --confirm q e --manual-ack\n")
+    client.line()
+    body = b"x" * 200_000
+    client.send(b"".join(b"%d publish e %s\n" % (number, body) for number in range(10)))
+    assert len(client.lines(10)) == 10
+    client.send(b"a ack --confirm c --all\n")
+    assert client.line() == b"a ok "
+    assert running.node.broker.usage.bytes == 0
+
+
 def test_a_slow_reader_gets_everything_in_the_end(start_broker: Start) -> None:
     running = start_broker(outbox_bytes_max=1 << 16)
     consumer, publisher = running.connect("mqks"), running.connect("mqks")

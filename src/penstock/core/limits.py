@@ -8,13 +8,16 @@ DROP_OLDEST: Final = "drop-oldest"
 # What a message costs beyond its bytes: the object, its id and event, its place in a queue. Measured, rounded up.
 MESSAGE_OVERHEAD: Final = 256
 
+# A queue with consumers and more than this in it is congested: whoever fills it should be slowed down for a moment.
+CONGESTED_BYTES: Final = 1 << 20
+
 
 class Limits:
     """The limits of one broker; the same names are keys of the configuration."""
 
     def __init__(
         self,
-        body_size_max: int = 32 << 20,
+        body_size_max: int = 33 << 20,  # 32 MiB, and the KiB beyond that one protocol's frames let pass
         line_size_max: int = 48 << 20,
         queues_max: int = 100_000,
         queue_length_max: int = 50_000_000,

@@ -18,7 +18,7 @@ When nothing is ready and somebody waits, a message passes straight through and 
 from collections import deque
 from typing import Final
 
-from penstock.core.limits import DROP_OLDEST, MESSAGE_OVERHEAD, Limits
+from penstock.core.limits import CONGESTED_BYTES, DROP_OLDEST, MESSAGE_OVERHEAD, Limits
 from penstock.core.subscription import Delivery, Subscription
 from penstock.log.port import Log
 from penstock.message import ACCEPT, DROP, REJECT, RETURN, Message
@@ -27,10 +27,11 @@ NEVER: Final = -1
 
 
 class Usage:
-    """Bytes of messages that all queues of a broker hold together."""
+    """What all queues of a broker hold together."""
 
     def __init__(self) -> None:
         self.bytes = 0
+        self.congested: Queue | None = None  # the queue that a publish has found congested last; whoever looks, resets it
 
 
 class Redelivery:
@@ -63,6 +64,8 @@ class Queue:
         self.queued = 0  # messages that ever came in
         self.delivered = 0  # deliveries that ever went out
         self.dropped = 0
+        self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
+        self.revoked = 0  # given up by their requester since the last sweep, wherever they are
 
     def __repr__(self) -> str:
         return f"<Queue {self.name!r} ready={self.ready} unacked={self.unacked} consumers={self.consumer_count()}>"
@@ -81,6 +84,8 @@ class Queue:
             self.backlog.append(message)
             self.ready += 1
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
+            if self.bytes > CONGESTED_BYTES and self.subscriptions:
+                self.usage.congested = self
 
     def make_room(self) -> bool:
         """True when one more message may come in; by policy the oldest ready one may have to go for it."""
@@ -219,6 +224,11 @@ class Queue:
         active = self.subscriptions
         return not active or not (subscription.exclusive or active[0].exclusive)
 
+    def is_reserved(self) -> bool:
+        """Whether an exclusive consumer has the queue, or is the next to have it."""
+        active = self.subscriptions
+        return bool(self.parked) or (bool(active) and active[0].exclusive)
+
     def _activate(self, subscription: Subscription) -> None:
         self.subscriptions.append(subscription)
         subscription.active = True
@@ -305,6 +315,21 @@ class Queue:
         message = item.message if isinstance(item, Redelivery) else item
         self._shrink(len(message.body) + MESSAGE_OVERHEAD)
         self._lose(message, "the queue is full")
+
+    def count_revoked(self) -> None:
+        """One more message of this queue was given up. Where they may be half of what is ready, they are swept out."""
+        self.revoked += 1
+        if self.revoked * 2 > self.ready:
+            self.revoked = 0
+            kept: deque[Message | Redelivery] = deque()
+            for item in self.backlog:
+                message = item.message if isinstance(item, Redelivery) else item
+                if message.revoked:
+                    self.ready -= 1
+                    self._drop(item)
+                else:
+                    kept.append(item)
+            self.backlog = kept
 
     def _lose(self, message: Message, reason: str) -> None:
         self.dropped += 1

@@ -5,11 +5,19 @@ import socket
 from typing import cast
 
 from penstock.clock import Clock
+from penstock.core.limits import CONGESTED_BYTES
+from penstock.core.queue import Queue
 from penstock.wire.session import Dialect, Hub, Session
 
 # Above this many bytes the kernel and the loop have not taken yet, a session gets no more deliveries.
 WRITE_HIGH = 1 << 20
 WRITE_LOW = 1 << 18
+
+# Deliveries stop at WRITE_HIGH; above this it is answers that pile up, and whoever does not read them may not ask for more.
+UNREAD_MAX = 4 << 20
+
+# How long a publisher waits at most, at one time, for the consumers of a queue it fills.
+SLOWDOWN_SECONDS = 0.05
 
 
 class Switchboard:
@@ -24,6 +32,7 @@ class Switchboard:
         self.timer: asyncio.TimerHandle | None = None
         self.timer_due = -1
         self.paused: list[Connection] = []
+        self.slowed: dict[Queue, Slowdown] = {}
         self.flush_planned = False
         self.draining = False
 
@@ -44,27 +53,41 @@ class Switchboard:
             connection = self.connections.get(session)
             if connection is not None:
                 connection.write_outbox()
+        if self.slowed:
+            for slowdown in [s for queue, s in self.slowed.items() if queue.bytes < CONGESTED_BYTES // 2]:
+                slowdown.end()
         if self.paused and hub.broker.usage.bytes < hub.limits.memory_bytes_max:
             self._resume_publishers()
         self._arm_timer()
 
+    def slow_down(self, connection: "Connection", queue: Queue) -> None:
+        """Read no more from a publisher for a moment, so that the consumers of the queue it fills can keep up.
+
+        The moment is short, and a queue whose consumers took nothing during one is not waited for again until they do:
+        a consumer that is slow or stuck costs a publisher next to nothing.
+        """
+        if queue.full or queue.delivered == queue.unmoved_at:
+            return
+        slowdown = self.slowed.get(queue)
+        if slowdown is None:
+            slowdown = self.slowed[queue] = Slowdown(self, queue)
+        slowdown.connections.append(connection)
+        connection.pause_reading()
+
     def pause_publisher(self, connection: "Connection") -> None:
         """Memory is short: read no more from a client that publishes until queues have emptied somewhat."""
-        if not connection.reading_paused:
-            connection.reading_paused = True
-            connection.transport.pause_reading()
-            if not self.paused:
-                self.hub.report("warning", "publishers.paused", {"limit": "memory_bytes_max", "bytes": self.hub.broker.usage.bytes})
-            self.paused.append(connection)
+        if not self.paused:
+            held = self.hub.broker.usage.bytes
+            self.hub.report("warning", "publishers.paused", {"limit": "memory_bytes_max", "bytes": held})
+        self.paused.append(connection)
+        connection.pause_reading()
 
     def _resume_publishers(self) -> None:
         self.hub.report("info", "publishers.resumed", {"count": len(self.paused)})
         paused = self.paused
         self.paused = []
         for connection in paused:
-            connection.reading_paused = False
-            if not connection.transport.is_closing():
-                connection.transport.resume_reading()
+            connection.resume_reading()
 
     def _arm_timer(self) -> None:
         due = self.hub.broker.deadlines.next_due()
@@ -85,6 +108,25 @@ class Switchboard:
         self.flush()
 
 
+class Slowdown:
+    """Publishers that wait for one congested queue."""
+
+    def __init__(self, board: Switchboard, queue: Queue) -> None:
+        self.board = board
+        self.queue = queue
+        self.delivered = queue.delivered
+        self.connections: list[Connection] = []
+        self.timer = board.loop.call_later(SLOWDOWN_SECONDS, self.end)
+
+    def end(self) -> None:
+        self.timer.cancel()
+        del self.board.slowed[self.queue]
+        if self.queue.delivered == self.delivered:
+            self.queue.unmoved_at = self.delivered
+        for connection in self.connections:
+            connection.resume_reading()
+
+
 class Connection(asyncio.Protocol):
     """The asyncio side of one client."""
 
@@ -94,7 +136,9 @@ class Connection(asyncio.Protocol):
         self.switchboard = switchboard
         self.dialect = dialect
         self.session: Session | None = None
-        self.reading_paused = False
+        self.reading_pauses = 0  # for how many reasons nothing is read right now
+        self.writing_paused = False
+        self.unread = False  # the peer asks and does not read the answers
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
@@ -130,8 +174,22 @@ class Connection(asyncio.Protocol):
             hub.report("error", "session.failed", {"peer": session.peer, "protocol": session.protocol, "error": repr(error)})
             session.hang_up()
         board.plan_flush()
-        if hub.broker.usage.bytes >= hub.limits.memory_bytes_max and hub.broker.published != before:
+        usage = hub.broker.usage
+        if usage.congested is not None:
+            board.slow_down(self, usage.congested)
+            usage.congested = None
+        if usage.bytes >= hub.limits.memory_bytes_max and hub.broker.published != before and not holds_work(session):
             board.pause_publisher(self)
+
+    def pause_reading(self) -> None:
+        self.reading_pauses += 1
+        if self.reading_pauses == 1:
+            self.transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        self.reading_pauses -= 1
+        if self.reading_pauses == 0 and not self.transport.is_closing():
+            self.transport.resume_reading()
 
     def eof_received(self) -> bool:
         return False  # a half-closed connection counts as closed, in every protocol
@@ -146,10 +204,15 @@ class Connection(asyncio.Protocol):
             board.plan_flush()
 
     def pause_writing(self) -> None:
+        self.writing_paused = True
         if self.session is not None:
             self.session.pause()
 
     def resume_writing(self) -> None:
+        self.writing_paused = False
+        if self.unread:
+            self.unread = False
+            self.resume_reading()
         if self.session is not None:
             self.session.resume()
             self.switchboard.plan_flush()
@@ -158,9 +221,14 @@ class Connection(asyncio.Protocol):
         session = self.session
         if session is None:
             return
+        if session.successor is not None:
+            session = self._succeed(session, session.successor)
         if session.outbox_size:
             full = session.outbox_size >= session.outbox_max
             self.transport.write(session.drain())
+            if self.writing_paused and not self.unread and self.transport.get_write_buffer_size() > UNREAD_MAX:
+                self.unread = True
+                self.pause_reading()
             if full and self.transport.get_write_buffer_size() < WRITE_HIGH:
                 # The outbox was the limit, not the socket: nobody else will say that there is room again.
                 session.resume()
@@ -168,6 +236,19 @@ class Connection(asyncio.Protocol):
                     self.switchboard.plan_flush()
         if session.closing:
             self.transport.close()
+
+    def _succeed(self, session: Session, successor: Session) -> Session:
+        """Another session takes over this connection: its protocol has become known."""
+        connections = self.switchboard.connections
+        del connections[session]
+        connections[successor] = self
+        self.session = successor
+        return successor
+
+
+def holds_work(session: Session) -> bool:
+    """Whether the client has deliveries to settle: it must be heard, since that is what makes room."""
+    return any(subscription.in_flight for subscription in session.subscriptions())
 
 
 def peer_name(transport: asyncio.BaseTransport) -> str:

@@ -20,7 +20,8 @@ from penstock.server.connection import Switchboard
 from penstock.server.listener import Listener
 from penstock.server.logs import start_logs
 from penstock.wire.dialects import DIALECTS
-from penstock.wire.session import Hub, Report
+from penstock.wire.session import Hub, Options, Report
+from penstock.wire.sniff import AnyDoor
 
 DRAIN_POLL_SECONDS = 0.01
 
@@ -34,8 +35,9 @@ class Node:
         self.clock = clock or SystemClock()
         self.log = MemoryLog()
         self.broker = Broker(self.log, limits_of(config))
-        self.hub = Hub(self.broker, report)
-        self.dialects = {dialect.name: dialect for dialect in [make(self.hub) for make in DIALECTS]}
+        self.hub = Hub(self.broker, report, options_of(config))
+        dialects = [make(self.hub) for make in DIALECTS]
+        self.dialects = {dialect.name: dialect for dialect in [*dialects, AnyDoor(self.hub, dialects)]}
         self.listeners: list[Listener] = []
 
     async def start(self) -> dict[str, int]:
@@ -64,7 +66,7 @@ class Node:
             session.goodbye(now)
         board.flush()
         deadline = board.loop.time() + self.config.drain_seconds
-        while board.loop.time() < deadline and self._owes_bytes():
+        while board.loop.time() < deadline and self._owes_something():
             await asyncio.sleep(DRAIN_POLL_SECONDS)
         for connection in list(board.connections.values()):
             if connection.transport.get_write_buffer_size():
@@ -76,9 +78,9 @@ class Node:
         if board.timer is not None:
             board.timer.cancel()
 
-    def _owes_bytes(self) -> bool:
-        connections = self.switchboard.connections.values()
-        return any(c.transport.get_write_buffer_size() for c in connections)
+    def _owes_something(self) -> bool:
+        connections = self.switchboard.connections
+        return any(s.owes() or c.transport.get_write_buffer_size() for s, c in connections.items())
 
     def _stop_listeners(self) -> None:
         for listener in reversed(self.listeners):
@@ -97,6 +99,14 @@ def limits_of(config: Config) -> Limits:
         unacked_max=config.unacked_max,
         memory_bytes_max=config.memory_bytes_max,
         outbox_bytes_max=config.outbox_bytes_max,
+    )
+
+
+def options_of(config: Config) -> Options:
+    return Options(
+        smqs_lose_undone=config.smqs_lose_undone,
+        sevx_id_inside=config.sevx_id_inside,
+        rq_broadcast_as_request=config.rq_broadcast_as_request,
     )
 
 

@@ -76,6 +76,7 @@ class Session:
         self.outbox_max = hub.limits.outbox_bytes_max
         self.closing = False  # write what is there, then close
         self.over = False  # the connection is gone
+        self.successor: Session | None = None  # takes this one's place at its connection
         self.now = 0  # when the present read came in
         self.errors = 0
         hub.sessions[self] = None
@@ -110,6 +111,10 @@ class Session:
         self.outbox.clear()
         self.outbox_size = 0
         self.hub.sessions.pop(self, None)
+
+    def owes(self) -> bool:
+        """Whether something is under way that a stopping broker should wait for, besides what is in the outbox."""
+        return False
 
     def goodbye(self, now: int) -> None:
         """The broker is shutting down: say what the protocol has to say about it."""
@@ -178,6 +183,10 @@ class Dialect:
         Never YES for a beginning that another protocol could have as well.
         """
         raise NotImplementedError
+
+    def recognise_at_rest(self, head: bytes) -> bool:
+        """Whether a client that has said just this, and waits, speaks this protocol: only where commands need no end."""
+        return False
 
     def full(self) -> bytes:
         """What to say to a client there is no room for, before the door closes."""

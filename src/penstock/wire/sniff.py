@@ -1,0 +1,93 @@
+"""One door for all protocols: the first bytes say which one is spoken.
+
+Every client of every one of them speaks first, so the door listens. Each read is shown to every dialect with all that came
+before it, until one says yes, or all say no. A beginning that fits several waits for the next byte; where a client may wait for
+an answer after such a beginning (a command that needs no line end), a short rest decides.
+"""
+
+from typing import Final
+
+from penstock.core.deadlines import Timer
+from penstock.wire.lines import looks_like_http
+from penstock.wire.session import MAYBE, YES, Dialect, Hub, Session
+
+PROTOCOL: Final = "any"
+HEAD_SIZE_MAX: Final = 4096  # far more than any protocol needs to be recognised
+REST_TIME: Final = 100_000  # microseconds
+
+
+class AnyDoor(Dialect):
+    name = PROTOCOL
+    default_port = 7700
+
+    def __init__(self, hub: Hub, dialects: list[Dialect]) -> None:
+        super().__init__(hub)
+        self.dialects = dialects
+
+    def open(self, peer: str, now: int) -> Session:
+        return Listening(self, peer)
+
+
+class Rest(Timer):
+    """Due when a client whose beginning fits several protocols has said nothing more for a while."""
+
+    def __init__(self, session: "Listening") -> None:
+        super().__init__()
+        self.session = session
+
+    def fire(self, now: int) -> None:
+        self.session.at_rest(now)
+
+
+class Listening(Session):
+    """A client whose protocol is not known yet. `successor` is the session that takes its place."""
+
+    protocol = PROTOCOL
+
+    def __init__(self, door: AnyDoor, peer: str) -> None:
+        super().__init__(door.hub, peer)
+        self.door = door
+        self.head = b""
+        self.rest = Rest(self)
+
+    def feed(self, data: bytes, now: int) -> None:
+        if self.closing:
+            return
+        self.head += data
+        undecided = False
+        for dialect in self.door.dialects:
+            verdict = dialect.recognise(self.head)
+            if verdict == YES:
+                self._hand_over(dialect, now)
+                return
+            undecided = undecided or verdict == MAYBE
+        if looks_like_http(self.head.partition(b"\n")[0]):
+            self._turn_away("an HTTP request on the port for message protocols")
+        elif not undecided or len(self.head) > HEAD_SIZE_MAX:
+            self._turn_away("none of the protocols begins like this")
+        else:
+            self.broker.deadlines.set(self.rest, now + REST_TIME)
+
+    def at_rest(self, now: int) -> None:
+        for dialect in self.door.dialects:
+            if dialect.recognise_at_rest(self.head):
+                self._hand_over(dialect, now)
+                return
+
+    def end(self, now: int) -> None:
+        self.broker.deadlines.cancel(self.rest)
+        super().end(now)
+
+    def _hand_over(self, dialect: Dialect, now: int) -> None:
+        self.broker.deadlines.cancel(self.rest)
+        self.successor = dialect.open(self.peer, now)
+        self.hub.sessions.pop(self, None)
+        self.successor.feed(self.head, now)
+        self.head = b""
+        # Whoever owns the socket finds the successor when it comes to write what this session has to say.
+        self.hub.dirty.append(self)
+
+    def _turn_away(self, reason: str) -> None:
+        self.fail(reason, self.head)
+        self.head = b""
+        self.hang_up()

@@ -1,0 +1,78 @@
+"""The shape of the house: imports point one way, and the core speaks no protocol's language."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "penstock"
+
+# What each room may import of ours. A room may always import itself.
+ALLOWED = {
+    "message": set[str](),
+    "errors": set[str](),
+    "clock": set[str](),
+    "log": {"message", "errors"},
+    "core": {"message", "errors", "clock", "log.port"},
+    "wire": {"message", "errors", "clock", "core", "log.port"},
+    "config": {"errors"},
+    "server": {"message", "errors", "clock", "core", "log", "wire", "config"},
+    "cli": {"errors", "config", "server"},
+}
+PROTOCOL_WORDS = re.compile(r"mqks|smqs|sevx|mqmq|\brq\b|risp", re.IGNORECASE)
+
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules of ours that a file imports, without the leading package name."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("penstock."):
+            found.add(node.module.removeprefix("penstock."))
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.removeprefix("penstock.") for alias in node.names if alias.name.startswith("penstock.")}
+    return found
+
+
+def inside(module: str, room: str) -> bool:
+    return module == room or module.startswith(room + ".")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_point_one_way(path: Path) -> None:
+    room = name_of(path).partition(".")[0]
+    for imported in imports_of(path):
+        allowed = inside(imported, room) or any(inside(imported, other) for other in ALLOWED[room])
+        assert allowed, f"{room} must not import {imported}"
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "wire").glob("*/*.py")), ids=name_of)
+def test_no_protocol_imports_another(path: Path) -> None:
+    own = path.parent.name
+    for imported in imports_of(path):
+        parts = imported.split(".")
+        assert not (parts[0] == "wire" and len(parts) > 2 and parts[1] != own), f"{own} must not import {imported}"
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "core").rglob("*.py")), ids=name_of)
+def test_the_core_speaks_no_protocol(path: Path) -> None:
+    assert not PROTOCOL_WORDS.search(path.read_text())
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if name_of(p).partition(".")[0] in ("core", "wire", "log")], ids=name_of)
+def test_only_the_server_waits(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    waiting = [node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef | ast.Await)]
+    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert not waiting
+    assert not modules & {"asyncio", "socket", "time", "threading"}
+
+
+def test_compiled_modules_never_lie_in_the_source_tree() -> None:
+    assert not [path for suffix in ("*.so", "*.pyd") for path in SOURCE.parent.rglob(suffix)]
