@@ -65,7 +65,7 @@ class Message:
         self.requester: Requester | None = None  # not logged: a reply is owed to a living connection only
         self.revoked = False  # given up by its requester; queues drop it when they meet it
         self.line_fit = LINE_UNKNOWN
-        self.document: dict[str, object] | None = None  # the body as a JSON object, by whoever parsed it first
+        self.document: dict[str, object] | None = None  # what patterns see, set while it is routed by who has parsed the body
 
     def __repr__(self) -> str:
         return f"<Message {self.id!r} event={self.event!r} {len(self.body)} bytes offset={self.offset}>"

@@ -221,6 +221,18 @@ def test_get_does_not_overtake_consumers_that_wait() -> None:
     assert ids(inbox) == ["1"]
 
 
+def test_get_takes_nothing_from_a_queue_that_an_exclusive_consumer_has_to_itself() -> None:
+    broker = make_broker()
+    busy = consumer(broker, manual=True, credit=1, exclusive=True)
+    broker.put(b"q", message(1))
+    broker.put(b"q", message(2))
+    assert broker.get(b"q") is None
+    broker.cancel(busy, 0)
+    taken = broker.get(b"q")
+    assert taken is not None
+    assert taken.id == b"1"
+
+
 def test_broadcast_reaches_consumers_of_the_moment_and_is_kept_by_nobody() -> None:
     broker = make_broker()
     first, second = consumer(broker, manual=True, credit=1), consumer(broker)
@@ -416,3 +428,18 @@ def test_a_revoked_message_is_dropped_when_the_queue_meets_it() -> None:
     broker.put(b"q", message(2))
     broker.forget_request(revoked, revoke=True)
     assert ids(consumer(broker)) == ["2"]
+
+
+def test_revoked_messages_do_not_pile_up_in_a_queue_nobody_serves() -> None:
+    broker = make_broker()
+    broker.put(b"q", message("kept"))
+    for number in range(100):
+        revoked = message(number)
+        broker.put(b"q", revoked)
+        broker.forget_request(revoked, revoke=True)
+        broker.forget_request(revoked, revoke=True)
+    queue = broker.queues[b"q"]
+    assert queue.ready < 4
+    assert [left.id for left, _ in queue.contents() if not left.revoked] == [b"kept"]
+    assert ids(consumer(broker)) == ["kept"]
+    assert (queue.ready, queue.bytes, queue.dropped) == (0, 0, 100)

@@ -150,7 +150,8 @@ def test_a_client_that_asks_and_never_reads_is_not_heard_any_longer(start_broker
             greedy.send(request)
             asked += 1
     (connection,) = running.node.switchboard.connections.values()
-    assert connection.transport.get_write_buffer_size() < 8 << 20
+    # The loop reads up to eight megabytes at a time before anything is written.
+    assert connection.transport.get_write_buffer_size() < 16 << 20
     alive(running)
     # It is heard again once it reads. What the last send left behind is half a request.
     greedy.sock.settimeout(10)

@@ -148,7 +148,11 @@ class Broker:
         """Nobody waits for the reply any more; with `revoke` the request itself is not to be done either."""
         self._awaiting.pop(message.id, None)
         message.requester = None
-        message.revoked = message.revoked or revoke
+        if revoke and not message.revoked:
+            message.revoked = True
+            queue = self.queues.get(message.event)
+            if queue is not None:
+                queue.count_revoked()
 
     # -- queues -----------------------------------------------------------------------------------------------------
 
@@ -261,9 +265,9 @@ class Broker:
             queue.pump()
 
     def get(self, name: bytes) -> Message | None:
-        """Take the first ready message of the queue for good, unless consumers are waiting in line before you."""
+        """Take the first ready message for good, unless others wait in line, or one has the queue to itself."""
         queue = self.declare(name)
-        if queue.waiting:
+        if queue.waiting or queue.is_reserved():
             return None
         return queue.take()
 

@@ -5,21 +5,21 @@ everything else by equality. So a pattern is a set of **leaves**, each a path an
 
     {"obj": "user", "data": {"id": 42, "tags": ["a", "b"]}}     obj = "user"   data.id = 42   data.tags = ["a","b"]
 
-Equality is JSON's: 1 and 1.0 are the same number, true is not 1, null is only null, the order of an array counts and that
-of an object's members does not. An empty object as a leaf asks for an object, of whatever content.
+Equality is JSON's: 1 and 1.0 are the same number, true is not 1, null is only null, the order of an array counts and
+that of an object's members does not. An empty object as a leaf asks for an object, of whatever content.
 
-The index is a tree of **branches**. A branch holds a few patterns, which are checked one by one. One pattern too many, and
-it splits: each of its patterns picks one of its leaves and moves to the branch behind that leaf, the emptiest there is,
-so leaves that many patterns share end up deep in the tree, or unused. A document enters a branch only when it has
-the leaf before it. Patterns are known by their canonical text, two of one branch differ in some leaf that is left, so
-splitting always gets on.
+The index is a tree of **branches**. A branch holds a few patterns, which are checked one by one. One pattern too many,
+and it splits: each of its patterns picks the rarest of its leaves and moves to the branch behind that leaf, so leaves
+that many patterns share end up deep in the tree, or unused. A document enters a branch only when it has the leaf before
+it. Patterns are known by their canonical text, so two of one branch differ in some leaf that is left, and splitting
+always gets on.
 
     root ─┬─ data.id = 42 ──► {obj = "user"}, {act = "updated"}      <- what is left to check
           ├─ data.id = 43 ──► ...
           └─ obj = "user" ──► {}                                     <- nothing is left: reaching it is a match
 
-What is given up: a pattern is not moved again when its branch becomes crowded or empty later. A document has to have the
-leaf all the same, so this costs time now and then, and never a match.
+What is given up: a pattern is not moved again when a leaf it did not pick becomes the rarer one later. This costs time
+now and then, and never a match.
 """
 
 from base64 import b64encode
@@ -51,12 +51,15 @@ WRAPPING: Final = ("data", "encoding", "event")
 
 
 def document_of(message: Message) -> dict[str, object]:
-    """What patterns see of a message: its body's JSON object, or the body wrapped into one; and always an `event`."""
+    """What patterns see of a message: its body's JSON object, or the body wrapped into one; and always an `event`.
+
+    A session that has parsed the body anyway may have set all of that.
+    """
     document = message.document
     if document is None:
         document = parse_body(message.body)
-    if "event" not in document:
-        document["event"] = message.event.decode("utf-8", "replace")
+        if "event" not in document:
+            document["event"] = message.event.decode("utf-8", "replace")
     return document
 
 
@@ -85,15 +88,26 @@ def may_be_object(body: bytes) -> bool:
 
 def canonical(text: bytes) -> bytes:
     """The one text of all the patterns that mean the same. Raises Refused when it is no pattern, or too large a one."""
-    if len(text) > PATTERN_SIZE_MAX:
-        raise Refused(TOO_LARGE, f"pattern of {len(text)} bytes: pattern_size_max is {PATTERN_SIZE_MAX}")
+    _check_size(text)
     try:
         pattern: object = orjson.loads(text)
     except ValueError as error:
         raise Refused(INVALID, f"pattern is not JSON: {error}") from None
+    return canonical_text(pattern)
+
+
+def canonical_text(pattern: object) -> bytes:
+    """The same of a pattern that is parsed already."""
     if not isinstance(pattern, dict):
         raise Refused(INVALID, "pattern is not a JSON object")
-    return orjson.dumps(_normal(pattern, _Room(), 1), option=orjson.OPT_SORT_KEYS)
+    text = orjson.dumps(_normal(pattern, _Room(), 1), option=orjson.OPT_SORT_KEYS)
+    _check_size(text)
+    return text
+
+
+def _check_size(text: bytes) -> None:
+    if len(text) > PATTERN_SIZE_MAX:
+        raise Refused(TOO_LARGE, f"pattern of {len(text)} bytes: pattern_size_max is {PATTERN_SIZE_MAX}")
 
 
 class _Room:
@@ -109,7 +123,7 @@ class _Room:
 
 
 def _normal(value: object, room: _Room, depth: int) -> object:
-    """A copy in which numbers that are equal are written alike. Raises Refused where a pattern may not be that large."""
+    """A copy in which equal numbers are written alike. Raises Refused where a pattern may not be that large."""
     if isinstance(value, dict):
         _check_depth(depth)
         if not value:
@@ -161,54 +175,68 @@ def _key_of_array(value: list[object]) -> bytes | None:
 
 
 class Leaf:
-    """What a document must have at a path."""
+    """What a document must have at a path. Patterns share their leaves: `count` of them have this one."""
 
-    def __init__(self, path: tuple[str, ...], value: object) -> None:
+    def __init__(self, path: tuple[str, ...], key: object) -> None:
         self.path = path
-        self.key = _key_of(value)
-        self.is_array = isinstance(value, list)
+        self.name = path[0]
+        self.key = key
+        self.text = key if isinstance(key, str) else None
+        self.is_array = isinstance(key, bytes) and key.startswith(b"[")
+        self.count = 0
 
     def fits(self, document: dict[str, object]) -> bool:
-        value: object = document
-        for name in self.path:
-            if not isinstance(value, dict):
-                return False
-            value = value.get(name, MISSING)
+        value = document.get(self.name, MISSING)
+        if len(self.path) > 1:
+            value = self._follow(value)
+        text = self.text
+        if text is not None:
+            return isinstance(value, str) and value == text
         if isinstance(value, list) and not self.is_array:
             return False
         return _key_of(value) == self.key
 
+    def _follow(self, value: object) -> object:
+        for name in self.path[1:]:
+            if not isinstance(value, dict):
+                return MISSING
+            value = value.get(name, MISSING)
+        return value
 
-def _leaves_of(members: dict[str, object], path: tuple[str, ...], leaves: list[Leaf]) -> None:
+
+def _leaves_of(
+    members: dict[str, object], above: tuple[str, ...], leaves: list[tuple[tuple[str, ...], object]]
+) -> None:
+    """Path and key of every leaf."""
     for name, value in members.items():
+        path = (*above, name)
         if isinstance(value, dict) and value:
-            _leaves_of(value, (*path, name), leaves)
+            _leaves_of(value, path, leaves)
         else:
-            leaves.append(Leaf((*path, name), value))
+            leaves.append((path, _key_of(value)))
 
 
 class Pattern:
     """A pattern and the queues that are bound by it."""
 
-    def __init__(self, text: bytes, serial: int) -> None:
+    def __init__(self, text: bytes, leaves: list[Leaf], serial: int) -> None:
         self.text = text
+        self.leaves = leaves
         self.serial = serial  # patterns are in the order in which they were first bound
-        self.leaves: list[Leaf] = []
-        _leaves_of(orjson.loads(text), (), self.leaves)
-        self.left = list(self.leaves)  # what is not known yet of a document that has come to the branch
+        self.left = tuple(leaves)  # what is not known yet of a document that has come to the branch
         self.branch: Branch | None = None
         self._queues: dict[Queue, None] = {}
         self._listed: list[Queue] | None = None
 
     def fits(self, document: dict[str, object]) -> bool:
-        for leaf in self.left:
+        for leaf in self.left:  # noqa: SIM110  # no generator per check
             if not leaf.fits(document):
                 return False
         return True
 
     def fits_wrapped(self) -> bool:
         """Whether it could match a message whose body is no JSON object."""
-        return all([leaf.path[0] in WRAPPING for leaf in self.leaves])
+        return all(leaf.path[0] in WRAPPING for leaf in self.leaves)
 
     def queues(self) -> list[Queue]:
         """In the order in which they were bound; a list once handed out is never changed."""
@@ -260,6 +288,7 @@ class Patterns:
         self.root = Branch(None, None)
         self.wrapped = 0  # patterns that could match a message whose body is no JSON object
         self._by_text: dict[bytes, Pattern] = {}
+        self._leaves: dict[tuple[tuple[str, ...], object], Leaf] = {}
         self._serial = 0
 
     def __len__(self) -> int:
@@ -270,7 +299,7 @@ class Patterns:
         pattern = self._by_text.get(text)
         if pattern is None:
             self._serial += 1
-            pattern = Pattern(text, self._serial)
+            pattern = Pattern(text, self._shared_leaves(text), self._serial)
             self._by_text[text] = pattern
             self.wrapped += pattern.fits_wrapped()
             self._place(pattern, self.root)
@@ -282,18 +311,41 @@ class Patterns:
             del self._by_text[text]
             self.wrapped -= pattern.fits_wrapped()
             self._remove(pattern)
+            for leaf in pattern.leaves:
+                leaf.count -= 1
+                if leaf.count == 0:
+                    del self._leaves[leaf.path, leaf.key]
+
+    def _shared_leaves(self, text: bytes) -> list[Leaf]:
+        found: list[tuple[tuple[str, ...], object]] = []
+        _leaves_of(orjson.loads(text), (), found)
+        leaves: list[Leaf] = []
+        for place in found:
+            leaf = self._leaves.get(place)
+            if leaf is None:
+                leaf = Leaf(place[0], place[1])
+                self._leaves[place] = leaf
+            leaf.count += 1
+            leaves.append(leaf)
+        return leaves
 
     def matching(self, document: dict[str, object]) -> list[Pattern]:
         """The patterns that match, in order."""
         found: list[Pattern] = []
-        branches = [self.root]
-        while branches:
-            branch = branches.pop()
-            for pattern in branch.patterns:
-                if pattern.fits(document):
-                    found.append(pattern)
-            if branch.is_split:
-                _walk(branch.steps, document, branches)
+        branch = self.root
+        for pattern in branch.patterns:
+            if pattern.fits(document):
+                found.append(pattern)
+        if branch.is_split:
+            branches: list[Branch] = []
+            _walk(branch.steps, document, branches)
+            while branches:
+                branch = branches.pop()
+                for pattern in branch.patterns:
+                    if pattern.fits(document):
+                        found.append(pattern)
+                if branch.is_split:
+                    _walk(branch.steps, document, branches)
         if len(found) > 1:
             found.sort(key=_serial_of)
         return found
@@ -301,7 +353,7 @@ class Patterns:
     def _place(self, pattern: Pattern, branch: Branch) -> None:
         branch.size += 1
         while branch.is_split and pattern.left:
-            branch = _emptiest_below(branch, pattern)
+            branch = _best_below(branch, pattern)
             branch.size += 1
         branch.patterns.append(pattern)
         pattern.branch = branch
@@ -334,19 +386,25 @@ def _serial_of(pattern: Pattern) -> int:
     return pattern.serial
 
 
-def _emptiest_below(branch: Branch, pattern: Pattern) -> Branch:
-    """The branch behind the leaf of the pattern that fewest others went to; the leaf is known from there on."""
+def _best_below(branch: Branch, pattern: Pattern) -> Branch:
+    """The branch behind the leaf of the pattern that fewest patterns have, or else that fewest went to.
+
+    From there on that leaf is known.
+    """
     best = pattern.left[0]
-    best_branch = _branch_at(branch, best)
+    below = _branch_at(branch, best)
     for leaf in pattern.left:
-        if best_branch is None:
-            break
-        other = _branch_at(branch, leaf)
-        if other is None or other.size < best_branch.size:
-            best = leaf
-            best_branch = other
-    pattern.left.remove(best)
-    return best_branch or _grow(branch, best)
+        if leaf.count <= best.count and leaf is not best:
+            other = _branch_at(branch, leaf)
+            if leaf.count < best.count or _size_of(other) < _size_of(below):
+                best = leaf
+                below = other
+    pattern.left = tuple([leaf for leaf in pattern.left if leaf is not best])
+    return below or _grow(branch, best)
+
+
+def _size_of(branch: Branch | None) -> int:
+    return 0 if branch is None else branch.size
 
 
 def _branch_at(branch: Branch, leaf: Leaf) -> Branch | None:

@@ -1,13 +1,13 @@
 """Bytes that were read and not used yet, for protocols whose frames say how long they are.
 
-    position                                  a frame is cut from `data`; what comes in while `data` is not used up yet
-       ▼                                      gathers in `_late`, and is joined to it only when a frame needs that much
-    ┌──┬────────────────────┐ ┌───────────┐
-    │..│ data               │ │ _late     │   So a read that holds whole frames is never copied, and a frame that came in
-    └──┴────────────────────┘ └───────────┘   any number of pieces is joined once.
+       position
+          ▼
+    ┌─────┬──────────────────┐ ┌─────────┐    Frames are cut from `data`. What comes in before it is used up gathers
+    │ ... │ data             │ │ _late   │    in `_late`, and is joined to it only when a frame needs that much.
+    └─────┴──────────────────┘ └─────────┘
 
-Ask `have(n)` with the full length as soon as it is known. Asking for a byte more at each read would copy what is there
-each time.
+So a read that holds whole frames is never copied, and a frame that came in any number of pieces is joined once. Ask
+`have(n)` with the full length as soon as it is known: asking for a byte more at each read would copy everything again.
 """
 
 from penstock.errors import ProtocolError

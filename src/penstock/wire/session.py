@@ -11,15 +11,22 @@ one write each.
 from collections.abc import Callable
 from typing import Final
 
+from librt.strings import BytesWriter
+
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.subscription import Subscription
+from penstock.errors import Refused
+from penstock.message import Message
 from penstock.wire.ids import ERROR_ID_LENGTH, IdSource, random_id
 
 # Whether the first bytes of a connection are this protocol's.
 NO: Final = 0
 MAYBE: Final = 1  # too early to say
 YES: Final = 2
+
+# An outbox that has grown beyond this is not kept for the next turn: ten thousand clients have one each.
+OUTBOX_KEPT_MAX: Final = 1 << 16
 
 # (level, event name, details): how a session tells people about something, without knowing where logs go.
 Report = Callable[[str, str, dict[str, object]], None]
@@ -71,8 +78,7 @@ class Session:
         self.hub = hub
         self.broker = hub.broker
         self.peer = peer
-        self.outbox: list[bytes] = []
-        self.outbox_size = 0  # roughly, in bytes
+        self.outbox = BytesWriter()
         self.outbox_max = hub.limits.outbox_bytes_max
         self.closing = False  # write what is there, then close
         self.over = False  # the connection is gone
@@ -89,9 +95,11 @@ class Session:
 
     def drain(self) -> bytes:
         """Everything there is to write now."""
-        data = b"".join(self.outbox)
-        self.outbox.clear()
-        self.outbox_size = 0
+        data = self.outbox.getvalue()
+        if len(data) > OUTBOX_KEPT_MAX:
+            self.outbox = BytesWriter()
+        else:
+            self.outbox.truncate(0)
         return data
 
     def pause(self) -> None:
@@ -108,8 +116,7 @@ class Session:
         self.over = True
         for subscription in self.subscriptions():
             self.broker.cancel(subscription, now)
-        self.outbox.clear()
-        self.outbox_size = 0
+        self.outbox = BytesWriter()
         self.hub.sessions.pop(self, None)
 
     def owes(self) -> bool:
@@ -122,6 +129,11 @@ class Session:
     def wake(self, now: int) -> None:
         """Go on with what waited; asked for by putting the session into `hub.awake`."""
 
+    @property
+    def outbox_size(self) -> int:
+        """Bytes in the outbox."""
+        return len(self.outbox)
+
     # -- what protocols build on ------------------------------------------------------------------------------------
 
     def subscriptions(self) -> list[Subscription]:
@@ -129,15 +141,30 @@ class Session:
         return []
 
     def send(self, data: bytes) -> None:
-        if self.outbox_size == 0:
+        if len(self.outbox) == 0:
             self.hub.dirty.append(self)
-        self.outbox.append(data)
-        self.outbox_size += len(data)
+        self.outbox.write(data)
 
     def confirm(self, answer: bytes) -> None:
-        """Answer once everything accepted so far is as safe as this broker promises: the one road of every confirm."""
+        """Answer once all that is accepted in this turn is as safe as this broker promises: the one road of every confirm.
+
+        Called before the request is carried out, where a consumer of this very connection may be given something by it:
+        the answer goes first then.
+        """
         assert self.broker.log.durable >= self.broker.log.position
         self.send(answer)
+
+    def publish_confirmed(self, message: Message, answer: bytes) -> None:
+        """Publish, and confirm before a consumer of this very connection is given the message."""
+        mark = len(self.outbox)
+        self.confirm(answer)
+        try:
+            self.broker.publish(message)
+        except Refused:
+            written = self.outbox.getvalue()
+            self.outbox.truncate(mark)
+            self.outbox.write(written[mark + len(answer) :])
+            raise
 
     def fail(self, reason: str, request: bytes) -> bytes:
         """Log what went wrong under a new error id, and give that id."""
@@ -160,7 +187,7 @@ class Session:
         """Close once what is in the outbox is written."""
         if not self.closing:
             self.closing = True
-            if self.outbox_size == 0:
+            if len(self.outbox) == 0:
                 self.hub.dirty.append(self)
 
 

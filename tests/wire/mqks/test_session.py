@@ -519,6 +519,7 @@ def test_messages_of_other_protocols_come_in_a_form_that_fits_a_line(house: Hous
         (b"", MAYBE),
         (b"x" * 600, NO),
         (b"M:q:1\n", NO),
+        (b"M:q:\nid publish e x\n", NO),
     ],
 )
 def test_recognising_mqks(house: House, head: bytes, verdict: int) -> None:

@@ -109,21 +109,22 @@ def encode_delivery(prefix: bytes, message: Message, retry: int) -> bytes:
     A body that would not survive is base64-coded and says so. White space in an id or an event becomes `%XX`, since the
     line is cut at spaces.
     """
-    properties = b"event=" + _word(message.event)
+    properties = b"event=" + encode_word(message.event)
     if retry:
         properties += b",retry=%d" % retry
     body = message.body
     if not fits_one_line(message) and not _is_plain(body):
         properties += b",encoding=base64"
         body = b64encode(body)
-    return b"%s%s %s %s\n" % (prefix, _word(message.id), properties, body)
+    return b"%s%s %s %s\n" % (prefix, encode_word(message.id), properties, body)
 
 
 def _is_plain(body: bytes) -> bool:
     return not (b"\n" in body or b"\r" in body or b"\0" in body or (body and body[-1] <= 32))
 
 
-def _word(name: bytes) -> bytes:
+def encode_word(name: bytes) -> bytes:
+    """The name, with white space as `%XX` if it has any."""
     if is_word(name):
         return name
     return b"".join([b"%%%02X" % byte if byte <= 32 else bytes([byte]) for byte in name])

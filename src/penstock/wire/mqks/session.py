@@ -22,9 +22,11 @@ from penstock.wire.mqks.codec import (
     encode_delivery,
     encode_error,
     encode_ok,
+    encode_word,
 )
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
 from penstock.wire.state import StateView
+from penstock.wire.unacked import Unacked
 
 PROTOCOL: Final = "mqks"
 ALL: Final = b"--all"
@@ -48,12 +50,13 @@ class Mqks(Dialect):
 
     def recognise(self, head: bytes) -> int:
         """By the action of the first line; `ack` and `_eval` are SEVX's too, which has JSON behind them."""
-        parts = head.split(b" ", 2)
-        if len(parts) < 3 or (not parts[2] and b"\n" not in head):
-            return NO if b"\n" in head or len(head) > RECOGNISE_WITHIN else MAYBE
-        if parts[1] not in HANDLERS:
+        line, end, _ = head.partition(b"\n")
+        words = line.split(b" ", 2)
+        if len(words) < 3 or not (words[2] or end):
+            return NO if end or len(line) > RECOGNISE_WITHIN else MAYBE
+        if words[1] not in HANDLERS:
             return NO
-        return NO if parts[2].startswith(b"{") and parts[1] in SHARED_WITH_SEVX else YES
+        return NO if words[2].startswith(b"{") and words[1] in SHARED_WITH_SEVX else YES
 
 
 class Consumer(Subscription):
@@ -63,54 +66,34 @@ class Consumer(Subscription):
         super().__init__(id, manual=manual_ack)
         self.session = session
         self.prefix = id + b" ok "
-        self.unacked: dict[bytes, Delivery] = {}
-        self.namesakes: dict[bytes, list[Delivery]] = {}  # further deliveries whose message has the same id
+        self.unacked = Unacked()
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         session = self.session
-        if session.outbox_size == 0:
-            session.hub.dirty.append(session)
         outbox = session.outbox
+        if len(outbox) == 0:
+            session.hub.dirty.append(session)
+        id = message.id
         if retry == 0 and message.line_fit == LINE_SAFE:
-            # The pieces are joined once, with everything else this client gets in this turn.
-            id = message.id
-            body = message.body
-            outbox.append(self.prefix)
-            outbox.append(id)
-            outbox.append(b" event=")
-            outbox.append(message.event)
-            outbox.append(b" ")
-            outbox.append(body)
-            outbox.append(b"\n")
-            session.outbox_size += len(self.prefix) + len(id) + len(body) + 16
+            outbox.write(self.prefix)
+            outbox.write(id)
+            outbox.write(b" event=")
+            outbox.write(message.event)
+            outbox.write(b" ")
+            outbox.write(message.body)
+            outbox.write(b"\n")
         else:
-            line = encode_delivery(self.prefix, message, retry)
-            outbox.append(line)
-            session.outbox_size += len(line)
+            id = encode_word(id)
+            outbox.write(encode_delivery(self.prefix, message, retry))
         if delivery is not None:
-            if message.id in self.unacked:
-                self.namesakes.setdefault(message.id, []).append(delivery)
-            else:
-                self.unacked[message.id] = delivery
-        return session.outbox_size < session.outbox_max
+            self.unacked.add(id, delivery)
+        return len(outbox) < session.outbox_max
 
     def ended(self) -> None:
         self.session.forget(self)
 
-    def take(self, message_id: bytes) -> Delivery | None:
-        """The oldest open delivery of that message id, which is not remembered any longer."""
-        delivery = self.unacked.pop(message_id, None)
-        if delivery is not None and self.namesakes:
-            others = self.namesakes.get(message_id)
-            if others:
-                self.unacked[message_id] = others.pop(0)
-                if not others:
-                    del self.namesakes[message_id]
-        return delivery
-
     def take_all(self) -> list[Delivery]:
         self.unacked.clear()
-        self.namesakes.clear()
         return self.held()
 
 
@@ -162,7 +145,7 @@ class MqksSession(Session):
                     continue
             elif len(parts) == 4 and parts[1] == b"ack":
                 consumer = consumers.get(parts[2])
-                delivery = None if consumer is None else consumer.take(parts[3])
+                delivery = None if consumer is None else consumer.unacked.take(parts[3])
                 if delivery is not None:
                     broker.accept(delivery)
                     continue
@@ -185,13 +168,10 @@ class MqksSession(Session):
     def on_publish(self, request: Request) -> None:
         event, data = decode_publish(request.rest)
         message = Message(request.id, event, data, self.now, PROTOCOL)
-        mark = len(self.outbox)
-        self.broker.publish(message)
         if request.confirm:
-            # A consumer on this very connection may have been given the message: the answer goes before it.
-            self.confirm(encode_ok(request.id))
-            if len(self.outbox) > mark + 1:
-                self.outbox.insert(mark, self.outbox.pop())
+            self.publish_confirmed(message, encode_ok(request.id))
+        else:
+            self.broker.publish(message)
 
     def on_consume(self, request: Request) -> None:
         arguments = decode_consume(request.rest)
@@ -216,7 +196,7 @@ class MqksSession(Session):
                 for delivery in consumer.take_all():
                     self.broker.accept(delivery)
             else:
-                found = consumer.take(message_id)
+                found = consumer.unacked.take(message_id)
                 if found is not None:
                     self.broker.accept(found)
         self._ok(request)
@@ -229,7 +209,7 @@ class MqksSession(Session):
                 for delivery in consumer.take_all():
                     self.broker.reject(delivery)
             else:
-                found = consumer.take(message_id)
+                found = consumer.unacked.take(message_id)
                 if found is not None:
                     self.broker.reject(found)
         self._ok(request)

@@ -1,0 +1,86 @@
+"""`python -m bench`: starts Penstock and its peers on this machine, loads all of them alike, prints what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+
+from bench.bars import judge
+from bench.frames import SIZE_MIN
+from bench.latency import Pace
+from bench.peers import PEERS, Mode, Peer
+from bench.plan import Plan, run
+from bench.report import text_report, write_json
+
+RESULTS = Path(__file__).parent / "results" / "latest.json"
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    peers = _selected(options.only)
+    if not peers:
+        print(f"no peer is called that; there are: {', '.join(peer.name for peer in PEERS)}", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # An exception, so that the servers are ended too.
+    try:
+        results = run(_plan(options), peers)
+    except KeyboardInterrupt:
+        print("interrupted; the servers have ended, nothing was written", file=sys.stderr)
+        return 130
+    bars = judge(results)
+    print(text_report(results, bars))
+    write_json(options.json, results, bars)
+    print(f"\nwritten to {options.json}", file=sys.stderr)
+    return 1 if options.check and not all(bar.met for bar in bars) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="short rounds: a look, not a result")
+    parser.add_argument("--rounds", type=int, help="rounds per table (default 5, quick 2)")
+    parser.add_argument("--only", default="", metavar="PEER,PEER", help="peers whose name holds one of these words")
+    parser.add_argument("--sizes", type=_sizes, default=[16, 256, 4096], metavar="N,N", help="body sizes in bytes")
+    parser.add_argument("--modes", type=_modes, default=list(Mode), metavar="M,M", help="auto-ack, manual-ack or both")
+    parser.add_argument("--latency-rounds", type=int, help="rounds for latency (default 5, quick 1; 0: none)")
+    parser.add_argument("--rate", type=int, default=10_000, help="messages per second of the latency table")
+    parser.add_argument("--json", type=Path, default=RESULTS, metavar="FILE", help="where the figures are written")
+    parser.add_argument("--check", action="store_true", help="exit with 1 unless every bar is met")
+    return parser
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    quick = options.quick
+    return Plan(
+        modes=options.modes,
+        sizes=options.sizes,
+        rounds=_chosen(options.rounds, 2 if quick else 5),
+        round_seconds=0.3 if quick else 1.2,
+        pace=Pace(options.rate, 2.0 if quick else 4.0, size=16),
+        latency_rounds=_chosen(options.latency_rounds, 1 if quick else 5),
+    )
+
+
+def _chosen(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _selected(only: str) -> list[type[Peer]]:
+    words = [word for word in only.split(",") if word]
+    return [peer for peer in PEERS if not words or any(word in peer.name for word in words)]
+
+
+def _sizes(text: str) -> list[int]:
+    sizes = [int(word) for word in text.split(",")]
+    if min(sizes) < SIZE_MIN:
+        raise argparse.ArgumentTypeError(f"a body has at least {SIZE_MIN} bytes")
+    return sizes
+
+
+def _modes(text: str) -> list[Mode]:
+    return [Mode(word) for word in text.split(",")]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,49 @@
+"""The bars Penstock has set itself, in memory mode, and whether a run met them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.peers import Mode
+from bench.results import Results, p99_ratio, ratio
+
+OURS = "penstock mqks"
+BAR_SIZE = 16
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar. `measured` is None when ours or the peer has no figure in this run; then there is no result."""
+
+    text: str
+    limit: float
+    measured: float | None
+    met: bool | None
+    doubt: str = ""
+    """Why the verdict should not be trusted."""
+
+
+def judge(results: Results) -> list[Bar]:
+    return [
+        _faster(results, "nats core", 0.8, "at least"),
+        _faster(results, "redis pub/sub", 1.0, "more than"),
+        _faster(results, "rabbitmq transient", 10.0, "at least"),
+        _prompt(results, "nats core", 2.0),
+    ]
+
+
+def _faster(results: Results, peer: str, limit: float, how: str) -> Bar:
+    text = f"{BAR_SIZE}-byte auto-ack msg/s {how} {limit:g} x {peer}"
+    measured = ratio(results.cell(OURS, Mode.AUTO, BAR_SIZE), results.cell(peer, Mode.AUTO, BAR_SIZE))
+    if measured is None:
+        return Bar(text, limit, None, None)
+    return Bar(text, limit, measured, measured > limit if how == "more than" else measured >= limit)
+
+
+def _prompt(results: Results, peer: str, limit: float) -> Bar:
+    text = f"p99 latency at {results.pace.rate:,} msg/s at most {limit:g} x {peer}"
+    measured = p99_ratio(results.good_latencies(OURS), results.good_latencies(peer))
+    if measured is None:
+        return Bar(text, limit, None, None)
+    busy = results.disturbed(OURS) or results.disturbed(peer)
+    return Bar(text, limit, measured, measured <= limit, "the machine was busy" if busy else "")

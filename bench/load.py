@@ -1,0 +1,203 @@
+"""One throughput round: a publisher process, a counting reader process, and a clock from first send to last delivery.
+
+Both processes are the same for every peer; what differs is the bytes the peer gave them. Both hold a full-duplex
+connection: a publisher that did not read its answers, or a consumer that did not send its acks while more deliveries
+came, could wait for a server that waits for it.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from bench.counting import CheckingCounter, Counter, MarkCounter, counter_for
+from bench.frames import BLOCK, NUMBERED, Block, Feedback, body, number
+from bench.machine import cpu_seconds
+from bench.peers.base import Peer
+from bench.wire import STALL_SECONDS, Stalled, connect, talk
+from bench.workers import Worker, WorkerFailed
+
+ROUND_SECONDS = 60.0
+PREPARE_SECONDS = 30.0
+EXTRA_SECONDS = 0.02
+"""How long a reader listens on after the last delivery, for messages that come twice."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One round's work. `check` looks at every message that arrives, which is too slow to be timed."""
+
+    peer: Peer
+    size: int
+    count: int
+    check: bool = False
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round came to. A failed one has its reason and no figures."""
+
+    count: int
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    failure: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Messages per second."""
+        return self.count / self.seconds if self.seconds else 0.0
+
+
+def run_round(job: Job) -> Round:
+    """Publishes and consumes `job.count` messages, all of them or it is a failure."""
+    spent_before = cpu_seconds(job.peer.pid)
+    try:
+        with Worker(consume, job) as consumer:
+            consumer.report(PREPARE_SECONDS)  # Subscribed: what is published from now on must arrive.
+            with Worker(publish, job) as publisher:
+                publisher.report(PREPARE_SECONDS)
+                publisher.tell("go")
+                delivered_ns = consumer.report(ROUND_SECONDS)
+                started_ns, answered_ns = publisher.report(ROUND_SECONDS)
+                publisher.tell("done")
+    except WorkerFailed as failure:
+        return Round(job.count, failure=str(failure))
+    seconds = (max(answered_ns, delivered_ns) - started_ns) / 1e9
+    return Round(job.count, seconds, cpu_seconds(job.peer.pid) - spent_before)
+
+
+def publish(parent: Connection, job: Job) -> None:
+    """Worker: sends every block of the round as fast as the server takes it, reading the answers on the way."""
+    peer = job.peer
+    block = Block(lambda index: peer.publish(number(index), body(index, job.size)))
+    sock = connect(peer.port)
+    talk(sock, peer.publisher_hello())
+    outlet = Outlet(sock, peer.answer_mark, job.count)
+    parent.send("ready")
+    parent.recv()
+    started_ns = time.monotonic_ns()
+    for block_index in range(job.count // BLOCK):
+        outlet.send(block.at(block_index))
+    outlet.read_rest()
+    parent.send((started_ns, time.monotonic_ns() if peer.answer_mark else 0))
+    parent.recv()  # Some servers drop what a publisher sent when it leaves; stay until all was delivered.
+
+
+class Outlet:
+    """A publisher's connection, which counts answers while it sends. Without a mark to count it only sends."""
+
+    def __init__(self, sock: socket.socket, mark: bytes, count: int) -> None:
+        self._sock = sock
+        self._counter = MarkCounter(mark) if mark else None
+        self._unanswered = count if mark else 0
+        self._poll = _both_ways(sock)
+
+    def send(self, data: memoryview) -> None:
+        if self._counter is None:
+            self._sock.sendall(data)
+            return
+        while data:
+            ready = _wait(self._poll)
+            if ready & select.POLLIN:
+                self._unanswered -= self._counter.read(self._sock)
+            if ready & select.POLLOUT:
+                data = data[self._sock.send(data, socket.MSG_DONTWAIT) :]
+
+    def read_rest(self) -> None:
+        while self._counter and self._unanswered > 0:
+            self._unanswered -= self._counter.read(self._sock)
+
+
+def consume(parent: Connection, job: Job) -> None:
+    """Worker: subscribes, counts deliveries, sends what it owes for them, and reports when the last had come."""
+    sock = connect(job.peer.port)
+    talk(sock, job.peer.consumer_hello())
+    reader = Reader(sock, job)
+    parent.send("ready")
+    reader.read_all()
+    if reader.owes and (barrier := job.peer.barrier(job.count)):
+        talk(sock, [barrier])
+    finished_ns = time.monotonic_ns()
+    check_no_extra(sock, job.count)
+    talk(sock, job.peer.goodbye())
+    parent.send(finished_ns)
+
+
+class Reader:
+    """A consumer's connection: `seen` deliveries have come, feedback for `settled` of them is sent or in `unsent`."""
+
+    def __init__(self, sock: socket.socket, job: Job) -> None:
+        peer = job.peer
+        self._sock = sock
+        self._count = job.count
+        self._counter = _counter(job)
+        self._tail = peer.feedback_tail()
+        self._feedback = Feedback(map(peer.feedback, range(job.count)))
+        self.owes = bool(self._tail or peer.feedback(0))
+        self._unsent = memoryview(b"")
+        self._poll = _both_ways(sock)
+        self._seen = 0
+        self._settled = 0
+
+    def read_all(self) -> None:
+        while self._seen < self._count:
+            # Only a reader that still has something to send needs to ask which of the two is possible.
+            if not self._unsent or _wait(self._poll) & select.POLLIN:
+                self._read()
+            if self.owes:
+                self._settle()
+        while self.owes and (self._unsent or self._settled < self._seen):
+            _wait(self._poll)
+            self._settle()
+
+    def _read(self) -> None:
+        try:
+            self._seen += self._counter.read(self._sock)
+        except Stalled as stalled:
+            raise Stalled(f"{stalled}, after {self._seen} of {self._count} deliveries") from None
+        if self._seen > self._count:
+            raise Stalled(f"{self._seen} deliveries of {self._count} messages")
+
+    def _settle(self) -> None:
+        """Sends feedback for what has been seen, as much as the socket takes at once."""
+        if not self._unsent and self._settled < self._seen:
+            self._unsent = self._feedback.between(self._settled, self._seen)
+            self._settled = self._seen
+            if self._tail and self._seen < self._count:
+                self._unsent = memoryview(bytes(self._unsent) + self._tail)
+        if self._unsent:
+            try:
+                self._unsent = self._unsent[self._sock.send(self._unsent, socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                pass
+
+
+def check_no_extra(sock: socket.socket, count: int) -> None:
+    """Fails the round when a message still comes after the last."""
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    if poll.poll(EXTRA_SECONDS * 1000) and NUMBERED.search(sock.recv(1 << 16)):
+        raise Stalled(f"more than {count} deliveries of {count} messages")
+
+
+def _counter(job: Job) -> Counter:
+    if job.check:
+        return CheckingCounter()
+    delivery = job.peer.delivery(number(0), body(0, job.size))
+    return counter_for(len(delivery), job.size, job.count, job.peer.noise)
+
+
+def _both_ways(sock: socket.socket) -> select.poll:
+    poll = select.poll()
+    poll.register(sock, select.POLLIN | select.POLLOUT)
+    return poll
+
+
+def _wait(poll: select.poll) -> int:
+    ready = poll.poll(STALL_SECONDS * 1000)
+    if not ready:
+        raise Stalled("the server neither reads nor writes")
+    return ready[0][1]

@@ -1,0 +1,82 @@
+"""What the figures were taken on, and what the servers used of it. Read from /proc; Linux only."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Machine:
+    cpu: str
+    cores: int
+    memory_mb: int
+    kernel: str
+    python: str
+    load_1min: float
+
+
+def this_machine() -> Machine:
+    return Machine(
+        cpu=_field(PROC / "cpuinfo", "model name") or platform.processor() or "unknown CPU",
+        cores=len(os.sched_getaffinity(0)),
+        memory_mb=_kib(PROC / "meminfo", "MemTotal") // 1024,
+        kernel=f"{platform.system()} {platform.release()}",
+        python=f"{platform.python_implementation()} {platform.python_version()}",
+        load_1min=os.getloadavg()[0],
+    )
+
+
+def process_tree(root_pid: int) -> list[int]:
+    """The process and all its descendants that still run."""
+    children: dict[int, list[int]] = {}
+    for entry in PROC.iterdir():
+        if entry.name.isdigit() and (fields := _stat(int(entry.name))):
+            children.setdefault(int(fields[1]), []).append(int(entry.name))
+    tree = [root_pid]
+    for pid in tree:  # Grows while it is walked: that is the walk.
+        tree.extend(children.get(pid, []))
+    return tree
+
+
+def rss_mb(root_pid: int) -> float:
+    """Resident memory of a process and its descendants."""
+    return sum(_kib(PROC / str(pid) / "status", "VmRSS") for pid in process_tree(root_pid)) / 1024
+
+
+def peak_rss_mb(root_pid: int) -> float:
+    return sum(_kib(PROC / str(pid) / "status", "VmHWM") for pid in process_tree(root_pid)) / 1024
+
+
+def cpu_seconds(root_pid: int) -> float:
+    """User and system time spent so far by a process and its descendants."""
+    ticks = 0
+    for pid in process_tree(root_pid):
+        if fields := _stat(pid):
+            ticks += int(fields[11]) + int(fields[12])  # utime and stime, see proc(5).
+    return ticks / _TICKS
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat after the command's name (state first), or nothing when the process is gone."""
+    try:
+        return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _kib(path: Path, key: str) -> int:
+    return int((_field(path, key) or "0 kB").split()[0])
+
+
+def _field(path: Path, key: str) -> str | None:
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return None
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(key)), None)

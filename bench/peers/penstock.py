@@ -1,0 +1,70 @@
+"""Penstock itself, in memory, one protocol per row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import ClassVar
+
+from bench.peers.base import Missing, Mode, Peer
+from bench.servers import Server, find_program, version_line
+from bench.wire import HOST, Exchange
+
+LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
+
+
+class Penstock(Peer):
+    """A server with one listener open; a subclass names the listener and speaks its protocol."""
+
+    listener: ClassVar[str]
+
+    def start(self, workdir: Path) -> None:
+        program = find_program("penstock")
+        if program is None:
+            raise Missing("not installed: make setup")
+        self._version = version_line(program, "--version")
+        ports = [word for name in LISTENERS for word in (f"--{name}", "0" if name == self.listener else "off")]
+        self.server = Server([program, "serve", *self.storage(workdir), "--host", HOST, *ports], workdir)
+        self.server.wait_until(self._is_ready)
+
+    def storage(self, workdir: Path) -> list[str]:
+        """The options that say where messages are kept."""
+        return ["--memory"]
+
+    def version(self) -> str:
+        return self._version or "penstock"
+
+    def _is_ready(self) -> bool:
+        assert self.server is not None
+        for line in self.server.output().splitlines():
+            if line.startswith("ready "):
+                self.server.port = json.loads(line.removeprefix("ready "))[self.listener]
+                return True
+        return False
+
+
+class Mqks(Penstock):
+    name = "penstock mqks"
+    listener = "mqks"
+    modes = frozenset({Mode.AUTO, Mode.MANUAL})
+    latency = True
+
+    def consumer_hello(self) -> list[Exchange]:
+        flag = b" --manual-ack" if self.mode is Mode.MANUAL else b""
+        consume = b"c consume --confirm q%s %s --delete-queue-when-unused%s\n" % (self.topic, self.topic, flag)
+        return [Exchange(consume, b"c ok \n")]
+
+    def publisher_hello(self) -> list[Exchange]:
+        return [Exchange(b"p ping x\n", b"p ok x\n")]
+
+    def publish(self, number: bytes, body: bytes) -> bytes:
+        return b"%s publish %s %s\n" % (number, self.topic, body)
+
+    def delivery(self, number: bytes, body: bytes) -> bytes:
+        return b"c ok %s event=%s %s\n" % (number, self.topic, body)
+
+    def feedback(self, index: int) -> bytes:
+        return b"a ack c %08d\n" % index if self.mode is Mode.MANUAL else b""
+
+    def barrier(self, count: int) -> Exchange | None:
+        return Exchange(b"b ping settled\n", b"b ok settled\n")

@@ -1,0 +1,96 @@
+"""Redis: pub/sub, a list read in batches, and a stream read by a group with one XACK per message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.peers.base import Missing, Mode, Peer
+from bench.servers import Server, find_program, version_line
+from bench.wire import HOST, Exchange, free_port
+
+BATCH = b"1000"
+"""The most a consumer of a list or a stream asks for at once."""
+
+
+def command(*words: bytes) -> bytes:
+    """A command as RESP has it: an array of bulk strings."""
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+
+
+class _Redis(Peer):
+    answer_mark = b":"
+
+    def start(self, workdir: Path) -> None:
+        program = find_program("redis-server")
+        if program is None:
+            raise Missing("not installed: apt-get install redis-server")
+        self._version = version_line(program, "--version")
+        port = free_port()
+        options = ["--bind", HOST, "--port", str(port), "--dir", str(workdir), *self.storage()]
+        # A subscriber that falls behind would be cut off at 32 MB; here it shall be served at full speed instead.
+        options += ["--client-output-buffer-limit", "pubsub 0 0 0"]
+        self.server = Server([program, *options], workdir)
+        self.server.wait_for_port(port)
+
+    def storage(self) -> list[str]:
+        return ["--save", "", "--appendonly", "no"]
+
+    def version(self) -> str:
+        return " ".join(self._version.split()[:3])
+
+    def publisher_hello(self) -> list[Exchange]:
+        return [Exchange(command(b"PING"), b"+PONG\r\n")]
+
+
+class PubSub(_Redis):
+    name = "redis pub/sub"
+    modes = frozenset({Mode.AUTO})
+    latency = True
+
+    def consumer_hello(self) -> list[Exchange]:
+        return [Exchange(command(b"SUBSCRIBE", self.topic), b":1\r\n")]
+
+    def publish(self, number: bytes, body: bytes) -> bytes:
+        return command(b"PUBLISH", self.topic, body)
+
+    def delivery(self, number: bytes, body: bytes) -> bytes:
+        return command(b"message", self.topic, body)
+
+
+class List(_Redis):
+    name = "redis list"
+    modes = frozenset({Mode.AUTO})
+
+    def consumer_hello(self) -> list[Exchange]:
+        return [Exchange(command(b"PING"), b"+PONG\r\n"), Exchange(self.feedback_tail())]
+
+    def publish(self, number: bytes, body: bytes) -> bytes:
+        return command(b"RPUSH", self.topic, body)
+
+    def feedback_tail(self) -> bytes:
+        return command(b"BLMPOP", b"0", b"1", self.topic, b"LEFT", b"COUNT", BATCH)
+
+
+class Stream(_Redis):
+    """Entry ids are ours (`1-1<number>`), so that the acks are known before the round; Redis prints no leading zero."""
+
+    name = "redis stream"
+    modes = frozenset({Mode.MANUAL})
+    answer_mark = b"$"
+
+    def consumer_hello(self) -> list[Exchange]:
+        group = command(b"XGROUP", b"CREATE", self.topic, b"g", b"0", b"MKSTREAM")
+        return [Exchange(group, b"+OK\r\n"), Exchange(self.feedback_tail())]
+
+    def feedback_tail(self) -> bytes:
+        words = (b"GROUP", b"g", b"c", b"COUNT", BATCH, b"BLOCK", b"0", b"STREAMS", self.topic, b">")
+        return command(b"XREADGROUP", *words)
+
+    def publish(self, number: bytes, body: bytes) -> bytes:
+        return command(b"XADD", self.topic, b"1-1" + number, b"b", body)
+
+    def goodbye(self) -> list[Exchange]:
+        return [Exchange(command(b"DEL", self.topic))]
+
+    def feedback(self, index: int) -> bytes:
+        return command(b"XACK", self.topic, b"g", b"1-1%08d" % index)

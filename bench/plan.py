@@ -1,0 +1,148 @@
+"""The run: every peer started once, then rounds in turn, so that whatever else the machine does hits all alike."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.frames import BLOCK, COUNT_MAX
+from bench.latency import Pace, run_latency
+from bench.load import Job, Round, run_round
+from bench.machine import peak_rss_mb, rss_mb, this_machine
+from bench.peers import Missing, Mode, Peer
+from bench.results import Cell, Memory, Results
+from bench.servers import StartFailed
+
+CHECK_COUNT = 5 * BLOCK
+TRIAL_COUNT = 20 * BLOCK
+TRIAL_SECONDS = 0.25
+BYTES_MAX = 1 << 30
+"""The most body bytes of one round: what a server without back-pressure may have to hold."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure and for how long."""
+
+    modes: Sequence[Mode]
+    sizes: Sequence[int]
+    rounds: int
+    round_seconds: float
+    pace: Pace
+    latency_rounds: int
+
+
+def run(plan: Plan, candidates: Sequence[type[Peer]]) -> Results:
+    """Runs the whole plan. Every server it started has ended when it returns or raises."""
+    started = time.monotonic()
+    results = Results(this_machine(), plan.pace, plan.rounds)
+    topics = _topics()
+    with _running(candidates, results) as peers:
+        idle = {peer.name: rss_mb(peer.pid) for peer in peers}
+        for mode in plan.modes:
+            able = [peer for peer in peers if mode in peer.modes]
+            for size in plan.sizes:
+                results.cells += _throughput(plan, able, mode, size, topics)
+        for peer in peers:
+            results.memory[peer.name] = Memory(idle[peer.name], rss_mb(peer.pid), peak_rss_mb(peer.pid))
+        _latency(plan, [peer for peer in peers if peer.latency], results, topics)
+    results.load_1min_after = os.getloadavg()[0]
+    results.seconds = time.monotonic() - started
+    return results
+
+
+@contextmanager
+def _running(candidates: Sequence[type[Peer]], results: Results) -> Iterator[list[Peer]]:
+    """Starts what can be started and ends it again, whatever happens in between; what is missing is noted."""
+    with ExitStack() as stack:
+        peers = []
+        for candidate in candidates:
+            peer = candidate()
+            workdir = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True))
+            stack.callback(peer.stop)
+            try:
+                peer.start(Path(workdir))
+            except (Missing, StartFailed) as reason:
+                results.missing[peer.name] = str(reason)
+                _say(f"{peer.name}: {reason}")
+                continue
+            results.versions[peer.name] = peer.version()
+            peers.append(peer)
+        yield peers
+
+
+def _throughput(plan: Plan, peers: list[Peer], mode: Mode, size: int, topics: Iterator[bytes]) -> list[Cell]:
+    """The cells of one table: each peer's count found first, then the rounds, each peer in turn."""
+    cells = {peer.name: Cell(peer.name, mode, size) for peer in peers}
+    counts = {}
+    for peer in peers:
+        found = _calibrate(peer, mode, size, plan.round_seconds, topics)
+        if isinstance(found, Round):
+            cells[peer.name].rounds.append(found)
+            _say(f"{mode.value} {size} B: {peer.name} failed: {found.failure}")
+        else:
+            counts[peer.name] = found
+    able = [peer for peer in peers if peer.name in counts]
+    for turn in range(plan.rounds):
+        for peer in _rotated(able, turn):
+            job = Job(peer.for_round(mode, next(topics)), size, counts[peer.name])
+            cells[peer.name].rounds.append(run_round(job))
+        _say(f"{mode.value} {size} B, round {turn + 1} of {plan.rounds}: {_latest(cells.values())}")
+    return list(cells.values())
+
+
+def _calibrate(peer: Peer, mode: Mode, size: int, seconds: float, topics: Iterator[bytes]) -> int | Round:
+    """How many messages make a round of about `seconds`; or the failed round, when a trial fails.
+
+    The first trial checks that every message comes once and in order, the others only feel for the speed.
+    """
+    rate = 0.0
+    for count, check in ((CHECK_COUNT, True), (TRIAL_COUNT, False), (0, False)):
+        count = count or message_count(rate * TRIAL_SECONDS, size)
+        trial = run_round(Job(peer.for_round(mode, next(topics)), size, count, check))
+        if trial.failure:
+            return trial
+        rate = trial.rate
+    return message_count(rate * seconds, size)
+
+
+def message_count(wanted: float, size: int) -> int:
+    """A whole number of blocks near what is wanted, within what numbers and memory allow."""
+    limit = min(COUNT_MAX, BYTES_MAX // size)
+    return max(5, min(int(wanted), limit) // BLOCK) * BLOCK
+
+
+def _latency(plan: Plan, peers: list[Peer], results: Results, topics: Iterator[bytes]) -> None:
+    for turn in range(plan.latency_rounds):
+        for peer in _rotated(peers, turn):
+            found = run_latency(peer.for_round(Mode.AUTO, next(topics)), plan.pace)
+            results.latencies.setdefault(peer.name, []).append(found)
+            text = found.failure or f"p50 {found.p50:,.0f} us, p99 {found.p99:,.0f} us"
+            _say(f"latency, round {turn + 1} of {plan.latency_rounds}: {peer.name} {text}")
+
+
+def _rotated(peers: list[Peer], turn: int) -> list[Peer]:
+    """Another peer goes first each time, since what runs before leaves caches and clocks behind."""
+    cut = turn % len(peers) if peers else 0
+    return peers[cut:] + peers[:cut]
+
+
+def _topics() -> Iterator[bytes]:
+    """A fresh topic for each round, all of one length, so that frames keep one size."""
+    return (b"t%04d" % index for index in range(10_000))
+
+
+def _latest(cells: Iterable[Cell]) -> str:
+    rounds = ((cell.peer, cell.rounds[-1]) for cell in cells)
+    return ", ".join(f"{peer} {'failed' if latest.failure else f'{latest.rate:,.0f}'}" for peer, latest in rounds)
+
+
+def _say(text: str) -> None:
+    """Progress goes to stderr; stdout is for the report."""
+    print(text, file=sys.stderr, flush=True)

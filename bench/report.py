@@ -1,0 +1,136 @@
+"""The report: plain text for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from bench.bars import OURS, Bar
+from bench.peers import PEERS, Mode
+from bench.results import Cell, Results, ratio
+
+DASH = "-"
+
+
+def text_report(results: Results, bars: Sequence[Bar]) -> str:
+    parts = [_header(results)]
+    for mode in Mode:
+        for size in sorted({cell.size for cell in results.cells if cell.mode is mode}):
+            parts.append(_throughput(results, mode, size))
+    parts += [_latency(results), _memory(results), _bars(bars), _notes(results)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def write_json(path: Path, results: Results, bars: Sequence[Bar]) -> None:
+    document = results.as_json() | {"bars": [vars(bar) for bar in bars]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=2) + "\n")
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A title and aligned columns: names to the left, figures to the right."""
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    lines = [title]
+    for row in (head, ["-" * width for width in widths], *rows):
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append("  " + "  ".join([row[0].ljust(widths[0]), *cells[1:]]).rstrip())
+    return "\n".join(lines)
+
+
+def _header(results: Results) -> str:
+    machine = results.machine
+    load = f"load average {machine.load_1min:.2f} before, {results.load_1min_after:.2f} after"
+    lines = [
+        f"{machine.cores} cores, {machine.cpu}, {machine.memory_mb:,} MB, {machine.kernel}, {machine.python}",
+        f"{load}; took {results.seconds:.0f} s, {results.rounds} rounds each",
+    ]
+    lines += [f"{name}: {version}" for name, version in results.versions.items()]
+    lines += [f"{name}: {reason}" for name, reason in results.missing.items()]
+    return "\n".join(lines)
+
+
+def _throughput(results: Results, mode: Mode, size: int) -> str:
+    ours = results.cell(OURS, mode, size)
+    names = [peer.name for peer in PEERS if peer.name in results.versions]
+    rows = [_throughput_row(name, results.cell(name, mode, size), ours) for name in names]
+    head = ("", "msg/s", "best", "MB/s", "ours / this", "server us/msg", "rounds")
+    return table(f"{mode.value}, {size}-byte bodies, one publisher to one consumer", head, rows)
+
+
+def _throughput_row(name: str, cell: Cell | None, ours: Cell | None) -> list[str]:
+    if cell is None:
+        return [name, *[DASH] * 5, "no such mode"]
+    rounds = f"{len(cell.good)} of {len(cell.rounds)}" if cell.failures else str(len(cell.rounds))
+    megabytes = None if cell.rate is None else cell.rate * cell.size / 1e6
+    against = None if name == OURS else ratio(ours, cell)
+    return [
+        name,
+        _figure(cell.rate),
+        _figure(cell.best),
+        _figure(megabytes),
+        _figure(against, 2),
+        _figure(cell.cpu_us, 2),
+        rounds,
+    ]
+
+
+def _latency(results: Results) -> str:
+    rows = []
+    for name in results.latencies:
+        good = results.good_latencies(name)
+        if not good:
+            rows.append([name, *[DASH] * 6])
+            continue
+        p50s, p99s = [each.p50 for each in good], [each.p99 for each in good]
+        highest, lags = max(each.highest for each in good), [each.lag_p99 for each in good]
+        figures = (median(p50s), median(p99s), min(p99s), highest, median(lags))
+        rows.append([name, *(_figure(value) for value in figures), str(len(good))])
+    pace = results.pace
+    title = f"latency in us at {pace.rate:,} msg/s for {pace.seconds:g} s, {pace.size}-byte bodies, auto-ack, open loop"
+    return table(title, ("", "p50", "p99", "best p99", "max", "sender late p99", "rounds"), rows) if rows else ""
+
+
+def _memory(results: Results) -> str:
+    rows = [[name, _figure(m.idle), _figure(m.after), _figure(m.peak)] for name, m in results.memory.items()]
+    return table("resident memory of the server, MB", ("", "idle", "after rounds", "peak"), rows) if rows else ""
+
+
+def _bars(bars: Sequence[Bar]) -> str:
+    words = {True: "met", False: "NOT met", None: "no result"}
+    rows = [
+        [bar.text, _figure(bar.measured, 2), words[bar.met] + (f", but {bar.doubt}" if bar.doubt else "")]
+        for bar in bars
+    ]
+    return table("bars, Penstock in memory mode", ("", "measured", ""), rows)
+
+
+def _notes(results: Results) -> str:
+    """Every failure by name: a round that lost a message has no figure, and is not passed over in silence."""
+    lines = _busy(results)
+    lines += [
+        f"failed: {cell.peer}, {cell.mode.value}, {cell.size} B: {reason}"
+        for cell in results.cells
+        for reason in cell.failures
+    ]
+    lines += [
+        f"failed: {name}, latency: {each.failure}"
+        for name, latencies in results.latencies.items()
+        for each in latencies
+        if each.failure
+    ]
+    return "\n".join(lines)
+
+
+def _busy(results: Results) -> list[str]:
+    """Says when others used the machine; absolute figures are low then, and tails long."""
+    lines = []
+    if results.machine.load_1min > results.machine.cores / 2:
+        lines.append(f"busy: the load average was {results.machine.load_1min:.2f} before the run began")
+    late = [name for name in results.latencies if results.disturbed(name)]
+    return lines + [f"busy: over half of {name}'s p99 is the sender being late" for name in late]
+
+
+def _figure(value: float | None, decimals: int = 0) -> str:
+    return DASH if value is None else f"{value:,.{decimals}f}"

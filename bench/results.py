@@ -1,0 +1,108 @@
+"""What a run has found, and the arithmetic on it. Ratios pair rounds that ran within seconds of each other."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any
+
+from bench.latency import Latency, Pace
+from bench.load import Round
+from bench.machine import Machine
+from bench.peers.base import Mode
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Resident megabytes of a server: before any load, after all rounds, and at its highest."""
+
+    idle: float
+    after: float
+    peak: float
+
+
+@dataclass
+class Cell:
+    """One peer, one mode, one body size."""
+
+    peer: str
+    mode: Mode
+    size: int
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def good(self) -> list[Round]:
+        return [each for each in self.rounds if not each.failure]
+
+    @property
+    def failures(self) -> list[str]:
+        return [each.failure for each in self.rounds if each.failure]
+
+    @property
+    def rate(self) -> float | None:
+        """Messages per second, the median of the rounds."""
+        return median(each.rate for each in self.good) if self.good else None
+
+    @property
+    def best(self) -> float | None:
+        return max((each.rate for each in self.good), default=None)
+
+    @property
+    def cpu_us(self) -> float | None:
+        """Processor time the server spent on one message, in microseconds; steadier than a rate on a busy machine."""
+        return median(each.cpu_seconds / each.count for each in self.good) * 1e6 if self.good else None
+
+
+@dataclass
+class Results:
+    machine: Machine
+    pace: Pace
+    rounds: int
+    versions: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    cells: list[Cell] = field(default_factory=list)
+    latencies: dict[str, list[Latency]] = field(default_factory=dict)
+    memory: dict[str, Memory] = field(default_factory=dict)
+    load_1min_after: float = 0.0
+    seconds: float = 0.0
+
+    def cell(self, peer: str, mode: Mode, size: int) -> Cell | None:
+        wanted = (peer, mode, size)
+        return next((cell for cell in self.cells if (cell.peer, cell.mode, cell.size) == wanted), None)
+
+    def good_latencies(self, peer: str) -> list[Latency]:
+        return [each for each in self.latencies.get(peer, []) if not each.failure]
+
+    def disturbed(self, peer: str) -> bool:
+        """Whether most of a peer's p99 is the sender's own lateness: then it tells of the machine, not of the peer."""
+        good = self.good_latencies(peer)
+        return bool(good) and median(each.lag_p99 / each.p99 for each in good) > 0.5
+
+    def as_json(self) -> dict[str, Any]:
+        plain = asdict(self)
+        for cell, entry in zip(self.cells, plain["cells"], strict=True):
+            entry["mode"] = cell.mode.value
+            entry["msg_per_s"] = {"median": cell.rate, "best": cell.best}
+            entry["server_cpu_us_per_msg"] = cell.cpu_us
+            for each, fields in zip(cell.rounds, entry["rounds"], strict=True):
+                fields["msg_per_s"] = each.rate
+        return plain
+
+
+def ratio(ours: Cell | None, theirs: Cell | None) -> float | None:
+    """How many times as fast ours is: the median over rounds of the ratio within the round; None without a pair."""
+    if ours is None or theirs is None:
+        return None
+    pairs = [
+        mine.rate / other.rate
+        for mine, other in zip(ours.rounds, theirs.rounds, strict=False)
+        if not mine.failure and not other.failure
+    ]
+    return median(pairs) if pairs else None
+
+
+def p99_ratio(ours: list[Latency], theirs: list[Latency]) -> float | None:
+    """Our median p99 over theirs."""
+    if not ours or not theirs:
+        return None
+    return median(each.p99 for each in ours) / median(each.p99 for each in theirs)

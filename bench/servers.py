@@ -1,0 +1,108 @@
+"""Starting and ending the programs under test, each in a session and a temporary directory of its own."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from bench.wire import HOST
+
+START_SECONDS = 60.0
+STOP_SECONDS = 10.0
+PR_SET_PDEATHSIG = 1
+
+
+class StartFailed(Exception):
+    """A server ended or stayed silent while starting; the message ends with the last lines it wrote."""
+
+
+class Server:
+    """One running program, known by its pid. Its output goes to files, so that a full pipe can never stop it."""
+
+    def __init__(self, command: Sequence[str | Path], workdir: Path, env: Mapping[str, str] | None = None) -> None:
+        self.port = 0
+        self._name = Path(command[0]).name
+        self._output = workdir / f"{self._name}.out"
+        with self._output.open("wb") as output:
+            self._process = subprocess.Popen(
+                [str(word) for word in command],
+                cwd=workdir,
+                env={**os.environ, **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C reaches us alone, and the group is ours to end.
+                preexec_fn=_end_with_parent,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def output(self) -> str:
+        return self._output.read_text(errors="replace")
+
+    def wait_until(self, ready: Callable[[], bool]) -> None:
+        """Returns when `ready` says so.
+
+        Raises:
+            StartFailed: the process ended first, or a minute went by.
+        """
+        deadline = time.monotonic() + START_SECONDS
+        while not ready():
+            if self._process.poll() is not None:
+                raise StartFailed(f"{self._name} ended with {self._process.returncode}: {self.output()[-1000:]}")
+            if time.monotonic() > deadline:
+                raise StartFailed(f"{self._name} is not ready: {self.output()[-1000:]}")
+            time.sleep(0.05)
+
+    def wait_for_port(self, port: int) -> None:
+        self.port = port
+        self.wait_until(lambda: accepts(port))
+
+    def stop(self) -> None:
+        """Asks, waits, then insists. Safe to call twice."""
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.pid, sign)
+                self._process.wait(STOP_SECONDS)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                continue
+        self._process.poll()
+
+
+def _end_with_parent() -> None:
+    """Runs in the new process: should we be killed without a chance to clean up, the kernel ends it in our stead."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def accepts(port: int) -> bool:
+    with socket.socket() as sock:
+        sock.settimeout(1.0)
+        return sock.connect_ex((HOST, port)) == 0
+
+
+def find_program(name: str) -> Path | None:
+    """A program of this virtual environment, or else of the system (Debian keeps some servers in sbin)."""
+    beside = Path(sys.executable).parent / name
+    if beside.exists():
+        return beside
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    return Path(found) if found else None
+
+
+def version_line(program: Path, *arguments: str) -> str:
+    """The first line a program prints about its version; empty when it would not say."""
+    try:
+        done = subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return (done.stdout or done.stderr).strip().partition("\n")[0]

@@ -1,0 +1,86 @@
+"""Sockets, the same for every peer: buffer sizes, no Nagle, a timeout on everything."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+HOST = "127.0.0.1"
+SOCKET_BUFFER = 1 << 20
+READ_BUFFER = 1 << 20
+STALL_SECONDS = 10.0
+"""A socket that moves nothing for this long has failed its round."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One step of a handshake: send these bytes, then read until the answer holds `until` (empty: wait for nothing)."""
+
+    send: bytes
+    until: bytes = b""
+
+
+class Stalled(Exception):
+    """The other side went silent or away."""
+
+
+def connect(port: int) -> socket.socket:
+    """A blocking connection to a server on this machine.
+
+    Timeouts are the kernel's (SO_RCVTIMEO), since Python's own would cost a poll() before every read.
+    """
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    timeout = struct.pack("ll", int(STALL_SECONDS), 0)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)
+    sock.connect((HOST, port))
+    return sock
+
+
+def talk(sock: socket.socket, exchanges: Iterable[Exchange]) -> None:
+    """Holds a scripted conversation.
+
+    Raises:
+        Stalled: an expected answer did not come; the message quotes what came instead.
+    """
+    view = memoryview(bytearray(1 << 16))
+    for exchange in exchanges:
+        sock.sendall(exchange.send)
+        heard = b""
+        while exchange.until not in heard:
+            try:
+                size = receive(sock, view)
+            except Stalled as stalled:
+                asked = f"sent {exchange.send[:80]!r}, waited for {exchange.until!r}, heard {heard[-300:]!r}"
+                raise Stalled(f"{stalled}: {asked}") from None
+            heard += view[:size]
+
+
+def receive(sock: socket.socket, view: memoryview) -> int:
+    """Reads once, waiting if need be.
+
+    Raises:
+        Stalled: nothing came in time, or the server went away.
+    """
+    try:
+        size = sock.recv_into(view)
+    except BlockingIOError:
+        raise Stalled(f"nothing came for {STALL_SECONDS:.0f} s") from None
+    except ConnectionResetError:
+        size = 0
+    if not size:
+        raise Stalled("the server closed the connection")
+    return size
+
+
+def free_port() -> int:
+    """A port nobody listens on at the moment, for servers that cannot pick one themselves."""
+    with socket.socket() as sock:
+        sock.bind((HOST, 0))
+        port: int = sock.getsockname()[1]
+        return port

@@ -1,0 +1,125 @@
+"""What an input says: limits and options of a broker, then steps, each of which a client or the clock does.
+
+       0          1          2
+    ┌──────────┬──────────┬───────────────────────────┬───────┬──────
+    │ oo llllll│ p ggggggg│ step: vvvv ss, then bytes │ FE FF │ step ...
+    └──────────┴──────────┴───────────────────────────┴───────┴──────
+
+`o` is the mode, `l` options and limits, `p` whether a client alone is paused, `g` a language, `v` a verb, `s` a slot for
+a client. Any bytes are a program, and a small change to them is a small change to it.
+"""
+
+from hashlib import blake2b
+from typing import Final
+
+from fuzz.words import PROTOCOLS, REQUESTS, frame
+from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
+from penstock.wire.session import Options
+
+# Steps are cut at these two bytes, which UTF-8 cannot have. A length before each step would not survive a mutation.
+SEPARATOR: Final = b"\xfe\xff"
+HEADER_SIZE: Final = 2
+STEPS_MAX: Final = 200
+
+TIMES: Final = (0, 1, 1_000, 50_000, 51_000, 100_000, 1_000_000, 15_000_000, 30_000_000, 3_600_000_000)
+
+
+def make_limits(number: int) -> Limits:
+    """Small ones, so that they are reached; room for the two queues of the witnesses is in them."""
+    roomy = number % 4 == 3
+    return Limits(
+        body_size_max=1024 if number & 1 else 64,
+        line_size_max=8192 if number & 1 else 200,
+        queues_max=12 if roomy else 4,
+        queue_length_max=50 if roomy else 6,
+        queue_bytes_max=1 << 20 if roomy else 1800,
+        queue_full=DROP_OLDEST if number & 4 else REFUSE,
+        events_per_queue_max=4,
+        unacked_max=50 if roomy else 3,
+        outbox_bytes_max=1 << 16 if roomy else (1, 128, 400)[number % 3],
+        name_size_max=24,
+    )
+
+
+class Program:
+    """An input, taken apart."""
+
+    def __init__(self, protocol: str, data: bytes) -> None:
+        header = data[:HEADER_SIZE].ljust(HEADER_SIZE, b"\0")
+        self.protocol = protocol
+        self.name = blake2b(data, digest_size=8).hexdigest().encode()  # what a witness calls its own
+        self.limits = header[0] & 7
+        self.options = header[0] >> 3 & 7
+        self.alone = header[0] >> 6 == 1  # one client, whose bytes are cut in different ways
+        self.paused = header[1] >> 7 == 1  # that client reads nothing at first
+        self.language = header[1] & 0x7F
+        self.steps = data[HEADER_SIZE:].split(SEPARATOR)[:STEPS_MAX]
+
+    def door_of(self, slot: int) -> str:
+        """What the client of a slot connects to: the last one to another protocol than the rest."""
+        return self.protocol if slot < 3 else PROTOCOLS[self.language % len(PROTOCOLS)]
+
+    def language_of(self, slot: int) -> str:
+        """What it speaks."""
+        door = self.door_of(slot)
+        return door if door in PROTOCOLS else PROTOCOLS[(self.language + slot) % len(PROTOCOLS)]
+
+    def make_options(self) -> Options:
+        bits = self.options
+        return Options(
+            smqs_lose_undone=bool(bits & 1), sevx_id_inside=bool(bits & 2), rq_broadcast_as_request=bool(bits & 4)
+        )
+
+
+# What a step does, by its first byte: the slot is in the lower two bits.
+FEED: Final = "feed"  # the bytes as they are
+LATER: Final = "later"  # the same, and the broker takes no turn after it
+EACH: Final = "each"  # the same, byte by byte
+SPEAK: Final = "speak"  # every byte is a whole request of the language
+SAY: Final = "say"  # the same, one request at a time, with a turn after each
+FRAME: Final = "frame"  # the bytes as one request
+TICK: Final = "tick"
+PAUSE: Final = "pause"
+RESUME: Final = "resume"
+END: Final = "end"
+GOODBYE: Final = "goodbye"
+WAKE: Final = "wake"
+
+VERBS: Final = (FEED, LATER, EACH, SPEAK, SAY, FRAME, TICK, PAUSE, RESUME, END, GOODBYE, WAKE, SPEAK, SAY, TICK, FRAME)
+BYTES_OF_A_STEP: Final = 4096
+
+
+def verb_of(step: bytes) -> str:
+    return VERBS[step[0] >> 2 & 15]
+
+
+def step(verb: str, slot: int = 0, data: bytes = b"") -> bytes:
+    return bytes([VERBS.index(verb) << 2 | slot]) + data
+
+
+def program(*steps: bytes, limits: int = 3, options: int = 0, alone: bool = False, language: int = 0) -> bytes:
+    """The input that these steps are."""
+    return bytes([limits | options << 3 | alone << 6, language]) + SEPARATOR.join(steps)
+
+
+def bytes_of(step: bytes, language: str) -> bytes:
+    """What a step has its client send."""
+    verb = verb_of(step)
+    if verb in (SPEAK, SAY):
+        requests = REQUESTS[language]
+        return b"".join(requests[byte % len(requests)] for byte in step[1:65])
+    if verb == FRAME:
+        return frame(language, step[1:BYTES_OF_A_STEP])
+    return step[1:BYTES_OF_A_STEP]
+
+
+def describe(protocol: str, data: bytes) -> str:
+    """The program, one step a line."""
+    parsed = Program(protocol, data)
+    mode = f"{'alone' if parsed.alone else 'together'}{' paused' if parsed.paused else ''}"
+    lines = [f"{protocol} {mode} limits={parsed.limits} options={parsed.options} language={parsed.language}"]
+    for step in parsed.steps:
+        if step:
+            slot = 0 if parsed.alone else step[0] & 3
+            lines.append(f"{slot} {verb_of(step)} {bytes_of(step, parsed.language_of(slot))!r}")
+    return "\n".join(lines)

@@ -1,0 +1,89 @@
+"""Where the fuzzer starts: valid conversations of each protocol, as inputs."""
+
+import json
+from pathlib import Path
+
+from fuzz.program import END, FEED, LATER, PAUSE, RESUME, SAY, SPEAK, TICK, program, step
+from fuzz.words import PROTOCOLS, REQUESTS, mqmq_frame
+
+VECTORS = Path(__file__).parent.parent / "tests" / "vectors" / "rq.json"
+
+# Per protocol, lists of (client, bytes).
+CONVERSATIONS: dict[str, list[list[tuple[int, bytes]]]] = {
+    "mqks": [
+        [
+            (0, b"c0 consume --confirm q0 e0 --manual-ack\n"),
+            (1, b"m0 publish e0 hello\nm1 publish --confirm e0 world\n"),
+            (0, b"r1 ack c0 m0\nr2 reject --confirm c0 m1\n"),
+            (0, b"r3 ack c0 --all\nr4 delete_consumer c0\n"),
+            (1, b"r5 delete_queue --confirm q0\nr6 ping x\nr7 _eval len(state.queues)\n"),
+        ],
+        [
+            (0, b"c0 consume q0 e0 --delete-queue-when-unused=0.05\n"),
+            (1, b"c0 consume q0 e0 e1 --delete-queue-when-unused=0.05\n"),
+            (2, b"m0 publish e1 one\n"),
+            (1, b"r delete_consumer c0\n"),
+        ],
+    ],
+    "smqs": [
+        [(0, b"M:q0:one\nM:q0:two\n"), (1, b"C:q0:\n"), (1, b"D:q0:1\n"), (0, b"S::\n"), (1, b"D:q0:1\nC:q1\n")],
+        [(0, b"C:q0"), (1, b'M:q0:{"a": "b:c"}\n'), (0, b"D:q0:1"), (1, b"S")],
+    ],
+    "sevx": [
+        [
+            (0, b'20161231235959123456uN22 recv {"pattern": {"obj": "user"}, "queue": "q0", "manual_ack": true}\n'),
+            (1, b'20161231235959123456uN1q send {"obj": "user", "act": "updated", "data": {"id": 42}}\n'),
+            (0, b'r reject {"receiver_id": "20161231235959123456uN22", "event_id": "20161231235959123456uN1q"}\n'),
+            (0, b'r ack {"receiver_id": "20161231235959123456uN22", "all": true}\n'),
+            (1, b'r delete_queue {"queue": "q0"}\nr _ping {"data": 1}\nr _eval {"code": "len(state.queues)"}\n'),
+        ],
+        [
+            (0, b'c0 recv {"pattern": {}, "queue": "q0", "delete_queue_when_unused": 0.05}\n'),
+            (1, b'm0 send {"event": "e0", "n": [1, 2.5, null]}\n'),
+            (0, b'r delete_receiver {"receiver_id": "c0"}\n'),
+        ],
+    ],
+    "mqmq": [
+        [
+            (0, mqmq_frame(b"Get", b"q0", b"50")),
+            (1, mqmq_frame(b"Put", b"q0", b"one") + mqmq_frame(b"Put", b"q0", b"\0\xff")),
+            (0, mqmq_frame(b"Get", b"q0") + mqmq_frame(b"Get", b"q0") + mqmq_frame(b"Info")),
+            (1, mqmq_frame(b"Quit")),
+        ],
+    ],
+    "rq": [],
+}
+
+
+def rq_conversations() -> list[list[tuple[int, bytes]]]:
+    """What the original programs said to each other; an empty read is the end of a connection."""
+    found = []
+    for steps in json.loads(VECTORS.read_text()).values():
+        nodes: dict[str, int] = {}
+        conversation = []
+        for said in steps:
+            client = nodes.setdefault(said["node"], len(nodes) % 3)
+            if said["dir"] == "C>S":
+                conversation.append((client, bytes.fromhex(said.get("hex", ""))))
+        found.append(conversation)
+    return found
+
+
+def seeds(protocol: str) -> list[bytes]:
+    """Inputs to start from, for a protocol or for the door of all of them."""
+    if protocol not in PROTOCOLS:
+        return [seed[:1] + bytes([n]) + seed[2:] for n, language in enumerate(PROTOCOLS) for seed in seeds(language)]
+    conversations = CONVERSATIONS[protocol] + (rq_conversations() if protocol == "rq" else [])
+    found: list[bytes] = []
+    for conversation in conversations:
+        steps = [step(FEED, client, data) if data else step(END, client) for client, data in conversation]
+        found.append(program(*steps))
+        found.append(program(*steps, limits=0, language=1))
+        found.append(program(step(PAUSE), *steps, step(TICK, 0, b"\6"), step(RESUME), limits=1, language=2))
+        found.append(program(*[step(LATER, 0, data) for _, data in conversation], alone=True))
+    count = len(REQUESTS[protocol])
+    for first in range(0, count, 24):
+        picks = bytes(range(first, min(first + 24, count)))
+        found.append(program(step(SAY, 0, picks), step(SPEAK, 1, picks), limits=first % 8, language=first % 5))
+        found.append(program(step(SPEAK, 0, picks), limits=first % 8, alone=True))
+    return found

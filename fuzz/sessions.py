@@ -1,0 +1,252 @@
+"""What must hold for any input, of any client, in any order.
+
+An input is a small program: which limits and options the broker has, then steps. Up to four clients are fed bytes, cut
+as the input likes, paused, resumed, told goodbye, and lost; time passes; the broker takes its turns as the server does it
+(`wire/session.Hub`, `server/connection.Connection`), or not yet. Two more clients, the witnesses, publish and consume
+as one should, under names that no input can hold. Throughout:
+
+ 1. Nothing raises: not `feed`, `wake`, `tick`, `pause`, `resume`, `goodbye`, `end` or `drain`.
+ 2. The witnesses get each of their messages, at once and in order.
+ 3. No queue holds more than its limits say; names and ids are short; the bytes it counts are the bytes it holds.
+ 4. No session keeps more input than a line or frame may have, nor more output than its outbox may hold, apart from
+    answers, which are bounded by the input they answer.
+ 5. A session that hung up executes nothing more, is given nothing more, and one that has ended says nothing more.
+ 6. Whoever may be given a message stands in line, and nobody stands in line while there is something for him.
+ 7. When all have left: no session, subscription, timer or waiting request is left, nothing is unacked, and a replay of
+    the log gives the same durable state.
+
+And for a program of one client alone: the same bytes, fed whole, in pieces, or one by one, give the same output but for
+random ids, and the same durable state.
+
+    python -m fuzz.sessions PROTOCOL FILE               runs one input, and shows what it is
+    python -m fuzz.sessions PROTOCOL FILE --shrink OUT  finds a smaller one that fails in the same way
+
+PROTOCOL is one of the five, or `any`: the door where the first bytes say which one is spoken.
+"""
+
+import argparse
+import re
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from fuzz.program import (
+    BYTES_OF_A_STEP,
+    EACH,
+    END,
+    GOODBYE,
+    HEADER_SIZE,
+    LATER,
+    PAUSE,
+    RESUME,
+    SAY,
+    SEPARATOR,
+    TICK,
+    TIMES,
+    WAKE,
+    Program,
+    bytes_of,
+    describe,
+    make_limits,
+    verb_of,
+)
+from fuzz.witness import Witness
+from fuzz.words import PROTOCOLS
+from fuzz.world import Client, World
+from penstock.core.replay import durable_state
+
+TARGETS: Final = (*PROTOCOLS, "any")
+
+# Error ids, and the ids that SEVX gives to requests without one: the time of the run and a random end.
+RANDOM_IDS: Final = re.compile(rb"(?m)( error )[0-9A-Za-z]{24}$|^2023111422[0-9]{10}[0-9A-Za-z]{4}")
+
+
+def run(protocol: str, data: bytes) -> None:
+    """Raises an AssertionError, or whatever was raised that must not be, where the input breaks a rule."""
+    parsed = Program(protocol, data)
+    if parsed.alone:
+        _run_alone(parsed)
+    else:
+        _Run(parsed).run()
+
+
+class _Run:
+    """Several clients, in slots: a step for a slot without one connects it."""
+
+    def __init__(self, parsed: Program) -> None:
+        self.program = parsed
+        self.world = World(make_limits(parsed.limits), parsed.make_options())
+        self.witness = Witness(self.world, parsed.name)
+        self.slots: dict[int, Client] = {}
+
+    def run(self) -> None:
+        world = self.world
+        for step in self.program.steps:
+            if step:
+                self._act(step)
+                world.check()
+        for client in list(self.slots.values()):
+            if not client.session.over:
+                client.end()
+                world.check()
+        world.turn()
+        self.witness.leave()
+        world.turn()
+        world.check_empty()
+
+    def _act(self, step: bytes) -> None:
+        world = self.world
+        slot = step[0] & 3
+        verb = verb_of(step)
+        if verb == TICK:
+            world.advance(TIMES[step[1] % len(TIMES)] if len(step) > 1 else TIMES[-1])
+            self._turn()
+            return
+        client = self._client(slot)
+        if verb in (EACH, SAY):
+            self._act_by_and_by(client, step, verb)
+            return
+        if verb == PAUSE:
+            client.pause()
+        elif verb == RESUME:
+            client.resume()
+        elif verb == END:
+            client.end()
+        elif verb == GOODBYE:
+            client.write()
+            if not client.session.over:
+                client.session.goodbye(world.now)
+        elif verb == WAKE:
+            world.hub.run_awake(world.now)
+        else:
+            client.feed(bytes_of(step, client.language))
+        if verb not in (LATER, WAKE):
+            self._turn()
+
+    def _act_by_and_by(self, client: Client, step: bytes, verb: str) -> None:
+        for number in range(1, min(len(step), 65)):
+            if client.session.over:
+                return
+            piece = (
+                step[number : number + 1]
+                if verb == EACH
+                else bytes_of(step[:1] + step[number : number + 1], client.language)
+            )
+            client.feed(piece)
+            self._turn()
+            self.world.check()
+
+    def _client(self, slot: int) -> Client:
+        client = self.slots.get(slot)
+        if client is None or client.session.over:
+            program = self.program
+            client = self.world.connect(program.door_of(slot), program.language_of(slot), f"slot{slot}")
+            self.slots[slot] = client
+        return client
+
+    def _turn(self) -> None:
+        self.world.turn()
+        self.world.check_at_rest()
+        self.witness.look()
+
+
+def _run_alone(parsed: Program) -> None:
+    """One client that says everything before it listens, and one that listens after each piece where there is room."""
+    pieces = [bytes_of(step, parsed.language_of(0)) for step in parsed.steps if step]
+    stream = b"".join(pieces)
+    each = [stream[at : at + 1] for at in range(len(stream))]
+    whole = _speak(parsed, [stream], False)
+    assert _speak(parsed, pieces, False) == whole, "cut into pieces, it means something else"
+    if len(each) <= BYTES_OF_A_STEP:
+        assert _speak(parsed, each, False) == whole, "byte by byte, it means something else"
+    if parsed.limits % 4 == 3 and not parsed.paused:
+        assert _speak(parsed, pieces, True) == whole, "listened to in between, it says something else"
+
+
+def _speak(parsed: Program, pieces: list[bytes], listening: bool) -> tuple[bytes, bool, object]:
+    """What is said to these pieces, whether it hangs up, and what is left."""
+    world = World(make_limits(parsed.limits), parsed.make_options())
+    client = world.connect(parsed.door_of(0), parsed.language_of(0), "alone")
+    if parsed.paused:
+        client.pause()
+    for piece in pieces:
+        if not client.session.over:
+            client.feed(piece)
+            if listening:
+                world.turn()
+        world.check()
+    closing = client.current().closing
+    client.resume()
+    for microseconds in (0, 1_000_000, 30_000_000):
+        world.advance(microseconds)
+        world.turn()
+        world.check()
+    closing = closing or client.session.closing
+    if not client.session.over:
+        client.end()
+    world.turn()
+    state = durable_state(world.broker)
+    world.check_empty()
+    return RANDOM_IDS.sub(rb"\1*", client.output), closing, state
+
+
+def failure(protocol: str, data: bytes) -> str:
+    """Where and how the input fails, without what differs from one input to the next; empty when it does not."""
+    try:
+        run(protocol, data)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        return f"{type(error).__name__} at {frames[-1].name}:{frames[-1].lineno}"
+    return ""
+
+
+def shrink(protocol: str, data: bytes) -> bytes:
+    """A smaller input that fails in the same place."""
+    wanted = failure(protocol, data)
+    assert wanted, "it does not fail"
+    header, steps = data[:HEADER_SIZE], data[HEADER_SIZE:].split(SEPARATOR)
+    steps = _without(steps, lambda kept: failure(protocol, header + SEPARATOR.join(kept)) == wanted)
+    for place in range(len(steps)):
+        before, after = steps[:place], steps[place + 1 :]
+
+        def fails(kept: list[bytes], before: list[bytes] = before, after: list[bytes] = after) -> bool:
+            return failure(protocol, header + SEPARATOR.join([*before, b"".join(kept), *after])) == wanted
+
+        steps[place] = b"".join(_without([steps[place][at : at + 1] for at in range(len(steps[place]))], fails))
+    return header + SEPARATOR.join(steps)
+
+
+def _without(items: list[bytes], fails: Callable[[list[bytes]], bool]) -> list[bytes]:
+    """As few of the items as still fail, leaving out runs of them, shorter and shorter ones."""
+    size = max(1, len(items) // 2)
+    while True:
+        at = 0
+        while at < len(items):
+            kept = items[:at] + items[at + size :]
+            if fails(kept):
+                items = kept
+            else:
+                at += size
+        if size == 1:
+            return items
+        size //= 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m fuzz.sessions", description="Runs one input.")
+    parser.add_argument("protocol", choices=TARGETS)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--shrink", metavar="OUT", type=Path, help="write a smaller input that fails in the same place")
+    arguments = parser.parse_args()
+    data = arguments.file.read_bytes()
+    if arguments.shrink is not None:
+        data = shrink(arguments.protocol, data)
+        arguments.shrink.write_bytes(data)
+    print(describe(arguments.protocol, data))
+    run(arguments.protocol, data)
+    print("holds")
+
+
+if __name__ == "__main__":
+    main()

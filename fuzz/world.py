@@ -1,0 +1,264 @@
+"""A broker with its clients, driven as the server drives it, and what must hold of it at any time.
+
+The rules are numbered as in `sessions.py`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from penstock.core.broker import Broker
+from penstock.core.limits import MESSAGE_OVERHEAD, Limits
+from penstock.core.queue import Queue
+from penstock.core.replay import durable_state, replay
+from penstock.core.subscription import Subscription
+from penstock.log.memory import MemoryLog
+from penstock.wire.mqks.session import Mqks, MqksSession
+from penstock.wire.mqmq.session import Mqmq, MqmqSession
+from penstock.wire.rq.session import Rq, RqSession
+from penstock.wire.session import Dialect, Hub, Options, Session
+from penstock.wire.sevx.session import Sevx, SevxSession
+from penstock.wire.smqs.session import Smqs, SmqsSession
+from penstock.wire.sniff import HEAD_SIZE_MAX, AnyDoor, Listening
+
+START: Final = 1_700_000_000_000_000  # microseconds
+TURNS_MAX: Final = 10_000  # a broker that has more to do than this after one step never comes to rest
+
+# How much longer than a request its answer may be: the shortest request is a line end, the longest answer to it an
+# error with two ids. An expression may make up a text of its own.
+ANSWER_FACTOR: Final = 64
+EXPRESSION_SIZE_MAX: Final = 400_000
+
+
+class Client:
+    """Owns a session as a connection does."""
+
+    def __init__(self, world: "World", door: str, language: str, name: str) -> None:
+        self.world = world
+        self.language = language
+        self.session: Session = world.doors[door].open(name, world.now)
+        self.paused = False
+        self.output = bytearray()
+        self.last_read = 0
+
+    def current(self) -> Session:
+        """The session that acts: the owner of a socket may not have seen yet that another has taken over."""
+        return self.session if self.session.successor is None else self.session.successor
+
+    def feed(self, data: bytes) -> None:
+        session = self.current()
+        broker = self.world.broker
+        before = (broker.published, broker.log.position, session.outbox_size) if session.closing else None
+        self.last_read = len(data)
+        self.world.note_input(data)
+        self.session.feed(data, self.world.now)
+        if before is not None:
+            after = (broker.published, broker.log.position, session.outbox_size)
+            assert before == after, f"{session.protocol}: went on after it had hung up"
+
+    def write(self) -> None:
+        """One write, as the connection does it when its session has something to say."""
+        session = self.session
+        if session.successor is not None:
+            del self.world.clients[session]
+            session = self.session = session.successor
+            self.world.clients[session] = self
+        if session.outbox_size:
+            full = session.outbox_size >= session.outbox_max
+            written = session.drain()
+            assert written, "there was something to say, and it is nothing"
+            assert session.outbox_size == 0
+            assert not session.drain(), "said twice"
+            self.output += written
+            self.world.answers.pop(session, None)
+            if full and not self.paused:
+                session.resume()
+        if session.closing and not self.paused:
+            self.end()
+
+    def pause(self) -> None:
+        if not self.paused:
+            self.write()
+        if not self.paused and not self.session.over:
+            self.paused = True
+            self.session.pause()
+
+    def resume(self) -> None:
+        if self.paused:
+            self.paused = False
+            self.session.resume()
+            self.world.hub.dirty.append(self.session)  # it may have hung up meanwhile
+
+    def end(self) -> None:
+        self.world.drop(self)
+        self.session.end(self.world.now)
+
+
+class World:
+    """A broker, its clients, and time."""
+
+    def __init__(self, limits: Limits, options: Options) -> None:
+        self.now = START
+        self.log = MemoryLog(keep=True)
+        self.broker = Broker(self.log, limits)
+        self.hub = Hub(self.broker, self._report, options, b"i.")
+        self.mqks, self.sevx, self.rq = Mqks(self.hub), Sevx(self.hub), Rq(self.hub)
+        dialects: list[Dialect] = [self.mqks, Smqs(self.hub), self.sevx, Mqmq(self.hub), self.rq]
+        self.doors: dict[str, Dialect] = {dialect.name: dialect for dialect in dialects}
+        self.doors["any"] = AnyDoor(self.hub, dialects)
+        self.clients: dict[Session, Client] = {}
+        self.gone: list[Session] = []
+        self.answers: dict[Session, int] = {}  # how large answers may be that a client has not been given yet
+
+    def _report(self, level: str, event: str, details: dict[str, object]) -> None:
+        assert level in ("info", "warning"), f"{event}: {details}"
+
+    def connect(self, door: str, language: str, name: str) -> Client:
+        client = Client(self, door, language, name)
+        self.clients[client.session] = client
+        return client
+
+    def drop(self, client: Client) -> None:
+        del self.clients[client.session]
+        for session in {client.session, client.current()}:
+            self.answers.pop(session, None)
+            self.gone.append(session)
+
+    def note_input(self, data: bytes) -> None:
+        """Whatever a client sends may be answered, to itself or to those who wait for what it does."""
+        room = ANSWER_FACTOR * len(data) + EXPRESSION_SIZE_MAX * data.count(b"_eval")
+        for client in self.clients.values():
+            session = client.current()
+            self.answers[session] = self.answers.get(session, 0) + room
+
+    def turn(self) -> None:
+        """What the server does between reads."""
+        hub = self.hub
+        for _ in range(TURNS_MAX):
+            hub.run_awake(self.now)
+            dirty = hub.dirty
+            if not dirty:
+                return
+            hub.dirty = []
+            for session in dirty:
+                client = self.clients.get(session)
+                if client is not None:
+                    client.write()
+        raise AssertionError("the broker never comes to rest")
+
+    def advance(self, microseconds: int) -> None:
+        self.now += microseconds
+        for client in self.clients.values():
+            session = client.current()
+            self.answers[session] = self.answers.get(session, 0) + ANSWER_FACTOR  # a line at rest may be a request
+        self.broker.tick(self.now)
+
+    # -- what must hold at any time -----------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        broker = self.broker
+        limits = broker.limits
+        assert len(broker.queues) <= limits.queues_max
+        for name, queue in broker.queues.items():
+            assert queue.name == name
+            assert len(name) <= limits.name_size_max
+            check_queue(queue, limits)
+        assert broker.usage.bytes == sum(queue.bytes for queue in broker.queues.values())
+        owned = {client.current() for client in self.clients.values()}
+        assert owned == set(self.hub.sessions), "sessions that nobody owns, or owners without a session"
+        for client in self.clients.values():
+            self._check_session(client.current(), client.last_read)
+        for session in self.gone:
+            assert session.outbox_size == 0, f"{session.protocol}: says something after its end"
+            assert not session.subscriptions()
+
+    def _check_session(self, session: Session, last_read: int) -> None:
+        limits = self.broker.limits
+        kept, kept_max = buffered(session, limits)
+        assert kept <= kept_max + last_read, f"{session.protocol}: keeps {kept} bytes of input"
+        room = session.outbox_max + self._item_size_max() + self.answers.get(session, 0)
+        assert session.outbox_size <= room, f"{session.protocol}: {session.outbox_size} bytes of output, {room} at most"
+        for subscription in session.subscriptions():
+            assert subscription.in_flight <= limits.unacked_max
+            assert len(subscription.held()) == subscription.in_flight
+
+    def _item_size_max(self) -> int:
+        """The largest thing said at once: a body as escaped JSON, the names of all queues, or the end of all asks."""
+        limits = self.broker.limits
+        names = limits.queues_max * (6 * limits.name_size_max + 40)
+        return 6 * limits.body_size_max + 12 * limits.name_size_max + names + 16 * limits.unacked_max
+
+    def check_at_rest(self) -> None:
+        """After a turn, nobody waits for something that will not happen."""
+        for client in self.clients.values():
+            session = client.session
+            if session.closing:
+                for subscription in session.subscriptions():
+                    assert subscription.suspended, f"{session.protocol}: hung up, and is given more"
+            elif not client.paused:
+                for subscription in served(session):
+                    assert not subscription.suspended, f"{session.protocol}: forgotten"
+
+    def check_empty(self) -> None:
+        """When all have left."""
+        for _ in range(3):
+            self.advance(7_200_000_000)
+            self.turn()
+            self.check()
+        broker = self.broker
+        assert not self.clients
+        assert not self.hub.sessions
+        assert not self.mqks.consumers
+        assert not self.sevx.receivers
+        assert not self.rq.numbers._users
+        assert not broker._awaiting, "a request that nobody waits for"
+        assert broker.deadlines.next_due() == -1, "a timer that goes off for nobody"
+        for queue in broker.queues.values():
+            assert queue.consumer_count() == 0
+            assert queue.unacked == 0
+        rebuilt = replay(self.log.entries, MemoryLog(), broker.limits)
+        assert durable_state(rebuilt) == durable_state(broker), "a replay of the log gives another state"
+        assert rebuilt.usage.bytes == broker.usage.bytes
+
+
+def check_queue(queue: Queue, limits: Limits) -> None:
+    owed = queue.contents()
+    assert queue.ready == len(queue.backlog)
+    assert queue.ready + queue.unacked == len(owed) <= limits.queue_length_max
+    assert queue.bytes == sum(len(message.body) + MESSAGE_OVERHEAD for message, _ in owed)
+    assert queue.bytes <= limits.queue_bytes_max + limits.body_size_max + MESSAGE_OVERHEAD
+    for message, _ in owed:
+        assert len(message.body) <= limits.body_size_max
+        assert len(message.id) + len(message.event) <= MESSAGE_OVERHEAD, f"{message!r} is larger than what is counted"
+    everyone = [*queue.subscriptions, *queue.parked]
+    assert queue.unacked == sum(subscription.in_flight for subscription in everyone)
+    for subscription in everyone:
+        assert subscription.queue is queue
+        able = subscription.active and not subscription.suspended
+        if subscription.manual:
+            able = able and subscription.in_flight < subscription.credit
+        assert subscription.waiting == able == (subscription in queue.waiting)
+    assert len(queue.waiting) <= len(queue.subscriptions)
+    assert not (queue.ready and queue.waiting), f"{queue!r} keeps what somebody waits for"
+
+
+def buffered(session: Session, limits: Limits) -> tuple[int, int]:
+    """How many bytes of input a session keeps, and how many it may, beyond what its last read brought."""
+    if isinstance(session, MqksSession | SmqsSession | SevxSession):
+        return session.lines.pending(), limits.line_size_max
+    if isinstance(session, MqmqSession):
+        return session.decoder._buffer.size(), 4 + limits.line_size_max
+    if isinstance(session, RqSession):
+        return session.decoder.pending() + len(session.head or b""), 5 + max(limits.body_size_max, 255)
+    assert isinstance(session, Listening)
+    return len(session.head), HEAD_SIZE_MAX
+
+
+def served(session: Session) -> Iterator[Subscription]:
+    """The consumers of a client that reads which have no reason of their protocol to wait."""
+    if not isinstance(session, RqSession):
+        yield from session.subscriptions()
+    elif not (session.idle or session.parting or session.out_of_ids):
+        for consumer in session.consumers.values():
+            if not consumer.active:
+                break
+            yield consumer

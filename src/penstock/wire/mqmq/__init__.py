@@ -1,0 +1,1 @@
+"""MQMQ: Put and Get of binary messages, in frames."""

@@ -1,0 +1,342 @@
+"""One MQMQ client: requests are answered one at a time and in order.
+
+A Get that finds its queue empty waits, and everything the client sent behind it waits too. It waits as a consumer with
+one delivery to its name, which is settled when the session goes on (`wake`), just before the answer is written. Until
+then the connection may turn out to be gone, and the message goes back to its place as if it had never left.
+
+    next request ──► Get, nothing ready ──► waiting ──deliver──► handed over ──wake──► settled, next request
+                                               │                     │
+                                               ├── timeout ──► next  └── end ──► released
+                                               └── end ──► out of the line
+"""
+
+from typing import Final
+
+from penstock.core.deadlines import Timer
+from penstock.core.subscription import Delivery, Subscription
+from penstock.errors import DENIED, DRAINING, INVALID, NOT_FOUND, OVER_LIMIT, TOO_LARGE, ProtocolError, Refused
+from penstock.message import Message
+from penstock.wire.mqmq.codec import (
+    BAD_PARAMS,
+    BAD_QUEUE_NAME,
+    BAD_TIMEOUT,
+    COMMANDS,
+    FRAME_SIZE_MAX,
+    GET,
+    INFO,
+    NAME_SIZE_MAX,
+    OK,
+    PUT,
+    QUIT,
+    TIMEOUT,
+    TIMEOUT_MIN,
+    UNKNOWN_COMMAND,
+    Decoder,
+    Request,
+    decode_timeout,
+    encode_error,
+    encode_info,
+    encode_ok_head,
+)
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Session
+
+PROTOCOL: Final = "mqmq"
+
+# Beyond the four error types of the original: what the core refuses, and a client that sends on behind a waiting Get.
+REFUSALS: Final = {
+    NOT_FOUND: b"REQUEST_NOT_FOUND",
+    TOO_LARGE: b"REQUEST_MESSAGE_TOO_LARGE",  # names are measured before the core sees them
+    OVER_LIMIT: b"REQUEST_QUEUE_FULL",
+    DENIED: b"REQUEST_DENIED",
+    DRAINING: b"REQUEST_SERVER_STOPPING",
+    INVALID: b"REQUEST_INVALID",
+}
+TOO_MANY_QUEUES: Final = b"REQUEST_TOO_MANY_QUEUES"
+PIPELINE_FULL: Final = b"REQUEST_PIPELINE_FULL"
+
+
+class Mqmq(Dialect):
+    """The protocol."""
+
+    name = PROTOCOL
+    default_port = 47774
+
+    def open(self, peer: str, now: int) -> Session:
+        return MqmqSession(self, peer)
+
+    def recognise(self, head: bytes) -> int:
+        """By a possible length, then the length and the letters of one of the four commands."""
+        length = head[:4]
+        if length > FRAME_SIZE_MAX.to_bytes(4, "big")[: len(length)]:
+            return NO
+        if len(length) == 4 and int.from_bytes(length, "big") < 4 + len(PUT):
+            return NO
+        for command in COMMANDS:
+            start = len(command).to_bytes(4, "big") + command
+            there = head[4 : 4 + len(start)]
+            if there == start:
+                return YES
+            if start.startswith(there):
+                return MAYBE
+        return NO
+
+
+class WaitingGet(Subscription):
+    """A Get that found nothing: takes one message, and no other after it."""
+
+    def __init__(self, session: "MqmqSession") -> None:
+        super().__init__(session.peer.encode(), manual=True, credit=1)
+        self.session = session
+        self.delivery: Delivery | None = None  # stays None for a message that no queue keeps
+
+    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        self.delivery = delivery
+        self.session.hand_over(self, message)
+        return False
+
+    def take_delivery(self) -> Delivery | None:
+        """What it was given. Not kept: a delivery knows its consumer, and the two would keep each other alive."""
+        delivery = self.delivery
+        self.delivery = None
+        return delivery
+
+    def ended(self) -> None:
+        if self.session.waiting is self:
+            self.session.lose_queue()
+
+
+class GetDeadline(Timer):
+    """Ends a waiting Get that got nothing."""
+
+    def __init__(self, session: "MqmqSession") -> None:
+        super().__init__()
+        self.session = session
+
+    def fire(self, now: int) -> None:
+        self.session.time_out(now)
+
+
+class MqmqSession(Session):
+    protocol = PROTOCOL
+
+    def __init__(self, dialect: Mqmq, peer: str) -> None:
+        super().__init__(dialect.hub, peer)
+        limits = dialect.hub.limits
+        self.decoder = Decoder(limits.line_size_max)
+        self.name_size_max = min(NAME_SIZE_MAX, limits.name_size_max)
+        self.waiting: WaitingGet | None = None
+        self.served: WaitingGet | None = None  # was given a message that is not known to be written yet
+        self.deadline: GetDeadline | None = None
+        self.paused = False  # the socket takes no more
+
+    # -- requests ---------------------------------------------------------------------------------------------------
+
+    def feed(self, data: bytes, now: int) -> None:
+        if self.closing:
+            return
+        self.now = now
+        self.decoder.append(data)
+        self._go_on()
+
+    def wake(self, now: int) -> None:
+        self.now = now
+        self._settle_served()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Answer what can be answered now: up to a Get that has to wait, or as much as the outbox takes."""
+        if self.served is not None:
+            return  # until `wake`, which is due: these bytes may be the last of a client that is gone by then
+        try:
+            self._run()
+        except ProtocolError as error:
+            # The client is out of step: whatever an answer said, it would be taken for something else.
+            self.fail(error.reason, b"")
+            self.hang_up()
+        if self.closing:
+            self.decoder.clear()
+            return
+        try:
+            self.decoder.hold()
+        except ProtocolError as error:
+            self._stop_waiting()
+            self._refuse(PIPELINE_FULL, error.reason, b"")
+            self.hang_up()
+
+    def _run(self) -> None:
+        broker = self.broker
+        ids = self.hub.ids
+        decoder = self.decoder
+        name_size_max = self.name_size_max
+        while self.waiting is None and self.outbox_size < self.outbox_max and not self.paused and not self.closing:
+            request = decoder.take()
+            if request is None:
+                break
+            queue = request.queue
+            # The most frequent request first; all that may be wrong with it is sorted out further down.
+            if request.count == 3 and request.command == PUT and len(queue) <= name_size_max:
+                try:
+                    broker.put(queue, Message(ids.next(), queue, request.argument, self.now, PROTOCOL))
+                except Refused as refusal:
+                    self._refuse_for(refusal, request)
+                else:
+                    self.confirm(OK)
+            elif request.command == GET:
+                self._get(request)
+            else:
+                self._rest(request)
+
+    def _get(self, request: Request) -> None:
+        queue = request.queue
+        if request.count < 2:
+            self._refuse(BAD_PARAMS, "Get needs a queue", GET)
+            return
+        if len(queue) > self.name_size_max:
+            self._refuse_name(request)
+            return
+        timeout = decode_timeout(request.argument) if request.count > 2 else TIMEOUT_MIN
+        if timeout < 0:
+            self._refuse(BAD_TIMEOUT, "a timeout is a number of milliseconds, one hour at most", request.argument)
+            return
+        try:
+            message = self.broker.get(queue)
+            if message is not None:
+                self._send_value(message.body)
+            else:
+                self._wait(queue, timeout)
+        except Refused as refusal:
+            self._refuse_for(refusal, request)
+
+    def _rest(self, request: Request) -> None:
+        command = request.command
+        if command == INFO:
+            counts = {name: queue.ready for name, queue in self.broker.queues.items()}
+            self._send_value(encode_info(len(self.hub.sessions), counts))
+        elif command == QUIT:
+            self.hang_up()
+        elif command != PUT:
+            self._refuse(UNKNOWN_COMMAND, "unknown command", command)
+            self.hang_up()
+        elif request.count < 3:
+            self._refuse(BAD_PARAMS, "Put needs a queue and a message", PUT)
+        else:
+            self._refuse_name(request)
+
+    def _send_value(self, value: bytes) -> None:
+        self.send(encode_ok_head(len(value)))
+        self.send(value)
+
+    # -- refusals ---------------------------------------------------------------------------------------------------
+
+    def _refuse(self, error_type: bytes, reason: str, request: bytes) -> None:
+        self.fail(reason, request)
+        self.send(encode_error(error_type))
+
+    def _refuse_name(self, request: Request) -> None:
+        reason = f"queue name of {len(request.queue)} bytes: name_size_max is {self.name_size_max}"
+        self._refuse(BAD_QUEUE_NAME, reason, request.command)
+
+    def _refuse_for(self, refusal: Refused, request: Request) -> None:
+        error_type = REFUSALS[refusal.code]
+        if refusal.code == OVER_LIMIT and request.queue not in self.broker.queues:
+            error_type = TOO_MANY_QUEUES
+        self._refuse(error_type, str(refusal), request.command + b" " + request.queue)
+
+    # -- waiting ----------------------------------------------------------------------------------------------------
+
+    def _wait(self, queue: bytes, timeout: int) -> None:
+        waiting = WaitingGet(self)
+        self.waiting = waiting
+        try:
+            self.broker.subscribe(queue, waiting, None, self.now)
+        except Refused:
+            self.waiting = None
+            raise
+        if self.served is not None:
+            self._settle_served()  # it got something at once
+            return
+        if self.deadline is None:
+            self.deadline = GetDeadline(self)
+        self.broker.deadlines.set(self.deadline, self.now + timeout * 1000)
+
+    def hand_over(self, waiting: WaitingGet, message: Message) -> None:
+        """The waiting Get was given a message. The broker is in the middle of its work: the rest is done in `wake`."""
+        self.waiting = None
+        self.served = waiting
+        self._send_value(message.body)
+        self.hub.awake.append(self)
+
+    def lose_queue(self) -> None:
+        """The queue was deleted under the waiting Get: nothing can come any more, and the next Get makes a new one."""
+        self.waiting = None
+        self.send(TIMEOUT)
+        self.hub.awake.append(self)
+
+    def time_out(self, now: int) -> None:
+        if self.waiting is not None:
+            self.now = now
+            self._stop_waiting()
+            self.send(TIMEOUT)
+            self._go_on()
+
+    def _settle_served(self) -> None:
+        """The client is there to receive what its waiting Get was given."""
+        served = self.served
+        if served is not None:
+            self.served = None
+            delivery = served.take_delivery()
+            if delivery is not None:
+                self.broker.accept(delivery)
+            self.broker.cancel(served, self.now)
+        if self.waiting is None:
+            self._stop_deadline()
+
+    def _stop_waiting(self) -> None:
+        waiting = self.waiting
+        if waiting is not None:
+            self.waiting = None
+            self.broker.cancel(waiting, self.now)
+            self._stop_deadline()
+
+    def _stop_deadline(self) -> None:
+        if self.deadline is not None:
+            self.broker.deadlines.cancel(self.deadline)
+
+    def subscriptions(self) -> list[Subscription]:
+        return [] if self.waiting is None else [self.waiting]
+
+    # -- the connection ---------------------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        self.paused = True
+        super().pause()
+
+    def resume(self) -> None:
+        super().resume()
+        if self.paused:
+            # It may have been a while: `wake` knows what time it is, which a Get that has to wait must know.
+            self.paused = False
+            self.hub.awake.append(self)
+        else:
+            self._go_on()
+
+    def goodbye(self, now: int) -> None:
+        self.now = now
+        self._settle_served()
+        self._stop_waiting()
+        self.hang_up()
+
+    def end(self, now: int) -> None:
+        self.now = now
+        served = self.served
+        if served is not None:
+            self.served = None
+            delivery = served.take_delivery()
+            if delivery is not None:
+                self.broker.release(delivery)
+            self.broker.cancel(served, now)
+        self._stop_waiting()
+        super().end(now)
+        self._stop_deadline()
+        self.deadline = None
+        self.decoder.clear()

@@ -1,0 +1,1 @@
+"""RQ - Remote Queue: requests and replies over RISP, a stream of one-byte commands."""

@@ -1,0 +1,71 @@
+"""What a client has asked for and waits to hear about."""
+
+from typing import TYPE_CHECKING
+
+from penstock.core.deadlines import Timer
+from penstock.message import Message, Requester
+from penstock.wire.rq.codec import encode_delivered, encode_undelivered
+
+if TYPE_CHECKING:
+    from penstock.wire.rq.session import RqSession
+
+
+class Ask(Requester):
+    """A request of a client that is not over yet. Its client is told DELIVERED once, then REPLY or UNDELIVERED once.
+
+    A silent one has nobody to tell: it is there for its time-out alone.
+    """
+
+    def __init__(self, session: "RqSession", id: int, message: Message, silent: bool) -> None:
+        self.session = session
+        self.id = id
+        self.message = message
+        self.silent = silent
+        self.told = False
+        self.over = False
+        self.timeout: Timeout | None = None
+
+    def delivered(self, message: Message) -> None:
+        if self.silent:
+            self.session.broker.forget_request(message, False)
+            self.close()
+        elif not self.told:
+            self.told = True
+            self.session.send(encode_delivered(self.id))
+
+    def replied(self, message: Message, body: bytes) -> None:
+        if not self.silent:
+            self.session.send_reply(self.id, body)
+        self.close()
+
+    def undelivered(self, message: Message, reason: str) -> None:
+        self.give_up(False)
+
+    def give_up(self, revoke: bool) -> None:
+        """There will be no reply; with `revoke` nobody is to work on it any more."""
+        if not self.over:
+            self.session.broker.forget_request(self.message, revoke)
+            if not self.silent:
+                self.session.send(encode_undelivered(self.id))
+            self.close()
+
+    def close(self) -> None:
+        if not self.over:
+            self.over = True
+            session = self.session
+            if self.timeout is not None:
+                session.broker.deadlines.cancel(self.timeout)
+            session.asks.discard(self)
+            if session.parting:
+                session.part_when_done()
+
+
+class Timeout(Timer):
+    """Ends the wait for a reply."""
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__()
+        self.ask = ask
+
+    def fire(self, now: int) -> None:
+        self.ask.give_up(True)

@@ -1,0 +1,105 @@
+"""One queue that a node serves: what the queue gives becomes commands."""
+
+from typing import TYPE_CHECKING, Final
+
+from penstock.core.subscription import Delivery, Subscription
+from penstock.message import Message
+from penstock.wire.rq.codec import (
+    BROADCAST_TAIL,
+    NONE,
+    Fields,
+    encode_head_by_name,
+    encode_head_by_number,
+    encode_request_tail,
+)
+from penstock.wire.rq.numbers import NUMBERLESS
+
+if TYPE_CHECKING:
+    from penstock.wire.rq.session import RqSession
+
+PROTOCOL: Final = "rq"
+NOREPLY_HEADER: Final = b"noreply"
+
+# The original client keeps IDs in 16 signed bits, so that is what it gets. Where all are in use, it gets no more
+# requests until some are free again; the few that are under way in that moment get higher ones.
+IDS_MAX: Final = 32768
+
+# The original client dies of an empty PAYLOAD in a request, and so would the one that is given the message next. A body
+# of another protocol may be empty; it comes as the end of a C string.
+EMPTY_BODY: Final = b"\0"
+
+
+class Consumer(Subscription):
+    """One queue that a node serves."""
+
+    def __init__(self, session: "RqSession", queue: bytes, number: int, exclusive: bool) -> None:
+        super().__init__(b"%b/%b" % (session.peer.encode(), queue), manual=True, exclusive=exclusive)
+        self.session = session
+        self.queue_name = queue
+        self.number = number
+        self.head_by_number = encode_head_by_name(queue) if number == NUMBERLESS else encode_head_by_number(number)
+        self.head_by_name = encode_head_by_name(queue)
+        self.max = 0
+        self.announced = False  # has had its CONSUMING
+        self.parked = False
+        self.retired = False  # gets nothing more, and ends once it has answered what it holds
+
+    def allow(self, fields: Fields) -> None:
+        """Take MAX and PRIORITY from a CONSUME."""
+        self.max = max(fields.max, 0)
+        self.priority = fields.band()
+
+    def limit(self, unacked_max: int) -> None:
+        """Say to the queue how much may be out: nothing in band NONE, which is there for broadcasts."""
+        if self.priority == NONE:
+            self.credit = 0
+        else:
+            self.credit = min(self.max or IDS_MAX, IDS_MAX, unacked_max)
+
+    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        assert delivery is not None
+        session = self.session
+        id = session.take_id()
+        session.unfinished[id] = delivery
+        noreply = is_noreply(message)
+        if noreply:
+            session.noreply.add(id)
+        self._write(message.body or EMPTY_BODY, encode_request_tail(id, noreply))
+        return session.has_room()
+
+    def broadcast(self, message: Message) -> bool:
+        session = self.session
+        if session.hub.options.rq_broadcast_as_request:
+            id = session.take_id()
+            session.unheld.add(id)
+            self._write(message.body, encode_request_tail(id, True))
+        else:
+            self._write(message.body, BROADCAST_TAIL)
+        return session.has_room()
+
+    def _write(self, body: bytes, tail: bytes) -> None:
+        session = self.session
+        if len(session.outbox) == 0:
+            session.hub.dirty.append(session)
+        head = self.head_by_name if session.several else self.head_by_number
+        size = len(body)
+        outbox = session.outbox
+        outbox.write(head)
+        outbox.write(size.to_bytes(4, "big"))
+        outbox.write(body)
+        outbox.write(tail)
+
+    def activated(self) -> None:
+        self.session.on_activated(self)
+
+    def ended(self) -> None:
+        self.session.on_ended(self)
+
+
+def is_noreply(message: Message) -> bool:
+    """Whether its consumer is to answer DELIVERED only: so it was asked for, or nobody could be given the reply."""
+    if message.protocol == PROTOCOL:
+        # Also when its requester is gone by now: who gets it again gets it as before.
+        headers = message.headers
+        return headers is not None and NOREPLY_HEADER in headers
+    return message.requester is None

@@ -1,0 +1,316 @@
+"""SEVX on the wire: lines to requests, answers and deliveries to lines.
+
+    request   {request_id} {action} {json object}
+    answer    {request_id} ok {json object}      an empty `ok ` keeps its trailing space
+    refusal   {request_id} error {error_id}
+    delivery  {receiver_id} ok {event_id} {json object}
+              {receiver_id} ok {json object with "id"}           where the id is wanted inside
+
+The JSON of an event is carried as the bytes it was sent as; what is added to it is put in front.
+"""
+
+from base64 import b64encode
+from datetime import UTC, datetime
+from typing import Final
+
+import orjson
+
+from penstock.message import Message
+from penstock.wire.expression import DICT_ITEMS, DICT_KEYS, DICT_VALUES, TEXT_MAX, render
+from penstock.wire.ids import ALPHABET
+
+PROTOCOL: Final = "sevx"
+DTID_TAIL_LENGTH: Final = 4
+AT_ONCE: Final = 0
+NEVER: Final = -1
+SECONDS_MAX: Final = 1e9
+
+QUOTE: Final = 34
+BACKSLASH: Final = 92
+COMMA: Final = 44
+OPENING: Final = (91, 123)
+CLOSING: Final = (93, 125)
+
+
+class BadRequest(ValueError):
+    """A line that means nothing: answered with an error, and the connection goes on."""
+
+
+class Request:
+    """One line, taken apart."""
+
+    def __init__(self, id: bytes, action: bytes, text: bytes) -> None:
+        self.id = id
+        self.action = action
+        self.text = text  # of the JSON
+
+
+class RecvRequest:
+    def __init__(self, queue: bytes, pattern: object, manual_ack: bool, expires_after: int | None) -> None:
+        self.queue = queue
+        self.pattern = pattern
+        self.manual_ack = manual_ack
+        self.expires_after = expires_after  # microseconds; None when the request says nothing of it
+
+
+class SettleRequest:
+    """An ack or a reject."""
+
+    def __init__(self, receiver_id: bytes, event_id: bytes | None) -> None:
+        self.receiver_id = receiver_id
+        self.event_id = event_id  # None for all
+
+
+# -- lines in ----------------------------------------------------------------------------------------------------------
+
+
+def decode(line: bytes) -> Request:
+    """The request in a line; what the line lacks is empty."""
+    id, _, rest = line.partition(b" ")
+    action, _, text = rest.partition(b" ")
+    return Request(id, action, text)
+
+
+def decode_object(text: bytes) -> dict[str, object]:
+    try:
+        value: object = orjson.loads(text)
+    except ValueError as error:
+        raise BadRequest(f"invalid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadRequest("the JSON is not an object")
+    return value
+
+
+def decode_recv(text: bytes) -> RecvRequest:
+    arguments = decode_object(text)
+    queue = decode_text(arguments, "queue")
+    if not queue:
+        raise BadRequest("queue is empty")
+    return RecvRequest(
+        queue,
+        _member(arguments, "pattern"),
+        _flag(arguments, "manual_ack"),
+        _expiry(arguments, "delete_queue_when_unused"),
+    )
+
+
+def decode_settle(text: bytes) -> SettleRequest:
+    arguments = decode_object(text)
+    receiver_id = decode_text(arguments, "receiver_id")
+    if _flag(arguments, "all"):
+        return SettleRequest(receiver_id, None)
+    return SettleRequest(receiver_id, decode_text(arguments, "event_id"))
+
+
+def decode_text(arguments: dict[str, object], name: str) -> bytes:
+    value = _member(arguments, name)
+    if not isinstance(value, str):
+        raise BadRequest(f"{name} is not a string")
+    return value.encode()
+
+
+def decode_ping(text: bytes) -> bytes:
+    """What to answer: the object as it came."""
+    _member(decode_object(text), "data")
+    return text
+
+
+def _member(arguments: dict[str, object], name: str) -> object:
+    if name not in arguments:
+        raise BadRequest(f"missing key {name}")
+    return arguments[name]
+
+
+def _flag(arguments: dict[str, object], name: str) -> bool:
+    value = arguments.get(name, False)
+    if not isinstance(value, bool):
+        raise BadRequest(f"{name} is neither true nor false")
+    return value
+
+
+def _expiry(arguments: dict[str, object], name: str) -> int | None:
+    if name not in arguments:
+        return None
+    value = arguments[name]
+    if isinstance(value, bool):
+        return AT_ONCE if value else NEVER
+    if not isinstance(value, (int, float)):
+        raise BadRequest(f"{name} is neither true nor false nor a number of seconds")
+    if value > SECONDS_MAX:
+        raise BadRequest(f"{name} is more than {SECONDS_MAX:.0f} seconds")
+    return round(value * 1_000_000) if value > 0 else AT_ONCE
+
+
+def is_id(id: bytes) -> bool:
+    """True for what may stand before a space in a line and in a JSON string alike."""
+    if id.isalnum():
+        return True
+    try:
+        id.decode()
+    except ValueError:
+        return False
+    return b"\r" not in id
+
+
+def is_printable_word(name: bytes) -> bool:
+    if name.isalnum():
+        return True
+    try:
+        text = name.decode()
+    except ValueError:
+        return False
+    return text.isprintable() and " " not in text and text != ""
+
+
+# -- lines out ---------------------------------------------------------------------------------------------------------
+
+
+def encode_ok(request_id: bytes, text: bytes = b"") -> bytes:
+    return b"%s ok %s\n" % (request_id, text)
+
+
+def encode_error(request_id: bytes, error_id: bytes) -> bytes:
+    return b"%s error %s\n" % (request_id, error_id)
+
+
+def encode_result(value: object) -> bytes:
+    """The value as JSON where it has a JSON form of bearable size, else as the text that would be printed of it."""
+    try:
+        text = orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        text = b""
+    if not text or len(text) > TEXT_MAX:
+        text = orjson.dumps(render(value))
+    return b'{"result": %s}' % text
+
+
+def _plain(value: object) -> object:
+    """What `dumps` asks for where it knows no JSON form."""
+    if isinstance(value, (set, frozenset, DICT_KEYS, DICT_VALUES, DICT_ITEMS)):
+        return list(value)
+    return render(value)
+
+
+def encode_delivery(prefix: bytes, message: Message, retry: int, id_inside: bool) -> bytes:
+    """The line for any message, whichever protocol it came by."""
+    text = encode_body(message)
+    id = encode_id(message)
+    if id_inside:
+        members = b'"id": ' + orjson.dumps(id.decode())
+        if retry:
+            return b"%s%s\n" % (prefix, put_first(text, b'%s, "retry": %d' % (members, retry), ("id", "retry")))
+        return b"%s%s\n" % (prefix, put_first(text, members, ("id",)))
+    if retry:
+        text = put_first(text, b'"retry": %d' % retry, ("retry",))
+    return b"%s%s %s\n" % (prefix, id, text)
+
+
+def encode_id(message: Message) -> bytes:
+    """The message's id as a word a client can say again in JSON: other bytes become `%XX`, and no id becomes a dtid."""
+    id = message.id
+    if is_printable_word(id):
+        return id
+    if not id:
+        return dtid(message.published_at, tail_of(message.offset))
+    characters = id.decode("utf-8", "surrogateescape")
+    return b"".join([_coded(character) for character in characters])
+
+
+def _coded(character: str) -> bytes:
+    encoded = character.encode("utf-8", "surrogateescape")
+    if character.isprintable() and character != " ":
+        return encoded
+    return b"".join([b"%%%02X" % byte for byte in encoded])
+
+
+def encode_body(message: Message) -> bytes:
+    """The body as a JSON object on one line; what is none becomes its `data`."""
+    text = message.body
+    if message.protocol != PROTOCOL:
+        text = _wrapped(text)
+    # Within valid JSON a line end is white space between two tokens: in a string it would be an escape.
+    if b"\n" in text or b"\r" in text:
+        text = text.replace(b"\n", b" ").replace(b"\r", b" ")
+    return text
+
+
+def _wrapped(body: bytes) -> bytes:
+    try:
+        value: object = orjson.loads(body)
+    except ValueError:
+        try:
+            return b'{"data": %s}' % orjson.dumps(body.decode())
+        except ValueError:
+            return b'{"data": "%s", "encoding": "base64"}' % b64encode(body)
+    if isinstance(value, dict):
+        return body.strip()
+    return b'{"data": %s}' % body.strip()
+
+
+def put_first(text: bytes, members: bytes, names: tuple[str, ...]) -> bytes:
+    """The JSON object with members in front of its own, or in place of those of the same names.
+
+    The rest stays as it was written, down to the digits: numbers may be larger or finer than any parser keeps.
+    """
+    own = decode_object(text)
+    for name in names:
+        if name in own:
+            return b"{%s}" % b", ".join([members, *_members_but(text, names)])
+    if own:
+        return b"{%s, %s" % (members, text[1:].lstrip())
+    return b"{%s}" % members
+
+
+def _members_but(text: bytes, names: tuple[str, ...]) -> list[bytes]:
+    """The members of a valid JSON object, each as it is written, without some."""
+    kept: list[bytes] = []
+    name = b""
+    depth = 1
+    start = place = 1
+    while depth:
+        byte = text[place]
+        if byte == QUOTE:
+            end = _end_of_string(text, place)
+            if not name:
+                name = text[place:end]
+            place = end
+            continue
+        if byte in OPENING:
+            depth += 1
+        elif byte in CLOSING:
+            depth -= 1
+        if depth == 0 or (depth == 1 and byte == COMMA):
+            if name and orjson.loads(name) not in names:
+                kept.append(text[start:place].strip())
+            start = place + 1
+            name = b""
+        place += 1
+    return kept
+
+
+def _end_of_string(text: bytes, start: int) -> int:
+    """Just behind the quote that ends the string."""
+    place = start + 1
+    while text[place] != QUOTE:
+        place += 2 if text[place] == BACKSLASH else 1
+    return place + 1
+
+
+# -- ids ---------------------------------------------------------------------------------------------------------------
+
+
+def dtid(now: int, tail: bytes) -> bytes:
+    """A date-time id: 20 digits of UTC time down to the microsecond, then 4 base62 characters for neighbours."""
+    assert len(tail) == DTID_TAIL_LENGTH
+    seconds, microseconds = divmod(now, 1_000_000)
+    moment = datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%d%H%M%S")
+    return b"%s%06d%s" % (moment.encode(), microseconds, tail)
+
+
+def tail_of(number: int) -> bytes:
+    """Four base62 characters that are always the same for the same number."""
+    digits: list[int] = []
+    for _ in range(DTID_TAIL_LENGTH):
+        number, digit = divmod(number, 62)
+        digits.append(ALPHABET[digit])
+    return bytes(reversed(digits))

@@ -1,0 +1,396 @@
+"""One SEVX client: its requests become verbs of the broker, deliveries become lines.
+
+Every request is answered, under the id it came with. Receiver ids are known to the whole broker, not to one connection:
+an ack may come by another one, and a client that reconnects starts its receivers again under their old ids, perhaps
+before its old connection was seen to be gone.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from orjson import loads as orjson_loads
+
+from penstock.core.patterns import canonical_text
+from penstock.core.subscription import Delivery, Subscription
+from penstock.errors import ProtocolError, Refused
+from penstock.message import LINE_SAFE, Message
+from penstock.wire.expression import ExpressionError, evaluate
+from penstock.wire.ids import random_id
+from penstock.wire.lines import LineBuffer, looks_like_http
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
+from penstock.wire.sevx.codec import (
+    AT_ONCE,
+    DTID_TAIL_LENGTH,
+    PROTOCOL,
+    BadRequest,
+    Request,
+    decode,
+    decode_object,
+    decode_ping,
+    decode_recv,
+    decode_settle,
+    decode_text,
+    dtid,
+    encode_delivery,
+    encode_error,
+    encode_id,
+    encode_ok,
+    encode_result,
+    is_id,
+    is_printable_word,
+)
+from penstock.wire.state import StateView
+from penstock.wire.unacked import Unacked
+
+loads: Final = orjson_loads  # a global of our own costs no lookup per message
+SEND: Final = b"send"
+SPACE: Final = 32  # a number: looking for bytes of length one is ten times as slow
+RETURN: Final = 13
+NO_EVENT: Final = b"sevx"  # the event of a message whose JSON does not name one
+SHARED_WITH_MQKS: Final = (b"ack", b"reject", b"delete_queue", b"_eval")
+RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
+EVENTS_KEPT_MAX: Final = 4096
+
+
+class Sevx(Dialect):
+    """The protocol, with the receivers of all its clients by their ids."""
+
+    name = PROTOCOL
+    default_port = 54322
+
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(hub)
+        self.receivers: dict[bytes, Receiver] = {}
+        self._events: dict[str, bytes] = {}
+        self._last_value = ""  # most messages have the event of the one before
+        self._last_event = NO_EVENT
+
+    def open(self, peer: str, now: int) -> Session:
+        return SevxSession(self, peer)
+
+    def recognise(self, head: bytes) -> int:
+        """By the action of the first line; `ack` and `_eval` are MQKS's too, which has no JSON behind them."""
+        line, end, _ = head.partition(b"\n")
+        words = line.split(b" ", 2)
+        if end:
+            return self._recognise_line(words)
+        if len(words) == 3 and words[2]:
+            return self._recognise_line(words)
+        if len(line) > RECOGNISE_WITHIN or (line and line[0] < 32):
+            return NO
+        if len(words) > 1 and not any(action.startswith(words[1]) for action in HANDLERS):
+            return NO
+        return MAYBE
+
+    def _recognise_line(self, words: list[bytes]) -> int:
+        action = words[1].rstrip() if len(words) > 1 else b""
+        if action not in HANDLERS:
+            return NO
+        if action in SHARED_WITH_MQKS:
+            return YES if len(words) == 3 and words[2].startswith(b"{") else NO
+        return YES
+
+    def event_of(self, document: dict[str, object]) -> bytes:
+        """The event that other protocols know the message by: what its JSON says, if that is one word.
+
+        Patterns are to find an event in every document, so one that has none gets it.
+        """
+        value = document.get("event")
+        if not isinstance(value, str):
+            if value is None and "event" not in document:
+                document["event"] = PROTOCOL
+            return NO_EVENT
+        if value != self._last_value:
+            event = self._events.get(value)
+            self._last_event = event if event is not None else self._learn_event(value)
+            self._last_value = value
+        return self._last_event
+
+    def _learn_event(self, value: str) -> bytes:
+        event = value.encode()
+        if len(event) > self.hub.limits.name_size_max:
+            return NO_EVENT
+        if not is_printable_word(event):
+            event = NO_EVENT
+        if len(self._events) >= EVENTS_KEPT_MAX:
+            self._events.clear()
+        self._events[value] = event
+        return event
+
+
+class Receiver(Subscription):
+    """One `recv`."""
+
+    def __init__(self, session: "SevxSession", id: bytes, manual_ack: bool) -> None:
+        super().__init__(id, manual=manual_ack)
+        self.session = session
+        self.prefix = id + b" ok "
+        self.unacked = Unacked()
+
+    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        session = self.session
+        outbox = session.outbox
+        if len(outbox) == 0:
+            session.hub.dirty.append(session)
+        if retry == 0 and message.line_fit == LINE_SAFE and message.protocol == PROTOCOL and not session.id_inside:
+            id = message.id
+            outbox.write(self.prefix)
+            outbox.write(id)
+            outbox.write(b" ")
+            outbox.write(message.body)
+            outbox.write(b"\n")
+            if delivery is not None:
+                self.unacked.add(id, delivery)
+        else:
+            line = encode_delivery(self.prefix, message, retry, session.id_inside)
+            outbox.write(line)
+            if delivery is not None:
+                self.unacked.add(encode_id(message), delivery)
+        if len(outbox) < session.outbox_max and not session.blocked:
+            return True
+        session.halt(self, len(message.body))
+        return False
+
+    def ended(self) -> None:
+        self.session.forget(self)
+
+
+class SevxSession(Session):
+    protocol = PROTOCOL
+
+    def __init__(self, dialect: Sevx, peer: str) -> None:
+        super().__init__(dialect.hub, peer)
+        self.dialect = dialect
+        self.id_inside = dialect.hub.options.sevx_id_inside
+        self.lines = LineBuffer(dialect.hub.limits.line_size_max)
+        self.own: dict[bytes, Receiver] = {}
+        self.fresh = True
+        self.id_size = 24  # of the ids it sends with: a dtid's, until another is seen
+        self.rest_is_clean = True  # the beginning of a line that is kept, see `feed`
+        self.blocked = False  # the socket takes no more
+        self.overrun = 0  # bytes of events given out since then
+        self.halted: list[Receiver] = []  # suspended until there is room
+
+    # -- bytes in ---------------------------------------------------------------------------------------------------
+
+    def feed(self, data: bytes, now: int) -> None:
+        if self.closing:
+            return
+        self.now = now
+        try:
+            lines = self.lines.split(data)
+        except ProtocolError as error:
+            self._refuse(self._new_id(), error.reason, data)
+            self.hang_up()
+            return
+        # A read without a CR and of ASCII alone, as most are, spares looking for such things in each of its lines.
+        clean = data.isascii() and RETURN not in data
+        if lines:
+            is_clean = clean and self.rest_is_clean
+            self.rest_is_clean = clean
+            if self.fresh:
+                self.fresh = False
+                if looks_like_http(lines[0]):
+                    self.fail("an HTTP request on the SEVX port", lines[0])
+                    self.hang_up()
+                    return
+            self._run(lines, is_clean)
+        elif not clean:
+            self.rest_is_clean = False
+
+    def _run(self, lines: list[bytes], is_clean: bool) -> None:
+        for line in lines:
+            # The most frequent line is recognised before a Request is made of it. A client's ids are mostly of a size.
+            size = self.id_size
+            if line[size : size + 6] == b" send ":
+                id = line[:size]
+                if SPACE not in id and (is_clean or id.isalnum()):
+                    self._publish(id, line[size + 6 :], is_clean, line)
+                    continue
+            self._request(line.rstrip())
+
+    def _publish(self, id: bytes, text: bytes, is_clean: bool, line: bytes) -> None:
+        broker = self.broker
+        if text and (text[-1] <= 32 or text[0] <= 32):
+            text = text.strip()
+        if len(text) > self.hub.limits.body_size_max:
+            # Said by the core as well, but only after all of it would have been parsed.
+            self._refuse(id, f"body of {len(text)} bytes: body_size_max is {self.hub.limits.body_size_max}", line)
+            return
+        try:
+            document: object = loads(text)
+        except ValueError as error:
+            self._refuse(id, f"invalid JSON: {error}", line)
+            return
+        if not isinstance(document, dict):
+            self._refuse(id, "the JSON is not an object", line)
+            return
+        message = Message(id, self.dialect.event_of(document), text, self.now, PROTOCOL)
+        message.document = document
+        if is_clean or RETURN not in text:
+            message.line_fit = LINE_SAFE
+        try:
+            self.publish_confirmed(message, id + b" ok \n")
+        except Refused as refusal:
+            self._refuse(id, str(refusal), line)
+        message.document = None  # it was for the routing; a queue would hold it as long as the message
+
+    def _request(self, line: bytes) -> None:
+        request = decode(line)
+        if not request.id:
+            request.id = self._new_id()
+        elif not is_id(request.id) or len(request.id) > self.hub.limits.name_size_max:
+            size_max = self.hub.limits.name_size_max
+            self._refuse(
+                self._new_id(), f"request_id is no UTF-8, or longer than name_size_max, {size_max} bytes", line
+            )
+            return
+        handler = HANDLERS.get(request.action)
+        if handler is None:
+            self._refuse(request.id, "expected {request_id} {action} {data} with an action there is", line)
+            return
+        try:
+            handler(self, request)
+        except (BadRequest, Refused, ExpressionError) as error:
+            self._refuse(request.id, str(error), line)
+
+    # -- requests ---------------------------------------------------------------------------------------------------
+
+    def on_send(self, request: Request) -> None:
+        self.id_size = len(request.id)
+        self._publish(request.id, request.text, False, request.text)
+
+    def on_recv(self, request: Request) -> None:
+        arguments = decode_recv(request.text)
+        broker = self.broker
+        queue = arguments.queue
+        is_new = queue not in broker.queues
+        broker.bind(queue, (), (canonical_text(arguments.pattern),))
+        if arguments.expires_after is not None:
+            broker.expire(queue, arguments.expires_after)
+        elif is_new:
+            broker.expire(queue, AT_ONCE)
+        self.confirm(encode_ok(request.id))
+        receiver = Receiver(self, request.id, arguments.manual_ack)
+        former = self.dialect.receivers.get(request.id)
+        if former is not None:
+            former.session.forget(former)
+        self.own[request.id] = receiver
+        self.dialect.receivers[request.id] = receiver
+        broker.subscribe(queue, receiver, former, self.now)
+
+    def on_ack(self, request: Request) -> None:
+        deliveries = self._named(request)
+        self.confirm(encode_ok(request.id))
+        for delivery in deliveries:
+            self.broker.accept(delivery)
+
+    def on_reject(self, request: Request) -> None:
+        deliveries = self._named(request)
+        self.confirm(encode_ok(request.id))
+        for delivery in deliveries:
+            self.broker.reject(delivery)
+
+    def _named(self, request: Request) -> list[Delivery]:
+        """The deliveries an ack or a reject is about; none when there is no such receiver or event any more."""
+        arguments = decode_settle(request.text)
+        receiver = self.dialect.receivers.get(arguments.receiver_id)
+        if receiver is None:
+            return []
+        if arguments.event_id is None:
+            receiver.unacked.clear()
+            return receiver.held()
+        delivery = receiver.unacked.take(arguments.event_id)
+        return [] if delivery is None else [delivery]
+
+    def on_delete_receiver(self, request: Request) -> None:
+        receiver = self.dialect.receivers.get(decode_text(decode_object(request.text), "receiver_id"))
+        self.confirm(encode_ok(request.id))
+        if receiver is not None:
+            receiver.session.forget(receiver)
+            self.broker.cancel(receiver, self.now)
+
+    def on_delete_queue(self, request: Request) -> None:
+        self.broker.delete(decode_text(decode_object(request.text), "queue"))
+        self.confirm(encode_ok(request.id))
+
+    def on_ping(self, request: Request) -> None:
+        self.send(encode_ok(request.id, decode_ping(request.text)))
+
+    def on_eval(self, request: Request) -> None:
+        code = decode_text(decode_object(request.text), "code").decode()
+        self.send(encode_ok(request.id, encode_result(evaluate(code, {"state": StateView(self.hub)}))))
+
+    # -- answers ----------------------------------------------------------------------------------------------------
+
+    def _refuse(self, request_id: bytes, reason: str, line: bytes) -> None:
+        self.send(encode_error(request_id, self.fail(reason, line)))
+
+    def _new_id(self) -> bytes:
+        return dtid(self.now, random_id(DTID_TAIL_LENGTH))
+
+    # -- room -------------------------------------------------------------------------------------------------------
+    #
+    # A client may have thousands of receivers, and the socket may fill up and empty again many times a second. So a
+    # receiver is suspended only when it is given an event there is no room for, which is one each at most; should
+    # even that be much, all are suspended, once.
+
+    def pause(self) -> None:
+        self.blocked = True
+
+    def halt(self, receiver: Receiver, size: int) -> None:
+        """The receiver is about to be suspended, by what it answers to its queue."""
+        self.halted.append(receiver)
+        if self.blocked:
+            before = self.overrun
+            self.overrun += size
+            if before < self.outbox_max <= self.overrun:
+                self.hub.awake.append(self)
+
+    def wake(self, now: int) -> None:
+        if self.blocked:
+            for receiver in self.own.values():
+                if not receiver.suspended:
+                    self.broker.suspend(receiver)
+                    self.halted.append(receiver)
+
+    def resume(self) -> None:
+        self.blocked = False
+        self.overrun = 0
+        halted = self.halted
+        self.halted = []
+        for place, receiver in enumerate(halted):
+            if self.outbox_size >= self.outbox_max:
+                self.halted = halted[place:] + self.halted
+                break
+            self.broker.resume(receiver)
+
+    # -- receivers come and go --------------------------------------------------------------------------------------
+
+    def forget(self, receiver: Receiver) -> None:
+        """The receiver has ended, or another one takes its id."""
+        receivers = self.dialect.receivers
+        if receivers.get(receiver.name) is receiver:
+            del receivers[receiver.name]
+        if self.own.get(receiver.name) is receiver:
+            del self.own[receiver.name]
+
+    def subscriptions(self) -> list[Subscription]:
+        return list(self.own.values())
+
+    def end(self, now: int) -> None:
+        super().end(now)
+        for receiver in list(self.own.values()):
+            self.forget(receiver)
+
+
+HANDLERS: Final[dict[bytes, Callable[[SevxSession, Request], None]]] = {
+    SEND: SevxSession.on_send,
+    b"recv": SevxSession.on_recv,
+    b"ack": SevxSession.on_ack,
+    b"reject": SevxSession.on_reject,
+    b"delete_receiver": SevxSession.on_delete_receiver,
+    b"delete_queue": SevxSession.on_delete_queue,
+    b"_ping": SevxSession.on_ping,
+    b"_eval": SevxSession.on_eval,
+}

@@ -1,0 +1,1 @@
+"""SMQS: queues by name, push to consumers, acknowledgement by count."""

@@ -1,0 +1,381 @@
+"""One SMQS client: its lines become verbs of the broker, deliveries become lines.
+
+Messages carry no id on this wire, so a client says how many it is done with, and that is taken from the oldest on. The
+queue named with the number comes first; what is left goes to the oldest of the connection's other queues, because the
+original counts per connection and its clients may name any queue.
+
+A client with one queue, as nearly all are, needs no order but the one its subscription keeps anyway. From the second
+queue on the session keeps `order`, all deliveries as they went out. What was accepted out of its middle stays there, as
+a stale entry, until it comes to the front or until more than half of `order` is stale.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from penstock.core.deadlines import Timer
+from penstock.core.subscription import Delivery, Subscription
+from penstock.errors import ProtocolError, Refused
+from penstock.message import Message
+from penstock.wire.lines import LineBuffer, looks_like_http
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Session
+from penstock.wire.smqs.codec import (
+    CONSUME,
+    DONE,
+    MESSAGE,
+    STATS,
+    UNKNOWN_TYPE,
+    decode_count,
+    encode_foreign,
+    encode_stats,
+    is_whole,
+    needs_no_end,
+)
+
+PROTOCOL: Final = "smqs"
+QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S is taken as it is
+
+# First bytes that may be the start of a request, and what tells a line of MQKS or SEVX whose id looks like one of ours.
+KINDS: Final = (b"M:", b"C:", b"D:", b"S:")
+UNTERMINATED: Final = (ord("C"), ord("D"), ord("S"))
+ACTIONS_ELSEWHERE: Final = frozenset(
+    b"publish consume send recv ack reject delete_consumer delete_receiver delete_queue ping _ping _eval".split()
+)
+RECOGNISE_WITHIN: Final = 512  # the others' id and action are not longer than this
+
+
+class Smqs(Dialect):
+    name = PROTOCOL
+    default_port = 2201
+
+    def open(self, peer: str, now: int) -> Session:
+        return SmqsSession(self, peer)
+
+    def recognise(self, head: bytes) -> int:
+        """By the letter and the colon, unless the first line could be `{id} {action} ...` with such an id."""
+        line, end, _ = head.partition(b"\n")
+        if len(line) < 2 or line == b"S\r":
+            if end:
+                return YES if line.rstrip() == STATS else NO
+            return MAYBE if not line or line[:1] in (MESSAGE, CONSUME, DONE, STATS) else NO
+        if line[:2] not in KINDS:
+            return NO
+        words = line.split(b" ", 2)
+        if not end and len(words) < 3 and len(line) <= RECOGNISE_WITHIN:
+            return MAYBE
+        return NO if len(words) > 1 and words[1].rstrip() in ACTIONS_ELSEWHERE else YES
+
+    def recognise_at_rest(self, head: bytes) -> bool:
+        return self.recognise(head) == MAYBE and needs_no_end(head)
+
+
+class Consumer(Subscription):
+    """One queue that a connection consumes."""
+
+    def __init__(self, session: "SmqsSession", queue: bytes) -> None:
+        super().__init__(b"%s/%s" % (session.peer.encode(), queue), manual=True)
+        self.session = session
+        self.queue_name = queue
+        self.ordered = 0  # open deliveries in the session's `order`
+
+    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        session = self.session
+        if len(session.outbox) == 0:
+            session.hub.dirty.append(session)
+        body = message.body
+        if message.protocol == PROTOCOL:
+            session.outbox.write(body)
+            session.outbox.write(b"\n")
+        else:
+            line = encode_foreign(body)
+            session.outbox.write(line)
+        order = session.order
+        if order is not None and delivery is not None:
+            order.append(delivery)
+            self.ordered += 1
+        return len(session.outbox) < session.outbox_max
+
+    def ended(self) -> None:
+        self.session.forget(self)
+
+
+class QuietTime(Timer):
+    """Ends the wait for the rest of a line."""
+
+    def __init__(self, session: "SmqsSession") -> None:
+        super().__init__()
+        self.session = session
+
+    def fire(self, now: int) -> None:
+        self.session.run_unfinished(now)
+
+
+class SmqsSession(Session):
+    protocol = PROTOCOL
+
+    def __init__(self, dialect: Smqs, peer: str) -> None:
+        super().__init__(dialect.hub, peer)
+        self.lines = LineBuffer(dialect.hub.limits.line_size_max)
+        self.quiet_time: QuietTime | None = None  # made when a line is first left unfinished
+        self.fresh = True
+        self.complained = False  # in this read
+        self.own: dict[bytes, Consumer] = {}
+        self.sole: Consumer | None = None  # the only one there is, while `order` is not kept
+        self.order: deque[Delivery] | None = None
+        self.stale = 0  # entries of `order` that are not open any more
+        self.blocked = False  # the socket takes no more
+        self.stats_owed = 0  # answers that wait for room
+        self.unknown_owed = 0
+
+    # -- bytes in ---------------------------------------------------------------------------------------------------
+
+    def feed(self, data: bytes, now: int) -> None:
+        if self.closing:
+            return
+        self.now = now
+        self.complained = False
+        try:
+            lines = self.lines.split(data)
+        except ProtocolError as error:
+            self.fail(error.reason, data)
+            self.hang_up()
+            return
+        if lines:
+            if self.fresh and looks_like_http(lines[0]):
+                self.fail("an HTTP request on the SMQS port", lines[0])
+                self.hang_up()
+                return
+            self.fresh = False
+            self._run(lines)
+        self._watch_rest(now)
+
+    def _watch_rest(self, now: int) -> None:
+        """Wait for the end of an unfinished C, D or S, but not for long."""
+        timer = self.quiet_time
+        if self.lines.first_byte() in UNTERMINATED:
+            if timer is None:
+                timer = self.quiet_time = QuietTime(self)
+            self.broker.deadlines.set(timer, now + QUIET_TIME)
+        elif timer is not None:
+            self.broker.deadlines.cancel(timer)
+
+    def run_unfinished(self, now: int) -> None:
+        """Nothing came for a while: take the unfinished line as it is, if it can be a request."""
+        if self.closing or self.over:
+            return
+        rest = self.lines.take_rest()
+        if needs_no_end(rest):
+            self.now = now
+            self.complained = False
+            self.fresh = False
+            self._run([rest])
+        else:
+            self.lines.split(rest)
+
+    def _run(self, lines: list[bytes]) -> None:
+        broker = self.broker
+        ids = self.hub.ids
+        now = self.now
+        for line in lines:
+            parts = line.split(b":", 2)
+            if len(parts) == 3 and parts[0] == MESSAGE:
+                queue = parts[1]
+                try:
+                    broker.put(queue, Message(ids.next(), queue, parts[2], now, PROTOCOL))
+                except Refused as refusal:
+                    self._complain(str(refusal), line)
+            elif len(parts) == 3 and parts[0] == DONE:
+                self.on_done(line, parts)
+            else:
+                self._request(line, parts)
+
+    def _request(self, line: bytes, parts: list[bytes]) -> None:
+        if len(parts) > 1:
+            handler = HANDLERS.get(parts[0])
+            if handler is None:
+                self._unknown("unknown type", line)
+            else:
+                handler(self, line, parts)
+        else:
+            word = line.rstrip(b"\r")
+            if word == STATS:
+                self._answer_stats()
+            elif word:
+                self._unknown("expected {type}:{queue}", line)
+
+    # -- requests ---------------------------------------------------------------------------------------------------
+
+    def on_unfit_message(self, line: bytes, parts: list[bytes]) -> None:
+        self._unknown("expected M:{queue}:{data}", line)
+
+    def on_consume(self, line: bytes, parts: list[bytes]) -> None:
+        queue = parts[1]
+        if queue in self.own:
+            return
+        consumer = Consumer(self, queue)
+        consumer.suspended = self.blocked
+        if self.sole is not None:
+            # Until now there was one queue, so its deliveries in their order are the connection's.
+            self.order = deque(self.sole.held())
+            self.sole.ordered = self.sole.in_flight
+            self.sole = None
+        elif self.order is None:
+            self.sole = consumer
+        self.own[queue] = consumer
+        try:
+            self.broker.subscribe(queue, consumer, None, self.now)
+        except Refused as refusal:
+            self.forget(consumer)
+            self._unknown(str(refusal), line)
+
+    def on_done(self, line: bytes, parts: list[bytes]) -> None:
+        count = decode_count(parts[2]) if len(parts) == 3 else -1
+        if count < 0:
+            self._complain("expected D:{queue}:{count}", line)
+            return
+        order = self.order
+        # What is out by now: accepting may bring more, which this count is not meant for.
+        given = 0 if order is None else len(order)
+        consumer = self.own.get(parts[1])
+        if consumer is None:
+            consumer = self.sole
+        if consumer is not None:
+            count -= self._accept_of(consumer, count)
+        if order is not None:
+            self._accept_in_order(order, count, given)
+
+    def on_stats(self, line: bytes, parts: list[bytes]) -> None:
+        self._answer_stats()
+
+    def _accept_of(self, consumer: Consumer, count: int) -> int:
+        """Accept the oldest deliveries of one consumer; how many there were."""
+        broker = self.broker
+        count = min(count, consumer.in_flight)
+        if self.order is not None:
+            self.stale += count
+            consumer.ordered -= count
+        for _ in range(count):
+            delivery = consumer.oldest
+            if delivery is not None:
+                broker.accept(delivery)
+        return count
+
+    def _accept_in_order(self, order: deque[Delivery], count: int, given: int) -> None:
+        """Accept the oldest of the first `given` deliveries of the connection, and tidy up."""
+        broker = self.broker
+        while given and (count or not order[0].open):
+            given -= 1
+            delivery = order.popleft()
+            if delivery.open:
+                count -= 1
+                consumer = delivery.subscription
+                assert isinstance(consumer, Consumer)
+                consumer.ordered -= 1
+                broker.accept(delivery)
+            else:
+                self.stale -= 1
+        self._sweep()
+
+    def _sweep(self) -> None:
+        order = self.order
+        if order is not None and self.stale * 2 > len(order):
+            self.order = deque([delivery for delivery in order if delivery.open])
+            self.stale = 0
+
+    # -- answers ----------------------------------------------------------------------------------------------------
+
+    def _answer_stats(self) -> None:
+        if self._has_room():
+            self.send(self._stats())
+        else:
+            self.stats_owed += 1
+
+    def _unknown(self, reason: str, line: bytes) -> None:
+        self._complain(reason, line)
+        if self._has_room():
+            self.send(UNKNOWN_TYPE)
+        else:
+            self.unknown_owed += 1
+
+    def _has_room(self) -> bool:
+        """False when the client does not read as fast as it asks: its answers are counted then, and given later."""
+        return not self.blocked and self.outbox_size < self.outbox_max
+
+    def _stats(self) -> bytes:
+        return encode_stats({name: queue.ready + queue.unacked for name, queue in self.broker.queues.items()})
+
+    def _complain(self, reason: str, line: bytes) -> None:
+        """Log the first thing wrong with a read and count the rest: bad lines come by the million too."""
+        if self.complained:
+            self.errors += 1
+        else:
+            self.complained = True
+            self.fail(reason, line)
+
+    def pause(self) -> None:
+        self.blocked = True
+        super().pause()
+
+    def resume(self) -> None:
+        self.blocked = False
+        while self.stats_owed and self._has_room():
+            self.stats_owed -= 1
+            self.send(self._stats())
+        while self.unknown_owed and self._has_room():
+            self.unknown_owed -= 1
+            self.send(UNKNOWN_TYPE)
+        super().resume()
+
+    # -- consumers come and go --------------------------------------------------------------------------------------
+
+    def forget(self, consumer: Consumer) -> None:
+        """The consumer has ended, and its deliveries with it."""
+        self.own.pop(consumer.queue_name, None)
+        if not self.own:
+            self.sole = None
+            self.order = None
+            self.stale = 0
+        else:
+            self.stale += consumer.ordered
+            self._sweep()
+
+    def subscriptions(self) -> list[Subscription]:
+        return list(self.own.values())
+
+    def end(self, now: int) -> None:
+        """The unfinished line stays so: as a count it is taken, as a message only if it cannot be half of one."""
+        if self.quiet_time is not None:
+            self.broker.deadlines.cancel(self.quiet_time)
+            self.quiet_time = None
+        self.now = now
+        self.complained = False
+        rest = b"" if self.closing else self.lines.take_rest()
+        if rest.startswith(b"D:"):
+            self._run([rest])
+        if self.hub.options.smqs_lose_undone:
+            self._lose_undone()
+        super().end(now)
+        self.own.clear()
+        self.sole = None
+        self.order = None
+        if rest.startswith(MESSAGE):
+            parts = rest.split(b":", 2)
+            if len(parts) == 3 and is_whole(parts[2]):
+                self._run([rest])
+            else:
+                self.fail("the connection ended within a message", rest)
+
+    def _lose_undone(self) -> None:
+        broker = self.broker
+        for consumer in self.own.values():
+            broker.suspend(consumer)
+            for delivery in consumer.held():
+                broker.accept(delivery)
+
+
+HANDLERS: Final[dict[bytes, Callable[[SmqsSession, bytes, list[bytes]], None]]] = {
+    MESSAGE: SmqsSession.on_unfit_message,
+    CONSUME: SmqsSession.on_consume,
+    DONE: SmqsSession.on_done,
+    STATS: SmqsSession.on_stats,
+}

@@ -1,0 +1,101 @@
+import base64
+import json
+
+import pytest
+
+from penstock.wire.lines import LineBuffer
+from penstock.wire.smqs.codec import (
+    COUNT_MAX,
+    decode_count,
+    encode_foreign,
+    encode_stats,
+    is_whole,
+    needs_no_end,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (b"0", 0),
+        (b"1", 1),
+        (b"1000", 1000),
+        (b"007", 7),
+        (b" 5\r", 5),
+        (b"0" * 5000 + b"3", 3),
+        (b"9" * 5000, COUNT_MAX),
+    ],
+)
+def test_a_count_is_its_digits(text, count):
+    assert decode_count(text) == count
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b" ", b"-1", b"+1", b"x", b"1x", b"1.5", b"1_0", b"1:2", b"0x1", b"NaN", b"\xb2", b"1 2"]
+)
+def test_anything_else_is_no_count(text):
+    assert decode_count(text) == -1
+
+
+@pytest.mark.parametrize("rest", [b"C:users", b"C:users:", b"C:", b"D:users:1", b"D:users", b"S", b"S:", b"S::"])
+def test_consume_done_and_stats_need_no_end_of_line(rest):
+    assert needs_no_end(rest)
+
+
+@pytest.mark.parametrize("rest", [b"", b"C", b"D", b"M", b"M:q:x", b"M:q:C:x", b"SS", b"c:users", b"X:y", b"CD:x"])
+def test_a_message_and_the_rest_do(rest):
+    assert not needs_no_end(rest)
+
+
+@pytest.mark.parametrize("data", [b"{}", b'{"id":1}', b"[1,2]", b'"x"', b' {"a":[]} \r', b'"\xc3\xa9"'])
+def test_an_object_array_or_string_with_its_end_is_whole(data):
+    assert is_whole(data)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"1", b"12", b"true", b"x", b'{"id":', b'{"id":1', b"[1,", b'"x', b'{"a":1}{', b'"\xc3']
+)
+def test_what_may_go_on_is_not_whole(data):
+    assert not is_whole(data)
+
+
+def test_a_nesting_bomb_is_not_whole():
+    assert not is_whole(b"[" * 1_000_000 + b"]" * 1_000_000)
+
+
+def test_stats_are_one_compact_line():
+    assert encode_stats({b"users": 2134, b"": 0}) == b'{"users":2134,"":0}\n'
+    assert encode_stats({}) == b"{}\n"
+
+
+def test_stats_name_any_queue_in_valid_json():
+    line = encode_stats({b'a"b\\\n\r\x00': 1, "größe".encode(): 2, b"\xff\xfe": 3})
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {'a"b\\\n\r\x00': 1, "größe": 2, "\ufffd\ufffd": 3}
+
+
+def test_names_that_look_the_same_as_text_are_counted_together():
+    assert json.loads(encode_stats({b"\xff": 1, b"\xfe": 2})) == {"\ufffd": 3}
+
+
+def test_a_foreign_body_that_fits_a_line_is_that_line():
+    assert encode_foreign(b"a\rb\0c \xff") == b"a\rb\0c \xff\n"
+
+
+def test_a_foreign_body_with_a_line_feed_is_coded():
+    line = encode_foreign(b'{\n"a": 1}')
+    assert line.count(b"\n") == 1
+    assert base64.b64decode(json.loads(line)["base64"]) == b'{\n"a": 1}'
+
+
+def test_a_line_buffer_shows_what_an_unfinished_line_begins_with():
+    lines = LineBuffer(100)
+    assert lines.first_byte() == -1
+    lines.split(b"")
+    assert lines.first_byte() == -1
+    lines.split(b"a\nbc")
+    assert lines.first_byte() == ord("b")
+    lines.split(b"d")
+    assert lines.first_byte() == ord("b")
+    lines.split(b"\n")
+    assert lines.first_byte() == -1

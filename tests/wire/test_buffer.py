@@ -1,0 +1,84 @@
+"""What was read and not used yet."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.errors import ProtocolError
+from penstock.wire.buffer import ReceiveBuffer
+
+
+def test_bytes_come_out_as_they_went_in() -> None:
+    buffer = ReceiveBuffer(100)
+    buffer.append(b"abc")
+    buffer.append(b"de")
+    assert buffer.size() == 5
+    assert buffer.have(4)
+    assert buffer.take(4) == b"abcd"
+    assert buffer.have(1)
+    assert not buffer.have(2)
+    assert buffer.take(1) == b"e"
+    assert buffer.size() == 0
+
+
+def test_a_read_that_holds_it_all_is_not_copied() -> None:
+    buffer = ReceiveBuffer(100)
+    read = b"abcdef"
+    buffer.append(read)
+    assert buffer.have(6)
+    assert buffer.data is read
+
+
+def test_asking_for_what_is_not_there_changes_nothing() -> None:
+    buffer = ReceiveBuffer(100)
+    buffer.append(b"ab")
+    buffer.append(b"cd")
+    assert not buffer.have(5)
+    assert buffer.data == b"ab"
+    assert buffer.size() == 4
+
+
+def test_used_up_bytes_are_let_go() -> None:
+    buffer = ReceiveBuffer(100)
+    buffer.append(b"abcd")
+    buffer.skip(3)
+    assert (buffer.position, buffer.size()) == (3, 1)
+    buffer.skip(1)
+    assert (buffer.data, buffer.position) == (b"", 0)
+
+
+def test_only_what_is_left_over_counts_against_the_cap() -> None:
+    buffer = ReceiveBuffer(4)
+    buffer.append(b"abcdefgh")
+    buffer.skip(4)
+    buffer.hold()
+    buffer.append(b"i")
+    with pytest.raises(ProtocolError, match=r"5 bytes wait to be used: line_size_max is 4"):
+        buffer.hold()
+    assert buffer.size() == 0
+
+
+def test_many_small_reads_are_joined_once() -> None:
+    """With a copy for each of them, this would take minutes."""
+    buffer = ReceiveBuffer(1 << 22)
+    size = 300_000
+    buffer.append(b"0")
+    for _ in range(size - 1):
+        assert not buffer.have(size)
+        buffer.append(b"x")
+    assert buffer.have(size)
+    assert buffer.take(size) == b"0" + b"x" * (size - 1)
+
+
+@given(st.lists(st.binary(max_size=6), max_size=12), st.lists(st.integers(0, 9), max_size=12))
+def test_it_is_a_queue_of_bytes_whatever_the_pieces(reads: list[bytes], takes: list[int]) -> None:
+    buffer = ReceiveBuffer(1000)
+    whole = b""
+    for read, count in zip(reads, [*takes, *[0] * len(reads)], strict=False):
+        buffer.append(read)
+        whole += read
+        assert buffer.have(count) == (len(whole) >= count)
+        if len(whole) >= count:
+            assert buffer.take(count) == whole[:count]
+            whole = whole[count:]
+        assert buffer.size() == len(whole)
