@@ -5,8 +5,8 @@
     │ oo llllll│ p ggggggg│ step: vvvv ss, then bytes │ FE FF │ step ...
     └──────────┴──────────┴───────────────────────────┴───────┴──────
 
-`o` is the mode, `l` options and limits, `p` whether a client alone is paused, `g` a language, `v` a verb, `s` a slot for
-a client. Any bytes are a program, and a small change to them is a small change to it.
+`o` is the mode, `l` options and limits, `p` whether a client alone is paused, `g` a language, `v` a verb, `s` a slot
+for a client. Any bytes are a program, and a small change to them is a small change to it.
 """
 
 from hashlib import blake2b

@@ -1,9 +1,9 @@
 """What must hold for any input, of any client, in any order.
 
 An input is a small program: which limits and options the broker has, then steps. Up to four clients are fed bytes, cut
-as the input likes, paused, resumed, told goodbye, and lost; time passes; the broker takes its turns as the server does it
-(`wire/session.Hub`, `server/connection.Connection`), or not yet. Two more clients, the witnesses, publish and consume
-as one should, under names that no input can hold. Throughout:
+as the input likes, paused, resumed, told goodbye, and lost; time passes; the broker takes its turns as the server does
+it (`wire/session.Hub`, `server/connection.Connection`), or not yet. Two more clients, the witnesses, publish and
+consume as one should, under names that no input can hold. Throughout:
 
  1. Nothing raises: not `feed`, `wake`, `tick`, `pause`, `resume`, `goodbye`, `end` or `drain`.
  2. The witnesses get each of their messages, at once and in order.
@@ -59,7 +59,7 @@ from penstock.core.replay import durable_state
 TARGETS: Final = (*PROTOCOLS, "any")
 
 # Error ids, and the ids that SEVX gives to requests without one: the time of the run and a random end.
-RANDOM_IDS: Final = re.compile(rb"(?m)( error )[0-9A-Za-z]{24}$|^2023111422[0-9]{10}[0-9A-Za-z]{4}")
+RANDOM_IDS: Final = re.compile(rb"(?m)( error )[0-9A-Za-z]{24}$|2023111422[0-9]{10}[0-9A-Za-z]{4}")
 
 
 def run(protocol: str, data: bytes) -> None:
@@ -175,7 +175,7 @@ def _speak(parsed: Program, pieces: list[bytes], listening: bool) -> tuple[bytes
             client.feed(piece)
             if listening:
                 world.turn()
-        world.check()
+    world.check()
     closing = client.current().closing
     client.resume()
     for microseconds in (0, 1_000_000, 30_000_000):

@@ -65,7 +65,8 @@ class Message:
         self.requester: Requester | None = None  # not logged: a reply is owed to a living connection only
         self.revoked = False  # given up by its requester; queues drop it when they meet it
         self.line_fit = LINE_UNKNOWN
-        self.document: dict[str, object] | None = None  # what patterns see, set while it is routed by who has parsed the body
+        # What patterns look at; set while the message is routed, by whoever has parsed its body already.
+        self.document: dict[str, object] | None = None
 
     def __repr__(self) -> str:
         return f"<Message {self.id!r} event={self.event!r} {len(self.body)} bytes offset={self.offset}>"

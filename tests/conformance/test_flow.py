@@ -111,13 +111,10 @@ def test_a_consumer_that_does_not_read_keeps_nobody_waiting_and_gets_all_of_it_l
         publisher.put(b"alive", *jobs(b"alive", 1, size, first))
         assert alive.receive().number == first
 
-    # Nearly all of it stays in the queue: neither the outbox nor the loop's buffer took more than its share.
-    def unsent() -> int:
-        connections = broker.node.switchboard.connections
-        return max(session.outbox_size + link.transport.get_write_buffer_size() for session, link in connections.items())
-
-    assert broker.call(unsent) < 3 * MIB
-    assert broker.call(lambda: broker.node.broker.queues[b"stuck"].ready) > count // 3
+    # Nearly all of it stays in the queue: the outbox, the loop's buffer and the kernel's took no more than their share.
+    ready = broker.call(lambda: broker.node.broker.queues[b"stuck"].ready)
+    assert isinstance(ready, int)
+    assert (count - ready) * size < 8 * MIB
     assert [stuck.receive().body for _ in range(count)] == jobs(b"stuck", count, size)
     assert stuck.rest() == []
 
@@ -153,7 +150,7 @@ def test_a_client_that_leaves_without_reading_leaves_nothing_behind(start_broker
     broker = start_broker(outbox_bytes_max=1 << 16)
     publisher, stuck = driver(broker), driver(broker)
     stuck.read_slowly()
-    stuck.consume(Q)
+    stuck.consume(Q, manual=True)
     stuck.want(400)
     publisher.put(Q, *jobs(Q, 400, size=20_000))
     stuck.reset()
@@ -162,9 +159,12 @@ def test_a_client_that_leaves_without_reading_leaves_nothing_behind(start_broker
     heir = driver(broker)
     heir.consume(Q)
     got = receive_all(broker, heir)
-    # Without acks, what was on its way to the lost client is lost with it, and nothing behind that.
-    assert got == list(range(400))[-len(got) :]
-    assert len(got) > 100
+    if driver in having("ack"):
+        assert got == list(range(400))
+    else:
+        # What was on its way to the lost client is lost with it, and nothing behind that.
+        assert got == list(range(400))[-len(got) :]
+        assert len(got) > 100
 
 
 @needs()

@@ -1,7 +1,7 @@
 """The core against a model so small that it is obviously right, and against a replay of its own log.
 
-The model of a queue is a list of [message, retry] in order plus, per consumer, the list of what it holds. Random verbs are
-run on both; after each step the two must agree, and so must a broker rebuilt from the log.
+The model of a queue is a list of [message, retry] in order plus, per consumer, the list of what it holds. Random
+verbs are run on both; after each step the two must agree, and so must a broker rebuilt from the log.
 """
 
 from hypothesis import settings

@@ -75,7 +75,7 @@ class Index:
             self.patterns.unbind(queue, text_of(pattern))
 
     def find(self, document: dict[str, object]) -> list[object]:
-        return [json.loads(pattern.text) for pattern in self.patterns.matching(document)]
+        return [json.loads(queue.name) for queue in self.patterns.queues_for(document) or ()]
 
     def checks(self, document: dict[str, object]) -> int:
         """How many patterns and branches are looked at for the document."""

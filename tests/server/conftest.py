@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import uvloop
@@ -76,7 +77,7 @@ class RunningBroker:
     """A broker in a thread of this process; `connect("mqks")` gives a client of one of its doors."""
 
     def __init__(self, **settings: object) -> None:
-        ports = {name: 0 for name in PROTOCOLS}
+        ports = dict.fromkeys(PROTOCOLS, 0)
         flags = {"memory": True, "log_level": "error", "drain_seconds": 0.2, **ports, **settings}
         self.config = Config.load(flags, {}, None)
         self.reports: list[tuple[str, str, dict[str, object]]] = []
@@ -137,7 +138,7 @@ class BrokerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={key: value for key, value in os.environ.items() if key == "PENSTOCK_PURE" or not key.startswith("PENSTOCK_")},
+            env={key: value for key, value in os.environ.items() if not key.startswith("PENSTOCK_")},
         )
         assert self.process.stdout is not None
         word, _, ports = self.process.stdout.readline().partition(" ")
@@ -152,8 +153,8 @@ class BrokerProcess:
 
     def rss(self) -> int:
         """Resident bytes."""
-        with open(f"/proc/{self.process.pid}/statm") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def terminate(self) -> tuple[int, str]:
         """The exit code and the log after SIGTERM."""

@@ -135,3 +135,23 @@ def test_a_stopping_broker_closes_waiting_gets(start_process: Callable[..., Any]
     assert code == 0
     assert client.closed_by_peer()
     assert client.buffer == b""
+
+
+@pytest.mark.parametrize("go_away", [close, reset])
+def test_a_busy_loop_does_not_swallow_a_message_for_a_get_that_has_just_gone(
+    broker: Any, go_away: Callable[[Any], None]
+) -> None:
+    """Others keep the loop busy, so that the end of one client and the message of another meet in one turn of it."""
+    noise = [broker.connect("mqks") for _ in range(2)]
+    producer = broker.connect("mqmq")
+    for number in range(200):
+        waiter = broker.connect("mqmq")
+        waiter.send(encode(b"Get", b"q", b"60000"))
+        wait_for_waiters(broker, 1)
+        for client in noise:
+            client.send(b"1 publish nowhere x\n" * 500)
+        go_away(waiter)
+        body = b"%d" % number
+        producer.send(encode(b"Put", b"q", body) + encode(b"Get", b"q", b"5000"))
+        assert read_frame(producer) == [b"OK"]
+        assert read_frame(producer) == [b"OK", body]

@@ -1,5 +1,6 @@
 """The broker on real sockets: doors, limits, back-pressure, the end."""
 
+import contextlib
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -94,7 +96,11 @@ def test_unknown_flags_and_actions_are_error_lines(broker: RunningBroker) -> Non
     client = broker.connect("mqks")
     client.send(b"1 consume q e --what\n2 fly away x\n3 publish --confirm\n4 ping x\n")
     first, second, third, fourth = client.lines(4)
-    assert [line.split(b" ")[:2] for line in (first, second, third)] == [[b"1", b"error"], [b"2", b"error"], [b"3", b"error"]]
+    assert [line.split(b" ")[:2] for line in (first, second, third)] == [
+        [b"1", b"error"],
+        [b"2", b"error"],
+        [b"3", b"error"],
+    ]
     assert fourth == b"4 ok x"
 
 
@@ -145,10 +151,11 @@ def test_a_client_that_asks_and_never_reads_is_not_heard_any_longer(start_broker
     greedy.sock.settimeout(1)
     request = b"1 ping " + b"x" * 60_000 + b"\n"
     asked = 0
-    with pytest.raises(TimeoutError):
-        while True:
+    with contextlib.suppress(TimeoutError):
+        while asked < 10_000:
             greedy.send(request)
             asked += 1
+    assert asked < 10_000
     (connection,) = running.node.switchboard.connections.values()
     # The loop reads up to eight megabytes at a time before anything is written.
     assert connection.transport.get_write_buffer_size() < 16 << 20
@@ -260,7 +267,7 @@ def test_connect_and_vanish_ten_thousand_times_leaks_nothing(start_process: Star
             client.close()
 
     def sockets() -> int:
-        return len(os.listdir(f"/proc/{process.process.pid}/fd"))
+        return len(list(Path(f"/proc/{process.process.pid}/fd").iterdir()))
 
     vanish(2_000)
     alive(process)
@@ -331,8 +338,8 @@ def test_an_error_line_and_the_log_share_the_error_id(start_process: StartProces
 @pytest.mark.process
 def test_a_port_that_is_taken_is_one_clear_line(broker: RunningBroker) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "penstock.cli.main", "serve", "--memory", "--mqks", str(broker.ports["mqks"]), "--smqs", "off",
-         "--sevx", "off", "--mqmq", "off", "--rq", "off", "--any", "off", "--http", "off"],
+        [sys.executable, "-m", "penstock.cli.main", "serve", "--memory", "--mqks", str(broker.ports["mqks"]),
+        "--smqs", "off",  "--sevx", "off", "--mqmq", "off", "--rq", "off", "--any", "off", "--http", "off"],
         capture_output=True, text=True, timeout=30, check=False,
     )  # fmt: skip
     assert done.returncode == 1

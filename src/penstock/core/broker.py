@@ -1,7 +1,7 @@
 """The verbs. Everything that changes the broker's state enters here, runs to its end without waiting, and is logged.
 
-The broker is a deterministic state machine: it reads no clock and makes up nothing, so the same calls with the same times
-give the same state, and the log it wrote gives that state again (`core.replay`).
+The broker is a deterministic state machine: it reads no clock and makes up nothing, so the same calls with the same
+times give the same state, and the log it wrote gives that state again (`core.replay`).
 """
 
 from typing import Final
@@ -16,7 +16,8 @@ from penstock.errors import OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.port import Change, Log
 from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message
 
-# A reply to a request may be sent to this event or queue, followed by the request's message id, by anyone who was given it.
+# A reply to a request may be sent to this event or queue, followed by the request's message id, by anyone who was
+# given it.
 REPLY_PREFIX: Final = b"reply/"
 
 
@@ -86,7 +87,8 @@ class Broker:
         self.log.append(message)
         for queue in queues:
             if queue in closed:
-                # A replay routes the message here as well, whatever the limits are by then: write down that it was not kept.
+                # A replay routes the message here as well, whatever the limits are by then: write down that it was
+                # not kept.
                 self.log.settled(queue.name, message.offset, DROP)
             else:
                 queue.offer(message)

@@ -180,6 +180,7 @@ class Leaf:
     def __init__(self, path: tuple[str, ...], key: object) -> None:
         self.path = path
         self.name = path[0]
+        self.is_deep = len(path) > 1
         self.key = key
         self.text = key if isinstance(key, str) else None
         self.is_array = isinstance(key, bytes) and key.startswith(b"[")
@@ -187,7 +188,7 @@ class Leaf:
 
     def fits(self, document: dict[str, object]) -> bool:
         value = document.get(self.name, MISSING)
-        if len(self.path) > 1:
+        if self.is_deep:
             value = self._follow(value)
         text = self.text
         if text is not None:
@@ -329,26 +330,31 @@ class Patterns:
             leaves.append(leaf)
         return leaves
 
-    def matching(self, document: dict[str, object]) -> list[Pattern]:
-        """The patterns that match, in order."""
-        found: list[Pattern] = []
+    def queues_for(self, document: dict[str, object]) -> list[Queue] | None:
+        """The queues bound by a pattern that matches, each once, in the order in which they were bound; or None."""
+        found: Pattern | None = None
+        others: list[Pattern] | None = None  # seldom needed, and a list costs as much as a check
+        branches: list[Branch] | None = None
         branch = self.root
-        for pattern in branch.patterns:
-            if pattern.fits(document):
-                found.append(pattern)
-        if branch.is_split:
-            branches: list[Branch] = []
-            _walk(branch.steps, document, branches)
-            while branches:
-                branch = branches.pop()
-                for pattern in branch.patterns:
-                    if pattern.fits(document):
-                        found.append(pattern)
-                if branch.is_split:
-                    _walk(branch.steps, document, branches)
-        if len(found) > 1:
-            found.sort(key=_serial_of)
-        return found
+        while True:
+            for pattern in branch.patterns:
+                if pattern.fits(document):
+                    if found is None:
+                        found = pattern
+                    elif others is None:
+                        others = [pattern]
+                    else:
+                        others.append(pattern)
+            if branch.is_split:
+                if branches is None:
+                    branches = []
+                _walk(branch.steps, document, branches)
+            if not branches:
+                break
+            branch = branches.pop()
+        if found is None:
+            return None
+        return found.queues() if others is None else _merged([found, *others])
 
     def _place(self, pattern: Pattern, branch: Branch) -> None:
         branch.size += 1
@@ -384,6 +390,15 @@ class Patterns:
 
 def _serial_of(pattern: Pattern) -> int:
     return pattern.serial
+
+
+def _merged(patterns: list[Pattern]) -> list[Queue]:
+    patterns.sort(key=_serial_of)
+    queues: dict[Queue, None] = {}
+    for pattern in patterns:
+        for queue in pattern.queues():
+            queues[queue] = None
+    return list(queues)
 
 
 def _best_below(branch: Branch, pattern: Pattern) -> Branch:

@@ -7,10 +7,10 @@ A message of a queue is in one of two places until it is settled:
                      ├── reject ───────┤   to the back, retry + 1
                      └── return ───────┘   to its old place, retry + 1: the consumer went away
 
-The backlog is in order of place. A fresh message's place is its offset; a rejected one's is just behind every message that
-was in the log when it was rejected. `Redelivery` spells that place out as (bound, serial): behind offset `bound`, and
-among those, in order of `serial`. So whatever comes back from several consumers in any order ends up in the same order,
-and a replay of the log, which sees no deliveries at all, ends up in it too.
+The backlog is in order of place. A fresh message's place is its offset; a rejected one's is just behind every message
+that was in the log when it was rejected. `Redelivery` spells that place out as (bound, serial): behind offset
+`bound`, and among those, in order of `serial`. So whatever comes back from several consumers in any order ends up in
+the same order, and a replay of the log, which sees no deliveries at all, ends up in it too.
 
 When nothing is ready and somebody waits, a message passes straight through and the backlog is not touched.
 """
@@ -31,7 +31,8 @@ class Usage:
 
     def __init__(self) -> None:
         self.bytes = 0
-        self.congested: Queue | None = None  # the queue that a publish has found congested last; whoever looks, resets it
+        # The queue that a publish found congested last. Whoever acts on it resets it.
+        self.congested: Queue | None = None
 
 
 class Redelivery:
@@ -57,6 +58,7 @@ class Queue:
         self.ready = 0  # len(backlog), at the price of an attribute
         self.unacked = 0
         self.bytes = 0  # of what is ready or out, overhead included
+        self.unacked_bytes = 0  # of what is out
         self.full = False
         self.waiting: list[Subscription] = []  # best priority first, then longest waiting first
         self.subscriptions: list[Subscription] = []  # active ones
@@ -73,6 +75,10 @@ class Queue:
     def consumer_count(self) -> int:
         return len(self.subscriptions) + len(self.parked)
 
+    def ready_bytes(self) -> int:
+        """How much waits to be taken. What is out waits for its consumer's work, and not for a socket."""
+        return self.bytes - self.unacked_bytes
+
     # -- messages in ------------------------------------------------------------------------------------------------
 
     def offer(self, message: Message) -> None:
@@ -84,7 +90,7 @@ class Queue:
             self.backlog.append(message)
             self.ready += 1
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
-            if self.bytes > CONGESTED_BYTES and self.subscriptions:
+            if self.ready_bytes() > CONGESTED_BYTES and self.subscriptions:
                 self.usage.congested = self
 
     def make_room(self) -> bool:
@@ -162,8 +168,10 @@ class Queue:
         if subscription.manual:
             delivery = Delivery(message, subscription, retry, bound, serial)
             subscription.hold(delivery)
+            size = len(message.body) + MESSAGE_OVERHEAD
             self.unacked += 1
-            self._grow(len(message.body) + MESSAGE_OVERHEAD)
+            self.unacked_bytes += size
+            self._grow(size)
             more = subscription.deliver(message, retry, delivery)
         else:
             self.log.settled(self.name, message.offset, ACCEPT)
@@ -300,8 +308,10 @@ class Queue:
 
     def _close(self, delivery: Delivery) -> None:
         delivery.subscription.let_go(delivery)
+        size = len(delivery.message.body) + MESSAGE_OVERHEAD
         self.unacked -= 1
-        self._shrink(len(delivery.message.body) + MESSAGE_OVERHEAD)
+        self.unacked_bytes -= size
+        self._shrink(size)
 
     def _worn_out(self, message: Message, retry: int) -> bool:
         """Give the message up when its tries are used up or its requester gave it up."""

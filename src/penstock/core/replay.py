@@ -1,8 +1,8 @@
 """From a log back to the state it describes.
 
 A log knows no consumers and no deliveries, only what was accepted and how it ended. So a replay keeps each queue as an
-ordered table of what it owes, applies the entries to it, and at the end hands the tables to a fresh broker. It never lets
-a queue expire: whether nobody wanted it can only be said once consumers had a chance to come back.
+ordered table of what it owes, applies the entries to it, and at the end hands the tables to a fresh broker. It never
+lets a queue expire: whether nobody wanted it can only be said once consumers had a chance to come back.
 """
 
 from collections.abc import Iterable
@@ -104,8 +104,11 @@ def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> Bro
     return rebuilt.finish()
 
 
-def durable_state(broker: Broker) -> dict[bytes, tuple[tuple[bytes, ...], tuple[bytes, ...], int, list[tuple[int, int]]]]:
-    """What of a broker's state outlives it: per queue its bindings, expiry, and (offset, retry) of what it owes, in order."""
+QueueState = tuple[tuple[bytes, ...], tuple[bytes, ...], int, list[tuple[int, int]]]
+
+
+def durable_state(broker: Broker) -> dict[bytes, QueueState]:
+    """What of a broker's state outlives it: bindings, expiry and (offset, retry) of what is owed, per queue."""
     return {
         name: (
             queue.events,

@@ -24,16 +24,10 @@ class Routing:
         """Those of the event first, then those of each matching pattern, all in the order in which they were bound."""
         if message.document is None and not self.by_pattern.wrapped and not may_be_object(message.body):
             return queues
-        found = self.by_pattern.matching(document_of(message))
-        if not found:
+        matching = self.by_pattern.queues_for(document_of(message))
+        if matching is None:
             return queues
-        if len(found) == 1 and queues is None:
-            return found[0].queues()
-        wanting: dict[Queue, None] = dict.fromkeys(queues or ())
-        for pattern in found:
-            for queue in pattern.queues():
-                wanting[queue] = None
-        return list(wanting)
+        return matching if queues is None else list(dict.fromkeys([*queues, *matching]))
 
     def bind(self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
         """Replace the bindings of the queue; patterns are canonical texts."""

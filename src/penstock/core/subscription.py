@@ -1,7 +1,7 @@
 """One consumer of one queue, and what it holds.
 
-A subscription is *waiting* when it may be given a message right now: it is active, its connection takes bytes, and it has
-credit left. Only waiting subscriptions stand in their queue's line, so giving a message away never searches.
+A subscription is *waiting* when it may be given a message right now: it is active, its connection takes bytes, and it
+has credit left. Only waiting subscriptions stand in their queue's line, so giving a message away never searches.
 
     parked ──promote──► active ──► waiting ◄──► full (no credit left)
                            │           ▲

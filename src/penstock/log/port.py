@@ -1,7 +1,7 @@
 """What the core asks of a log. Every accepted change passes through here, in order.
 
-A log hands out two numbers. The **offset** counts messages only: message 0, 1, 2 ... The **position** counts every entry,
-messages, settlements and topology alike; a confirm given at position p may leave once `durable >= p`.
+A log hands out two numbers. The **offset** counts messages only: message 0, 1, 2 ... The **position** counts every
+entry, messages, settlements and topology alike; a confirm given at position p may leave once `durable >= p`.
 """
 
 from typing import Final

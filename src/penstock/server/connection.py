@@ -13,7 +13,8 @@ from penstock.wire.session import Dialect, Hub, Session
 WRITE_HIGH = 1 << 20
 WRITE_LOW = 1 << 18
 
-# Deliveries stop at WRITE_HIGH; above this it is answers that pile up, and whoever does not read them may not ask for more.
+# Deliveries stop at WRITE_HIGH; above this it is answers that pile up, and whoever does not read them may not ask for
+# more.
 UNREAD_MAX = 4 << 20
 
 # How long a publisher waits at most, at one time, for the consumers of a queue it fills.
@@ -46,7 +47,7 @@ class Switchboard:
         self.flush_planned = False
         hub = self.hub
         if hub.awake:
-            hub.run_awake(self.clock.now())
+            self._run_awake()
         dirty = hub.dirty
         hub.dirty = []
         for session in dirty:
@@ -54,11 +55,21 @@ class Switchboard:
             if connection is not None:
                 connection.write_outbox()
         if self.slowed:
-            for slowdown in [s for queue, s in self.slowed.items() if queue.bytes < CONGESTED_BYTES // 2]:
+            for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < CONGESTED_BYTES // 2]:
                 slowdown.end()
         if self.paused and hub.broker.usage.bytes < hub.limits.memory_bytes_max:
             self._resume_publishers()
         self._arm_timer()
+
+    def _run_awake(self) -> None:
+        """Let sessions go on, and end those whose peer was seen to be gone in this turn: they can be given nothing."""
+        hub = self.hub
+        while hub.awake:
+            for session in hub.awake:  # grows when what one gives back goes to another
+                connection = self.connections.get(session)
+                if connection is not None and connection.transport.is_closing():
+                    connection.end_session()
+            hub.run_awake_once(self.clock.now())
 
     def slow_down(self, connection: "Connection", queue: Queue) -> None:
         """Read no more from a publisher for a moment, so that the consumers of the queue it fills can keep up.
@@ -146,7 +157,9 @@ class Connection(asyncio.Protocol):
         peer = peer_name(transport)
         if len(board.connections) >= board.connections_max or board.draining:
             limit = "draining" if board.draining else f"connections_max is {board.connections_max}"
-            board.hub.report("warning", "connection.refused", {"peer": peer, "protocol": self.dialect.name, "limit": limit})
+            board.hub.report(
+                "warning", "connection.refused", {"peer": peer, "protocol": self.dialect.name, "limit": limit}
+            )
             farewell = self.dialect.full()
             if farewell:
                 transport.write(farewell)
@@ -171,14 +184,16 @@ class Connection(asyncio.Protocol):
             session.feed(data, board.clock.now())
         except Exception as error:
             # A mistake of ours must not take the broker down, nor leave a client waiting for an answer.
-            hub.report("error", "session.failed", {"peer": session.peer, "protocol": session.protocol, "error": repr(error)})
+            hub.report(
+                "error", "session.failed", {"peer": session.peer, "protocol": session.protocol, "error": repr(error)}
+            )
             session.hang_up()
         board.plan_flush()
         usage = hub.broker.usage
         if usage.congested is not None:
             board.slow_down(self, usage.congested)
             usage.congested = None
-        if usage.bytes >= hub.limits.memory_bytes_max and hub.broker.published != before and not holds_work(session):
+        if usage.bytes >= hub.limits.memory_bytes_max and hub.broker.published != before and not takes_work(session):
             board.pause_publisher(self)
 
     def pause_reading(self) -> None:
@@ -192,9 +207,15 @@ class Connection(asyncio.Protocol):
             self.transport.resume_reading()
 
     def eof_received(self) -> bool:
-        return False  # a half-closed connection counts as closed, in every protocol
+        """A half-closed connection counts as closed, in every protocol: what was asked is answered, nothing more is given."""
+        self.write_outbox()
+        self.end_session()
+        return False
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.end_session()
+
+    def end_session(self) -> None:
         session = self.session
         if session is not None:
             self.session = None
@@ -207,6 +228,9 @@ class Connection(asyncio.Protocol):
         self.writing_paused = True
         if self.session is not None:
             self.session.pause()
+            if self.session.waits_for_room:
+                self.unread = True
+                self.pause_reading()
 
     def resume_writing(self) -> None:
         self.writing_paused = False
@@ -229,7 +253,7 @@ class Connection(asyncio.Protocol):
             if self.writing_paused and not self.unread and self.transport.get_write_buffer_size() > UNREAD_MAX:
                 self.unread = True
                 self.pause_reading()
-            if full and self.transport.get_write_buffer_size() < WRITE_HIGH:
+            if full and not self.writing_paused:
                 # The outbox was the limit, not the socket: nobody else will say that there is room again.
                 session.resume()
                 if session.outbox_size:
@@ -246,9 +270,9 @@ class Connection(asyncio.Protocol):
         return successor
 
 
-def holds_work(session: Session) -> bool:
-    """Whether the client has deliveries to settle: it must be heard, since that is what makes room."""
-    return any(subscription.in_flight for subscription in session.subscriptions())
+def takes_work(session: Session) -> bool:
+    """Whether the client has deliveries to settle or waits for some: it must be heard, since that is what makes room."""
+    return any(subscription.in_flight or subscription.waiting for subscription in session.subscriptions())
 
 
 def peer_name(transport: asyncio.BaseTransport) -> str:

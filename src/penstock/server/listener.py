@@ -26,7 +26,9 @@ class Listener:
                 self._connection, self.host, self.port, backlog=4096, reuse_address=True
             )
         except OSError as error:
-            raise ListenError(f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {error.strerror}") from error
+            raise ListenError(
+                f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {error.strerror}"
+            ) from error
         self.port = self._server.sockets[0].getsockname()[1]
 
     def stop(self) -> None:

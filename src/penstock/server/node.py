@@ -7,6 +7,7 @@ import json
 import resource
 import signal
 import sys
+from collections.abc import Callable
 
 import uvloop
 
@@ -66,15 +67,13 @@ class Node:
             session.goodbye(now)
         board.flush()
         deadline = board.loop.time() + self.config.drain_seconds
-        while board.loop.time() < deadline and self._owes_something():
-            await asyncio.sleep(DRAIN_POLL_SECONDS)
+        await _until(lambda: not self._owes_something(), deadline)
         for connection in list(board.connections.values()):
             if connection.transport.get_write_buffer_size():
                 connection.transport.abort()
             else:
                 connection.transport.close()
-        while board.connections and board.loop.time() < deadline + 1:
-            await asyncio.sleep(DRAIN_POLL_SECONDS)
+        await _until(lambda: not board.connections, deadline + 1)
         if board.timer is not None:
             board.timer.cancel()
 
@@ -85,6 +84,13 @@ class Node:
     def _stop_listeners(self) -> None:
         for listener in reversed(self.listeners):
             listener.stop()
+
+
+async def _until(condition: Callable[[], bool], deadline: float) -> None:
+    """Come back when the condition holds, or at the deadline. Sockets do not say when they have sent everything."""
+    loop = asyncio.get_running_loop()
+    while not condition() and loop.time() < deadline:  # noqa: ASYNC110
+        await asyncio.sleep(DRAIN_POLL_SECONDS)
 
 
 def limits_of(config: Config) -> Limits:

@@ -4,7 +4,9 @@ from typing import Final
 
 from penstock.errors import ProtocolError
 
-_HTTP_METHODS: Final = (b"GET ", b"POST ", b"PUT ", b"HEAD ", b"DELETE ", b"OPTIONS ", b"PATCH ", b"CONNECT ", b"TRACE ", b"PRI ")
+_HTTP_METHODS: Final = tuple(
+    [method + b" " for method in b"GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PRI".split()]
+)
 
 
 class LineBuffer:
@@ -63,6 +65,11 @@ class LineBuffer:
             size = len(growing)
             self._growing = None
             raise ProtocolError(f"line of {size} bytes and no end: line_size_max is {self.size_max}")
+
+
+def may_begin_text(head: bytes) -> bool:
+    """False when no line of UTF-8 text begins with this byte."""
+    return not head or 32 <= head[0] < 128 or 194 <= head[0] <= 244
 
 
 def looks_like_http(first_line: bytes) -> bool:

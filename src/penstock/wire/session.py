@@ -4,8 +4,8 @@
                                             │ deliver
     drain() ◄── outbox ◄────────────────────┘
 
-Whoever owns the socket feeds what it reads, and after each turn of its loop writes what `Hub.dirty` sessions have to say,
-one write each.
+Whoever owns the socket feeds what it reads, and after each turn of its loop writes what `Hub.dirty` sessions have to
+say, one write each.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,9 @@ class Options:
         rq_broadcast_as_request: bool = False,
     ) -> None:
         self.smqs_lose_undone = smqs_lose_undone  # a lost consumer's undone messages are gone, as in the original
-        self.sevx_id_inside = sevx_id_inside  # deliveries carry the id inside the JSON, as version 0.1.1 of its text says
+        self.sevx_id_inside = (
+            sevx_id_inside  # deliveries carry the id inside the JSON, as version 0.1.1 of its text says
+        )
         self.rq_broadcast_as_request = rq_broadcast_as_request  # stock librq consumers die of a BROADCAST
 
 
@@ -62,11 +64,15 @@ class Hub:
     def run_awake(self, now: int) -> None:
         """Let sessions go on that were given something they waited for."""
         while self.awake:
-            sessions = self.awake
-            self.awake = []
-            for session in sessions:
-                if not session.over:
-                    session.wake(now)
+            self.run_awake_once(now)
+
+    def run_awake_once(self, now: int) -> None:
+        """The same for those that are awake by now, and not for those they wake in turn."""
+        sessions = self.awake
+        self.awake = []
+        for session in sessions:
+            if not session.over:
+                session.wake(now)
 
 
 class Session:
@@ -80,6 +86,7 @@ class Session:
         self.peer = peer
         self.outbox = BytesWriter()
         self.outbox_max = hub.limits.outbox_bytes_max
+        self.waits_for_room = False  # executes nothing while its answers are not read, so there is no use in reading on
         self.closing = False  # write what is there, then close
         self.over = False  # the connection is gone
         self.successor: Session | None = None  # takes this one's place at its connection
@@ -146,7 +153,8 @@ class Session:
         self.outbox.write(data)
 
     def confirm(self, answer: bytes) -> None:
-        """Answer once all that is accepted in this turn is as safe as this broker promises: the one road of every confirm.
+        """Answer once all that is accepted in this turn is as safe as this broker promises: the one road of every
+        confirm.
 
         Called before the request is carried out, where a consumer of this very connection may be given something by it:
         the answer goes first then.
@@ -212,7 +220,7 @@ class Dialect:
         raise NotImplementedError
 
     def recognise_at_rest(self, head: bytes) -> bool:
-        """Whether a client that has said just this, and waits, speaks this protocol: only where commands need no end."""
+        """Whether a client that has said just this, and waits, speaks this protocol: if commands need no end."""
         return False
 
     def full(self) -> bytes:

@@ -1,8 +1,8 @@
 """One door for all protocols: the first bytes say which one is spoken.
 
-Every client of every one of them speaks first, so the door listens. Each read is shown to every dialect with all that came
-before it, until one says yes, or all say no. A beginning that fits several waits for the next byte; where a client may wait for
-an answer after such a beginning (a command that needs no line end), a short rest decides.
+Every client of every one of them speaks first, so the door listens. Each read is shown to every dialect with all that
+came before it, until one says yes, or all say no. A beginning that fits several waits for the next byte; where a
+client may wait for an answer after such a beginning (a command that needs no line end), a short rest decides.
 """
 
 from typing import Final
@@ -53,6 +53,9 @@ class Listening(Session):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
+        if self.successor is not None:
+            self.successor.feed(data, now)  # more came before the owner of the socket saw that somebody took over
+            return
         self.head += data
         undecided = False
         for dialect in self.door.dialects:
@@ -77,6 +80,8 @@ class Listening(Session):
     def end(self, now: int) -> None:
         self.broker.deadlines.cancel(self.rest)
         super().end(now)
+        if self.successor is not None:
+            self.successor.end(now)
 
     def _hand_over(self, dialect: Dialect, now: int) -> None:
         self.broker.deadlines.cancel(self.rest)
@@ -88,6 +93,7 @@ class Listening(Session):
         self.hub.dirty.append(self)
 
     def _turn_away(self, reason: str) -> None:
+        self.broker.deadlines.cancel(self.rest)
         self.fail(reason, self.head)
         self.head = b""
         self.hang_up()

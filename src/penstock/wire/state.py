@@ -1,4 +1,4 @@
-"""The statistics that `_eval` may look at, under the names the MQKS documents use. Read-only, worked out when asked for."""
+"""The statistics that `_eval` may look at, under the names the MQKS documents use. Worked out when asked for."""
 
 from typing import ClassVar
 

@@ -171,7 +171,8 @@ def test_confirm_answers_ok_with_a_trailing_space_also_when_the_target_does_not_
 
 
 def test_without_confirm_nothing_is_answered(client: TestClient) -> None:
-    assert client.say(b"1 publish e x", b"2 consume q e", b"3 ack 2 m", b"4 delete_consumer 2", b"5 delete_queue q") == []
+    requests = [b"1 publish e x", b"2 consume q e", b"3 ack 2 m", b"4 delete_consumer 2", b"5 delete_queue q"]
+    assert client.say(*requests) == []
 
 
 def test_ping_and_eval_have_their_ordinary_answer_only(client: TestClient) -> None:
@@ -456,7 +457,8 @@ def test_the_delete_flag_belongs_to_the_queue_and_a_later_value_overwrites(house
 
 def test_eval_knows_the_documented_names(client: TestClient) -> None:
     assert client.say(b"1 _eval len(state.queues)") == [b"1 ok 0"]
-    client.say(b"c consume q e --manual-ack --delete-queue-when-unused=9", b"d consume p e", b"m publish e x", b"n publish f y")
+    client.say(b"c consume q e --manual-ack --delete-queue-when-unused=9", b"d consume p e")
+    client.say(b"m publish e x", b"n publish f y")
     client.hear()
     expected = {
         b"state.published": b"2",

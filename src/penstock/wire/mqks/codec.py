@@ -1,9 +1,9 @@
 """MQKS on the wire: lines to requests, answers and deliveries to lines.
 
-    request   {request_id} {action} {data}
-    answer    {request_id} ok {data}           an empty `ok ` keeps its trailing space: clients need three parts
-    refusal   {request_id} error {error_id}
-    delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64] {data}
+request   {request_id} {action} {data}
+answer    {request_id} ok {data}           an empty `ok ` keeps its trailing space: clients need three parts
+refusal   {request_id} error {error_id}
+delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64] {data}
 """
 
 from base64 import b64encode

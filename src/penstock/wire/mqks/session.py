@@ -11,7 +11,7 @@ from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
 from penstock.message import LINE_SAFE, Message
 from penstock.wire.expression import ExpressionError, evaluate, render
-from penstock.wire.lines import LineBuffer, looks_like_http
+from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.mqks.codec import (
     BadRequest,
     Request,
@@ -53,7 +53,7 @@ class Mqks(Dialect):
         line, end, _ = head.partition(b"\n")
         words = line.split(b" ", 2)
         if len(words) < 3 or not (words[2] or end):
-            return NO if end or len(line) > RECOGNISE_WITHIN else MAYBE
+            return NO if end or len(line) > RECOGNISE_WITHIN or not may_begin_text(line) else MAYBE
         if words[1] not in HANDLERS:
             return NO
         return NO if words[2].startswith(b"{") and words[1] in SHARED_WITH_SEVX else YES
@@ -131,7 +131,8 @@ class MqksSession(Session):
         now = self.now
         for line in lines:
             parts = line.split(b" ", 3)
-            # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of them.
+            # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of
+            # them.
             if len(parts) == 4 and parts[1] == b"publish":
                 event = parts[2]
                 data = parts[3]

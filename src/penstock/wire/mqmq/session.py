@@ -121,6 +121,7 @@ class MqmqSession(Session):
 
     def __init__(self, dialect: Mqmq, peer: str) -> None:
         super().__init__(dialect.hub, peer)
+        self.waits_for_room = True
         limits = dialect.hub.limits
         self.decoder = Decoder(limits.line_size_max)
         self.name_size_max = min(NAME_SIZE_MAX, limits.name_size_max)

@@ -16,7 +16,7 @@ from penstock.errors import ProtocolError, Refused
 from penstock.message import LINE_SAFE, Message
 from penstock.wire.expression import ExpressionError, evaluate
 from penstock.wire.ids import random_id
-from penstock.wire.lines import LineBuffer, looks_like_http
+from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
 from penstock.wire.sevx.codec import (
     AT_ONCE,
@@ -49,7 +49,6 @@ RETURN: Final = 13
 NO_EVENT: Final = b"sevx"  # the event of a message whose JSON does not name one
 SHARED_WITH_MQKS: Final = (b"ack", b"reject", b"delete_queue", b"_eval")
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
-EVENTS_KEPT_MAX: Final = 4096
 
 
 class Sevx(Dialect):
@@ -61,7 +60,6 @@ class Sevx(Dialect):
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)
         self.receivers: dict[bytes, Receiver] = {}
-        self._events: dict[str, bytes] = {}
         self._last_value = ""  # most messages have the event of the one before
         self._last_event = NO_EVENT
 
@@ -76,7 +74,7 @@ class Sevx(Dialect):
             return self._recognise_line(words)
         if len(words) == 3 and words[2]:
             return self._recognise_line(words)
-        if len(line) > RECOGNISE_WITHIN or (line and line[0] < 32):
+        if len(line) > RECOGNISE_WITHIN or not may_begin_text(line):
             return NO
         if len(words) > 1 and not any(action.startswith(words[1]) for action in HANDLERS):
             return NO
@@ -101,21 +99,12 @@ class Sevx(Dialect):
                 document["event"] = PROTOCOL
             return NO_EVENT
         if value != self._last_value:
-            event = self._events.get(value)
-            self._last_event = event if event is not None else self._learn_event(value)
+            event = value.encode()
+            if len(event) > self.hub.limits.name_size_max:
+                return NO_EVENT
+            self._last_event = event if is_printable_word(event) else NO_EVENT
             self._last_value = value
         return self._last_event
-
-    def _learn_event(self, value: str) -> bytes:
-        event = value.encode()
-        if len(event) > self.hub.limits.name_size_max:
-            return NO_EVENT
-        if not is_printable_word(event):
-            event = NO_EVENT
-        if len(self._events) >= EVENTS_KEPT_MAX:
-            self._events.clear()
-        self._events[value] = event
-        return event
 
 
 class Receiver(Subscription):
@@ -210,7 +199,6 @@ class SevxSession(Session):
             self._request(line.rstrip())
 
     def _publish(self, id: bytes, text: bytes, is_clean: bool, line: bytes) -> None:
-        broker = self.broker
         if text and (text[-1] <= 32 or text[0] <= 32):
             text = text.strip()
         if len(text) > self.hub.limits.body_size_max:

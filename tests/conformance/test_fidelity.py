@@ -1,0 +1,123 @@
+"""Every body by every protocol to every other: it arrives as it was, or in a coding that gives it back, and the page says so."""
+
+import json
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from ..server.conftest import RunningBroker
+from .drivers import DRIVERS, Driver, MqmqDriver, RqDriver, SevxDriver, needs
+from .fidelity import (
+    CODED,
+    CUT,
+    KINDS,
+    NUL,
+    PAGE,
+    REFUSED,
+    SAME,
+    SAME_JSON,
+    TRIMMED,
+    VALUE,
+    Key,
+    Matrix,
+    observe,
+    render,
+)
+
+# What does not come back as the very bytes, and nothing else: the body, the consumer, and why.
+ALTERED = {
+    ("a JSON object over several lines", "sevx"): (SAME_JSON, "a line has no line ends in it, and JSON needs none"),
+    ("a JSON string", "sevx"): (VALUE, "`data` holds the text of a text and the value of a JSON string alike"),
+    ("nothing", "rq"): (NUL, "the original's clients die of a request without a body"),
+}
+
+# What a publisher has no way to send.
+UNSENDABLE = {
+    "mqks": {
+        "a JSON object over several lines": CUT,
+        "text with spaces around it": TRIMMED,
+        "binary with line ends and NULs": CUT,
+        "binary of 1 MB": CUT,
+        "nothing": REFUSED,
+    },
+    "smqs": {
+        "a JSON object over several lines": CUT,
+        "binary with line ends and NULs": CUT,
+        "binary of 1 MB": CUT,
+    },
+    "sevx": {kind.title: REFUSED for kind in KINDS if kind.title not in ("a JSON object", "a JSON object of 1 MB")},
+    "mqmq": {},
+    "rq": {"nothing": REFUSED},
+}
+
+NASTY = [b" ", b"\n", b"\r", b"\0", b"\t", b'"', b"{", b"}", b"[", b"]", b":", b",", b"\\", b"1", b"-0.50", b"true", b"a"]
+NASTY += [b"%", b"=", b"\xff", b"\xc3\xbc", b"\xe2\x80\xa8", b"\x1c", b"\x7f", b'{"data": "x"', b'{"base64": ', b"null"]
+
+
+@pytest.fixture(scope="module")
+def lasting_broker() -> Iterator[RunningBroker]:
+    running = RunningBroker(drain_seconds=0)
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def matrix(lasting_broker: RunningBroker) -> Matrix:
+    return observe(lasting_broker)
+
+
+@pytest.mark.parametrize("consumer", [driver.protocol for driver in DRIVERS])
+@pytest.mark.parametrize("publisher", [driver.protocol for driver in DRIVERS])
+def test_what_is_sent_is_given_back(matrix: Matrix, publisher: str, consumer: str) -> None:
+    for kind in KINDS:
+        outcome = matrix[Key(kind.title, publisher, consumer)]
+        if kind.title in UNSENDABLE[publisher]:
+            assert outcome == UNSENDABLE[publisher][kind.title], kind.title
+        elif (kind.title, consumer) in ALTERED:
+            assert outcome == ALTERED[kind.title, consumer][0], kind.title
+        else:
+            assert outcome == SAME or outcome in CODED.values(), kind.title
+
+
+@pytest.mark.parametrize("consumer", ["mqmq", "rq"])
+def test_binary_protocols_code_nothing(matrix: Matrix, consumer: str) -> None:
+    assert not {outcome for key, outcome in matrix.items() if key.consumer == consumer} & set(CODED.values())
+
+
+def test_the_page_says_what_was_seen(matrix: Matrix) -> None:
+    how = "write it anew: python -m tests.conformance.fidelity --write"
+    assert PAGE.read_text() == render(matrix), how
+
+
+@needs()
+def test_whatever_the_bytes_are_the_rule_on_the_page_gives_them_back(
+    lasting_broker: RunningBroker, driver: type[Driver]
+) -> None:
+    """Bodies made of what quoting, splitting and stripping stumble over, by the protocol that carries all of them."""
+    dice = random.Random(20_26)
+    bodies = [b"".join(dice.choices(NASTY, k=dice.randrange(7))) for _ in range(1500)]
+    queue = b"nasty/%s" % driver.protocol.encode()
+    publisher, consumer = MqmqDriver(lasting_broker), driver(lasting_broker)
+    publisher.put(queue, *bodies)
+    consumer.consume(queue)
+    for body in bodies:
+        delivery = consumer.receive()
+        decoded, coding = consumer.decode_body(delivery)
+        if driver is RqDriver and not body:
+            assert decoded == b"\0"
+        elif driver is SevxDriver and is_json(body):
+            document, value = json.loads(delivery.body), json.loads(body.decode())
+            assert document == (value if isinstance(value, dict) else {"data": value})
+        else:
+            assert decoded == body, (delivery.unit, coding)
+    assert consumer.rest() == []
+
+
+def is_json(body: bytes) -> bool:
+    try:
+        json.loads(body.decode())
+    except ValueError:
+        return False
+    return True
