@@ -5,27 +5,33 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from bench.bars import judge
 from bench.frames import SIZE_MIN
 from bench.latency import Pace
-from bench.peers import PEERS, Mode, Peer
-from bench.plan import Plan, run
+from bench.peers import PEERS, PROTOCOLS, Mode, Peer
+from bench.peers.penstock import Penstock
+from bench.plan import Plan, Section, run
 from bench.report import text_report, write_json
 
+P = TypeVar("P", bound=Peer)
+SECTIONS = [section.value for section in Section]
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 
 def main() -> int:
     options = _parser().parse_args()
-    peers = _selected(options.only)
-    if not peers:
-        print(f"no peer is called that; there are: {', '.join(peer.name for peer in PEERS)}", file=sys.stderr)
+    peers, protocols = _selected(PEERS, options.only), _with_reference(_selected(PROTOCOLS, options.only))
+    if not peers and not protocols:
+        names = dict.fromkeys(peer.name for peer in (*PEERS, *PROTOCOLS))
+        print(f"no peer or protocol is called that; there are: {', '.join(names)}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # An exception, so that the servers are ended too.
     try:
-        results = run(_plan(options), peers)
+        results = run(_plan(options), peers, protocols)
     except KeyboardInterrupt:
         print("interrupted; the servers have ended, nothing was written", file=sys.stderr)
         return 130
@@ -40,7 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="short rounds: a look, not a result")
     parser.add_argument("--rounds", type=int, help="rounds per table (default 5, quick 2)")
-    parser.add_argument("--only", default="", metavar="PEER,PEER", help="peers whose name holds one of these words")
+    parser.add_argument("--only", default="", metavar="PEER,PEER", help="rows whose name holds one of these words")
+    parser.add_argument("--sections", type=_sections, default=list(Section), metavar="S,S", help=", ".join(SECTIONS))
     parser.add_argument("--sizes", type=_sizes, default=[16, 256, 4096], metavar="N,N", help="body sizes in bytes")
     parser.add_argument("--modes", type=_modes, default=list(Mode), metavar="M,M", help="auto-ack, manual-ack or both")
     parser.add_argument("--latency-rounds", type=int, help="rounds for latency (default 5, quick 1; 0: none)")
@@ -53,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 def _plan(options: argparse.Namespace) -> Plan:
     quick = options.quick
     return Plan(
+        sections=options.sections,
         modes=options.modes,
         sizes=options.sizes,
         rounds=_chosen(options.rounds, 2 if quick else 5),
@@ -66,9 +74,15 @@ def _chosen(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
-def _selected(only: str) -> list[type[Peer]]:
+def _selected(peers: Iterable[type[P]], only: str) -> list[type[P]]:
     words = [word for word in only.split(",") if word]
-    return [peer for peer in PEERS if not words or any(word in peer.name for word in words)]
+    return [peer for peer in peers if not words or any(word in peer.name for word in words)]
+
+
+def _with_reference(protocols: list[type[Penstock]]) -> list[type[Penstock]]:
+    """Those, and the one that they are measured by."""
+    reference = PROTOCOLS[0]
+    return protocols if not protocols or reference in protocols else [reference, *protocols]
 
 
 def _sizes(text: str) -> list[int]:
@@ -76,6 +90,10 @@ def _sizes(text: str) -> list[int]:
     if min(sizes) < SIZE_MIN:
         raise argparse.ArgumentTypeError(f"a body has at least {SIZE_MIN} bytes")
     return sizes
+
+
+def _sections(text: str) -> list[Section]:
+    return [Section(word) for word in text.split(",")]
 
 
 def _modes(text: str) -> list[Mode]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bench.peers import Mode
+from bench.peers.penstock import Mqks, Penstock
+from bench.peers.protocols import MqmqGet, MqmqPut, Rq, Sevx, SevxCrowd, Smqs
+from bench.plan import Section
 from bench.results import Results, p99_ratio, ratio
 
-OURS = "penstock mqks"
+OURS = Mqks.name
 BAR_SIZE = 16
 
 
@@ -24,12 +27,24 @@ class Bar:
 
 
 def judge(results: Results) -> list[Bar]:
-    return [
-        _faster(results, "nats core", 0.8, "at least"),
-        _faster(results, "redis pub/sub", 1.0, "more than"),
-        _faster(results, "rabbitmq transient", 10.0, "at least"),
-        _prompt(results, "nats core", 2.0),
-    ]
+    """The bars of the sections that ran."""
+    bars = {
+        Section.THROUGHPUT: [
+            _faster(results, "nats core", 0.8, "at least"),
+            _faster(results, "redis pub/sub", 1.0, "more than"),
+            _faster(results, "rabbitmq transient", 10.0, "at least"),
+        ],
+        Section.LATENCY: [_prompt(results, "nats core", 2.0)],
+        Section.PROTOCOLS: [
+            _kept_up(results, Smqs, 0.5),
+            _kept_up(results, Sevx, 0.5),
+            _kept_up(results, SevxCrowd, 0.5, Sevx),
+            _kept_up(results, MqmqPut, 0.3),
+            _kept_up(results, MqmqGet, 0.3),
+            _kept_up(results, Rq, 0.1),
+        ],
+    }
+    return [bar for section in Section if section.value in results.sections for bar in bars[section]]
 
 
 def _faster(results: Results, peer: str, limit: float, how: str) -> Bar:
@@ -38,6 +53,12 @@ def _faster(results: Results, peer: str, limit: float, how: str) -> Bar:
     if measured is None:
         return Bar(text, limit, None, None)
     return Bar(text, limit, measured, measured > limit if how == "more than" else measured >= limit)
+
+
+def _kept_up(results: Results, row: type[Penstock], limit: float, reference: type[Penstock] = Mqks) -> Bar:
+    text = f"{row.name}: msg/s at least {limit:g} x {reference.name}"
+    measured = ratio(results.protocol(row.name), results.protocol(reference.name))
+    return Bar(text, limit, measured, None if measured is None else measured >= limit)
 
 
 def _prompt(results: Results, peer: str, limit: float) -> Bar:

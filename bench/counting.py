@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from typing import Protocol
 
-from bench.frames import MARK, NUMBERED, body
+from bench.frames import MARK, NUMBERED
 from bench.wire import READ_BUFFER, Stalled, receive
 
 
@@ -90,8 +90,8 @@ class CheckingCounter:
         return self._due - due_before
 
 
-def counter_for(delivery_size: int, size: int, count: int, noise: bytes) -> Counter:
+def counter_for(delivery_size: int, last_body: bytes, count: int, noise: bytes) -> Counter:
     """The cheapest counter that is exact for a peer; `delivery_size` is 0 where it varies."""
     if delivery_size:
-        return SizeCounter(delivery_size, body(count - 1, size), count, noise)
+        return SizeCounter(delivery_size, last_body, count, noise)
     return MarkCounter()

@@ -1,4 +1,4 @@
-"""One throughput round: a publisher process, a counting reader process, and a clock from first send to last delivery.
+"""One throughput round: a publisher process, a counting reader process, and a clock on what the peer's course says.
 
 Both processes are the same for every peer; what differs is the bytes the peer gave them. Both hold a full-duplex
 connection: a publisher that did not read its answers, or a consumer that did not send its acks while more deliveries
@@ -10,14 +10,16 @@ from __future__ import annotations
 import select
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from bench.counting import CheckingCounter, Counter, MarkCounter, counter_for
-from bench.frames import BLOCK, NUMBERED, Block, Feedback, body, number
+from bench.frames import BLOCK, NUMBERED, Block, Feedback, number
 from bench.machine import cpu_seconds
-from bench.peers.base import Peer
-from bench.wire import STALL_SECONDS, Stalled, connect, talk
+from bench.peers.base import Course, Peer
+from bench.wire import READ_BUFFER, STALL_SECONDS, Stalled, connect, receive, talk
 from bench.workers import Worker, WorkerFailed
 
 ROUND_SECONDS = 60.0
@@ -53,26 +55,72 @@ class Round:
 
 def run_round(job: Job) -> Round:
     """Publishes and consumes `job.count` messages, all of them or it is a failure."""
-    spent_before = cpu_seconds(job.peer.pid)
     try:
-        with Worker(consume, job) as consumer:
-            consumer.report(PREPARE_SECONDS)  # Subscribed: what is published from now on must arrive.
-            with Worker(publish, job) as publisher:
-                publisher.report(PREPARE_SECONDS)
-                publisher.tell("go")
-                delivered_ns = consumer.report(ROUND_SECONDS)
-                started_ns, answered_ns = publisher.report(ROUND_SECONDS)
-                publisher.tell("done")
-    except WorkerFailed as failure:
+        with _crowd(job.peer):
+            return _ROUNDS[job.peer.course](job)
+    except (WorkerFailed, Stalled) as failure:
         return Round(job.count, failure=str(failure))
-    seconds = (max(answered_ns, delivered_ns) - started_ns) / 1e9
-    return Round(job.count, seconds, cpu_seconds(job.peer.pid) - spent_before)
+
+
+def _through(job: Job) -> Round:
+    with Worker(consume, job) as consumer:
+        consumer.report(PREPARE_SECONDS)  # Subscribed: what is published from now on must arrive.
+        with Worker(publish, job) as publisher:
+            publisher.report(PREPARE_SECONDS)
+            spent_before = cpu_seconds(job.peer.pid)
+            consumer.tell("go")
+            publisher.tell("go")
+            _, delivered_ns = consumer.report(ROUND_SECONDS)
+            started_ns, answered_ns = publisher.report(ROUND_SECONDS)
+            spent = cpu_seconds(job.peer.pid) - spent_before
+            publisher.tell("done")
+    return Round(job.count, (max(answered_ns, delivered_ns) - started_ns) / 1e9, spent)
+
+
+def _stored(job: Job) -> Round:
+    """One worker after the other; both have to do all of it, one is measured."""
+    with Worker(publish, job) as publisher, Worker(consume, job) as consumer:
+        filled, emptied = _go(publisher, job), _go(consumer, job)
+        publisher.tell("done")
+    return filled if job.peer.course is Course.PUT else emptied
+
+
+def _echoed(job: Job) -> Round:
+    with Worker(respond, job) as responder, Worker(consume, job) as consumer:
+        responder.report(PREPARE_SECONDS)
+        found = _go(consumer, job)
+        responder.tell("done")
+    return found
+
+
+_ROUNDS = {Course.THROUGH: _through, Course.PUT: _stored, Course.GET: _stored, Course.ECHO: _echoed}
+
+
+def _go(worker: Worker, job: Job) -> Round:
+    """Starts a worker that is ready, and measures what it does."""
+    worker.report(PREPARE_SECONDS)
+    spent_before = cpu_seconds(job.peer.pid)
+    worker.tell("go")
+    started_ns, finished_ns = worker.report(ROUND_SECONDS)
+    return Round(job.count, (finished_ns - started_ns) / 1e9, cpu_seconds(job.peer.pid) - spent_before)
+
+
+@contextmanager
+def _crowd(peer: Peer) -> Iterator[None]:
+    """Keeps others connected during a round, for peers that have them; they are gone when it ends."""
+    if not (coming := peer.crowd()):
+        yield
+        return
+    with connect(peer.port) as sock:
+        talk(sock, coming)
+        yield
+        talk(sock, peer.crowd_leaves())
 
 
 def publish(parent: Connection, job: Job) -> None:
     """Worker: sends every block of the round as fast as the server takes it, reading the answers on the way."""
     peer = job.peer
-    block = Block(lambda index: peer.publish(number(index), body(index, job.size)))
+    block = Block(lambda index: peer.publish(number(index), peer.body(index, job.size)))
     sock = connect(peer.port)
     talk(sock, peer.publisher_hello())
     outlet = Outlet(sock, peer.answer_mark, job.count)
@@ -109,6 +157,8 @@ class Outlet:
     def read_rest(self) -> None:
         while self._counter and self._unanswered > 0:
             self._unanswered -= self._counter.read(self._sock)
+        if self._unanswered < 0:
+            raise Stalled(f"{-self._unanswered} answers more than messages")
 
 
 def consume(parent: Connection, job: Job) -> None:
@@ -117,17 +167,41 @@ def consume(parent: Connection, job: Job) -> None:
     talk(sock, job.peer.consumer_hello())
     reader = Reader(sock, job)
     parent.send("ready")
+    parent.recv()
+    started_ns = time.monotonic_ns()
     reader.read_all()
     if reader.owes and (barrier := job.peer.barrier(job.count)):
         talk(sock, [barrier])
     finished_ns = time.monotonic_ns()
     check_no_extra(sock, job.count)
     talk(sock, job.peer.goodbye())
-    parent.send(finished_ns)
+    parent.send((started_ns, finished_ns))
+
+
+def respond(parent: Connection, job: Job) -> None:
+    """Worker: answers every request of the round. The requests under way fit into the socket's buffers, both ways."""
+    echo = job.peer.echo(job.size)
+    sock = connect(job.peer.port)
+    talk(sock, job.peer.publisher_hello())
+    parent.send("ready")
+    view = memoryview(bytearray(READ_BUFFER))
+    left = job.count * len(echo.question)
+    filled = 0
+    while left:
+        filled += receive(sock, view[filled:])
+        whole = filled - filled % len(echo.question)
+        sock.sendall(echo.answers(view[:whole]))
+        view[: filled - whole] = view[whole:filled]
+        filled -= whole
+        left -= whole
+    parent.recv()
 
 
 class Reader:
-    """A consumer's connection: `seen` deliveries have come, feedback for `settled` of them is sent or in `unsent`."""
+    """A consumer's connection: `seen` deliveries have come, feedback for `settled` of them is sent or in `unsent`.
+
+    With a window, feedback goes ahead of the deliveries: it asks for them.
+    """
 
     def __init__(self, sock: socket.socket, job: Job) -> None:
         peer = job.peer
@@ -135,21 +209,27 @@ class Reader:
         self._count = job.count
         self._counter = _counter(job)
         self._tail = peer.feedback_tail()
-        self._feedback = Feedback(map(peer.feedback, range(job.count)))
-        self.owes = bool(self._tail or peer.feedback(0))
+        self._window = peer.window
+        self._feedback = Feedback(_owed(job, index) for index in range(job.count))
+        self.owes = bool(self._tail or self._feedback.between(0, job.count))
         self._unsent = memoryview(b"")
         self._poll = _both_ways(sock)
         self._seen = 0
         self._settled = 0
 
+    @property
+    def _due(self) -> int:
+        return min(self._seen + self._window, self._count)
+
     def read_all(self) -> None:
+        self._settle()  # The first requests of one that asks; nothing for others.
         while self._seen < self._count:
             # Only a reader that still has something to send needs to ask which of the two is possible.
             if not self._unsent or _wait(self._poll) & select.POLLIN:
                 self._read()
             if self.owes:
                 self._settle()
-        while self.owes and (self._unsent or self._settled < self._seen):
+        while self.owes and (self._unsent or self._settled < self._due):
             _wait(self._poll)
             self._settle()
 
@@ -163,9 +243,10 @@ class Reader:
 
     def _settle(self) -> None:
         """Sends feedback for what has been seen, as much as the socket takes at once."""
-        if not self._unsent and self._settled < self._seen:
-            self._unsent = self._feedback.between(self._settled, self._seen)
-            self._settled = self._seen
+        due = self._due
+        if not self._unsent and self._settled < due:
+            self._unsent = self._feedback.between(self._settled, due)
+            self._settled = due
             if self._tail and self._seen < self._count:
                 self._unsent = memoryview(bytes(self._unsent) + self._tail)
         if self._unsent:
@@ -186,8 +267,16 @@ def check_no_extra(sock: socket.socket, count: int) -> None:
 def _counter(job: Job) -> Counter:
     if job.check:
         return CheckingCounter()
-    delivery = job.peer.delivery(number(0), body(0, job.size))
-    return counter_for(len(delivery), job.size, job.count, job.peer.noise)
+    peer = job.peer
+    delivery = peer.delivery(number(0), peer.body(0, job.size))
+    return counter_for(len(delivery), peer.body(job.count - 1, job.size), job.count, peer.noise)
+
+
+def _owed(job: Job, index: int) -> bytes:
+    peer = job.peer
+    if peer.course is Course.ECHO:
+        return peer.publish(number(index), peer.body(index, job.size))
+    return peer.feedback(index)
 
 
 def _both_ways(sock: socket.socket) -> select.poll:

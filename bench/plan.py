@@ -9,27 +9,41 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
 from bench.frames import BLOCK, COUNT_MAX
 from bench.latency import Pace, run_latency
 from bench.load import Job, Round, run_round
 from bench.machine import peak_rss_mb, rss_mb, this_machine
 from bench.peers import Missing, Mode, Peer
+from bench.peers.penstock import Mqks, Penstock
 from bench.results import Cell, Memory, Results
 from bench.servers import StartFailed
 
 CHECK_COUNT = 5 * BLOCK
 TRIAL_COUNT = 20 * BLOCK
 TRIAL_SECONDS = 0.25
+PROTOCOL_SIZE = 100
 BYTES_MAX = 1 << 30
 """The most body bytes of one round: what a server without back-pressure may have to hold."""
+
+
+P = TypeVar("P", bound=Peer)
+
+
+class Section(Enum):
+    THROUGHPUT = "throughput"
+    LATENCY = "latency"
+    PROTOCOLS = "protocols"
 
 
 @dataclass(frozen=True)
 class Plan:
     """What to measure and for how long."""
 
+    sections: Sequence[Section]
     modes: Sequence[Mode]
     sizes: Sequence[int]
     rounds: int
@@ -38,27 +52,38 @@ class Plan:
     latency_rounds: int
 
 
-def run(plan: Plan, candidates: Sequence[type[Peer]]) -> Results:
+def run(plan: Plan, candidates: Sequence[type[Peer]], protocols: Sequence[type[Penstock]]) -> Results:
     """Runs the whole plan. Every server it started has ended when it returns or raises."""
     started = time.monotonic()
-    results = Results(this_machine(), plan.pace, plan.rounds)
+    results = Results(this_machine(), plan.pace, plan.rounds, [section.value for section in plan.sections])
     topics = _topics()
-    with _running(candidates, results) as peers:
-        idle = {peer.name: rss_mb(peer.pid) for peer in peers}
-        for mode in plan.modes:
-            able = [peer for peer in peers if mode in peer.modes]
-            for size in plan.sizes:
-                results.cells += _throughput(plan, able, mode, size, topics)
-        for peer in peers:
-            results.memory[peer.name] = Memory(idle[peer.name], rss_mb(peer.pid), peak_rss_mb(peer.pid))
-        _latency(plan, [peer for peer in peers if peer.latency], results, topics)
+    if Section.THROUGHPUT in plan.sections or Section.LATENCY in plan.sections:
+        with _running(candidates, results) as peers:
+            if Section.THROUGHPUT in plan.sections:
+                _beside_peers(plan, peers, results, topics)
+            if Section.LATENCY in plan.sections:
+                _latency(plan, [peer for peer in peers if peer.latency], results, topics)
+    if Section.PROTOCOLS in plan.sections and protocols:
+        with _running([Mqks], results) as servers:
+            views = [protocol().share(server) for server in servers for protocol in protocols]
+            results.protocols = _throughput(plan, views, Mode.AUTO, PROTOCOL_SIZE, topics)
     results.load_1min_after = os.getloadavg()[0]
     results.seconds = time.monotonic() - started
     return results
 
 
+def _beside_peers(plan: Plan, peers: list[Peer], results: Results, topics: Iterator[bytes]) -> None:
+    idle = {peer.name: rss_mb(peer.pid) for peer in peers}
+    for mode in plan.modes:
+        able = [peer for peer in peers if mode in peer.modes]
+        for size in plan.sizes:
+            results.cells += _throughput(plan, able, mode, size, topics)
+    for peer in peers:
+        results.memory[peer.name] = Memory(idle[peer.name], rss_mb(peer.pid), peak_rss_mb(peer.pid))
+
+
 @contextmanager
-def _running(candidates: Sequence[type[Peer]], results: Results) -> Iterator[list[Peer]]:
+def _running(candidates: Sequence[type[P]], results: Results) -> Iterator[list[P]]:
     """Starts what can be started and ends it again, whatever happens in between; what is missing is noted."""
     with ExitStack() as stack:
         peers = []
@@ -77,7 +102,7 @@ def _running(candidates: Sequence[type[Peer]], results: Results) -> Iterator[lis
         yield peers
 
 
-def _throughput(plan: Plan, peers: list[Peer], mode: Mode, size: int, topics: Iterator[bytes]) -> list[Cell]:
+def _throughput(plan: Plan, peers: Sequence[Peer], mode: Mode, size: int, topics: Iterator[bytes]) -> list[Cell]:
     """The cells of one table: each peer's count found first, then the rounds, each peer in turn."""
     cells = {peer.name: Cell(peer.name, mode, size) for peer in peers}
     counts = {}
@@ -104,17 +129,17 @@ def _calibrate(peer: Peer, mode: Mode, size: int, seconds: float, topics: Iterat
     """
     rate = 0.0
     for count, check in ((CHECK_COUNT, True), (TRIAL_COUNT, False), (0, False)):
-        count = count or message_count(rate * TRIAL_SECONDS, size)
+        count = count or message_count(rate * TRIAL_SECONDS, size, peer.count_max)
         trial = run_round(Job(peer.for_round(mode, next(topics)), size, count, check))
         if trial.failure:
             return trial
         rate = trial.rate
-    return message_count(rate * seconds, size)
+    return message_count(rate * seconds, size, peer.count_max)
 
 
-def message_count(wanted: float, size: int) -> int:
+def message_count(wanted: float, size: int, count_max: int = COUNT_MAX) -> int:
     """A whole number of blocks near what is wanted, within what numbers and memory allow."""
-    limit = min(COUNT_MAX, BYTES_MAX // size)
+    limit = min(count_max, BYTES_MAX // size)
     return max(5, min(int(wanted), limit) // BLOCK) * BLOCK
 
 
@@ -127,7 +152,7 @@ def _latency(plan: Plan, peers: list[Peer], results: Results, topics: Iterator[b
             _say(f"latency, round {turn + 1} of {plan.latency_rounds}: {peer.name} {text}")
 
 
-def _rotated(peers: list[Peer], turn: int) -> list[Peer]:
+def _rotated(peers: list[P], turn: int) -> list[P]:
     """Another peer goes first each time, since what runs before leaves caches and clocks behind."""
     cut = turn % len(peers) if peers else 0
     return peers[cut:] + peers[:cut]

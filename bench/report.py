@@ -9,6 +9,7 @@ from statistics import median
 
 from bench.bars import OURS, Bar
 from bench.peers import PEERS, Mode
+from bench.plan import PROTOCOL_SIZE
 from bench.results import Cell, Results, ratio
 
 DASH = "-"
@@ -19,7 +20,7 @@ def text_report(results: Results, bars: Sequence[Bar]) -> str:
     for mode in Mode:
         for size in sorted({cell.size for cell in results.cells if cell.mode is mode}):
             parts.append(_throughput(results, mode, size))
-    parts += [_latency(results), _memory(results), _bars(bars), _notes(results)]
+    parts += [_protocols(results), _latency(results), _memory(results), _bars(bars), _notes(results)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -62,7 +63,6 @@ def _throughput(results: Results, mode: Mode, size: int) -> str:
 def _throughput_row(name: str, cell: Cell | None, ours: Cell | None) -> list[str]:
     if cell is None:
         return [name, *[DASH] * 5, "no such mode"]
-    rounds = f"{len(cell.good)} of {len(cell.rounds)}" if cell.failures else str(len(cell.rounds))
     megabytes = None if cell.rate is None else cell.rate * cell.size / 1e6
     against = None if name == OURS else ratio(ours, cell)
     return [
@@ -72,8 +72,30 @@ def _throughput_row(name: str, cell: Cell | None, ours: Cell | None) -> list[str
         _figure(megabytes),
         _figure(against, 2),
         _figure(cell.cpu_us, 2),
-        rounds,
+        _rounds(cell),
     ]
+
+
+def _protocols(results: Results) -> str:
+    reference = results.protocol(OURS)
+    rows = [
+        [
+            cell.peer,
+            _figure(cell.rate),
+            _figure(cell.best),
+            _figure(None if cell.peer == OURS else ratio(cell, reference), 2),
+            _figure(cell.cpu_us, 2),
+            _rounds(cell),
+        ]
+        for cell in results.protocols
+    ]
+    head = ("", "msg/s", "best", "this / mqks", "server us/msg", "rounds")
+    title = f"protocols, {PROTOCOL_SIZE}-byte bodies, auto-ack; rq: round trips; all on one server"
+    return table(title, head, rows) if rows else ""
+
+
+def _rounds(cell: Cell) -> str:
+    return f"{len(cell.good)} of {len(cell.rounds)}" if cell.failures else str(len(cell.rounds))
 
 
 def _latency(results: Results) -> str:
@@ -111,7 +133,7 @@ def _notes(results: Results) -> str:
     lines = _busy(results)
     lines += [
         f"failed: {cell.peer}, {cell.mode.value}, {cell.size} B: {reason}"
-        for cell in results.cells
+        for cell in results.cells + results.protocols
         for reason in cell.failures
     ]
     lines += [

@@ -58,9 +58,11 @@ class Results:
     machine: Machine
     pace: Pace
     rounds: int
+    sections: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
+    protocols: list[Cell] = field(default_factory=list)
     latencies: dict[str, list[Latency]] = field(default_factory=dict)
     memory: dict[str, Memory] = field(default_factory=dict)
     load_1min_after: float = 0.0
@@ -69,6 +71,9 @@ class Results:
     def cell(self, peer: str, mode: Mode, size: int) -> Cell | None:
         wanted = (peer, mode, size)
         return next((cell for cell in self.cells if (cell.peer, cell.mode, cell.size) == wanted), None)
+
+    def protocol(self, peer: str) -> Cell | None:
+        return next((cell for cell in self.protocols if cell.peer == peer), None)
 
     def good_latencies(self, peer: str) -> list[Latency]:
         return [each for each in self.latencies.get(peer, []) if not each.failure]
@@ -80,7 +85,8 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        for cell, entry in zip(self.cells, plain["cells"], strict=True):
+        entries = plain["cells"] + plain["protocols"]
+        for cell, entry in zip(self.cells + self.protocols, entries, strict=True):
             entry["mode"] = cell.mode.value
             entry["msg_per_s"] = {"median": cell.rate, "best": cell.best}
             entry["server_cpu_us_per_msg"] = cell.cpu_us

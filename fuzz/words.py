@@ -55,7 +55,7 @@ def mqks_requests() -> list[bytes]:
     lines += [b"m%d publish --confirm e%d x" % (i, j) for i in NUMBERS for j in NUMBERS]
     lines += [b"m0 publish e0 %s" % body for body in BODIES]
     lines += [b"m publish reply/i.%d back" % i for i in (1, 2, 3, 5, 8)]
-    lines += [b"%s publish e0 x" % (b"i" * 40), b"m0 publish %s x" % (b"e" * 40)]
+    lines += [b"%s publish e0 x" % (b"i" * 300), b"m0 publish %s x" % (b"e" * 300)]
     for flags in (
         b"",
         b" --manual-ack",
@@ -68,7 +68,7 @@ def mqks_requests() -> list[bytes]:
         b"c0 consume q0",
         b"c0 consume q0 e0 --no",
         b"c0 consume q0 e0 e1 e2 e3 e4",
-        b"%s consume q0 e0" % (b"c" * 40),
+        b"%s consume q0 e0" % (b"c" * 300),
     ]
     lines += [b"r %s c%d m%d" % (verb, i, j) for verb in (b"ack", b"reject") for i in NUMBERS for j in NUMBERS]
     lines += [b"r %s --confirm c%d --all" % (verb, i) for verb in (b"ack", b"reject") for i in NUMBERS]
@@ -156,7 +156,9 @@ def sevx_requests() -> list[bytes]:
         b'c0 recv {"queue": "q0", "pattern": {}, "delete_queue_when_unused": 1e999}',
         b'c0 recv {"queue": "q0", "pattern": {}, "delete_queue_when_unused": "x"}',
         b'c0 recv {"queue": "%s", "pattern": {}}' % (b"q" * 40),
-        b'%s recv {"queue": "q0", "pattern": {}}' % (b"c" * 40),
+        b'%s recv {"queue": "q0", "pattern": {}}' % (b"c" * 300),
+        b"%s send {}" % (b"m" * 300),
+        b'm0 send {"event": "%s"}' % (b"e" * 300),
     ]
     for verb in (b"ack", b"reject"):
         lines += [b'r %s {"receiver_id": "c%d", "event_id": "m%d"}' % (verb, i, j) for i in NUMBERS for j in NUMBERS]

@@ -171,11 +171,14 @@ class World:
         session = client.current()
         limits = self.broker.limits
         kept, kept_max = buffered(session, limits)
-        assert session.closing or kept <= kept_max + client.last_read, f"{session.protocol}: keeps {kept} bytes of input"
+        assert session.closing or kept <= kept_max + client.last_read, (
+            f"{session.protocol}: keeps {kept} bytes of input"
+        )
         room = session.outbox_max + self._item_size_max() + client.answers
         assert session.outbox_size <= room, f"{session.protocol}: {session.outbox_size} bytes of output, {room} at most"
         for subscription in session.subscriptions():
             assert subscription.in_flight <= limits.unacked_max
+            assert len(subscription.name) <= limits.name_size_max + len(session.peer) + 1
             assert len(subscription.held()) == subscription.in_flight
 
     def _item_size_max(self) -> int:
@@ -197,11 +200,14 @@ class World:
 
     def check_empty(self) -> None:
         """When all have left."""
-        for _ in range(3):
-            self.advance(86_400_000_000)
-            self.turn()
-            self.check()
         broker = self.broker
+        for _ in range(TURNS_MAX):
+            due = broker.deadlines.next_due()
+            if due < 0:
+                break
+            self.advance(max(0, due - self.now))
+            self.turn()
+        self.check()
         assert not self.clients
         assert not self.hub.sessions
         assert not self.mqks.consumers
@@ -221,7 +227,8 @@ def check_queue(queue: Queue, limits: Limits) -> None:
     owed = queue.contents()
     assert queue.ready == len(queue.backlog)
     assert queue.ready + queue.unacked == len(owed) <= limits.queue_length_max
-    assert queue.bytes == sum(len(message.body) + MESSAGE_OVERHEAD for message, _ in owed)
+    held = sum(len(message.body) + MESSAGE_OVERHEAD for message, _ in owed)
+    assert queue.bytes == held, f"{queue!r} counts {queue.bytes} bytes and holds {held}"
     assert queue.bytes <= limits.queue_bytes_max + limits.body_size_max + MESSAGE_OVERHEAD
     for message, _ in owed:
         assert len(message.body) <= limits.body_size_max

@@ -66,9 +66,10 @@ def test_absent_flags_empty_and_foreign_variables_are_passed_over() -> None:
 
 
 def test_every_field_is_flag_variable_and_key(file: Path) -> None:
-    samples = {"host": "::1", "data": "d", "memory": "true", "queue_full": "drop-oldest", "log_level": "error"}
-    for key in Config.model_fields:
-        text = samples.get(key, "json" if key == "log_format" else "7")
+    samples = {"host": "::1", "data": "d", "memory": "true", "queue_full": "drop-oldest", "sync": "off"}
+    samples |= {"log_level": "error", "log_format": "json"}
+    for key, field in Config.model_fields.items():
+        text = samples.get(key, "true" if field.annotation is bool else "7")
         file.write_text(f'{key} = "{text}"\n')
         given = [load({key: text}), load({}, {env_of(key): text}), load({}, {}, file)]
         assert {getattr(config, key) for config in given} == {getattr(given[0], key)}

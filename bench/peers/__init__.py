@@ -1,6 +1,6 @@
 """Every peer the bench knows, in the order of the report. Ours comes first; ratios are taken against it."""
 
-from bench.peers import nats, penstock, rabbitmq, redis
+from bench.peers import nats, penstock, protocols, rabbitmq, redis
 from bench.peers.base import Missing, Mode, Peer
 
 PEERS: tuple[type[Peer], ...] = (
@@ -13,4 +13,16 @@ PEERS: tuple[type[Peer], ...] = (
     rabbitmq.Transient,
 )
 
-__all__ = ["PEERS", "Missing", "Mode", "Peer"]
+PROTOCOLS: tuple[type[penstock.Penstock], ...] = (
+    penstock.Mqks,
+    penstock.Any,
+    protocols.Smqs,
+    protocols.Sevx,
+    protocols.SevxCrowd,
+    protocols.MqmqPut,
+    protocols.MqmqGet,
+    protocols.Rq,
+)
+"""The table of protocols: views of one server. The first is what the others are measured by."""
+
+__all__ = ["PEERS", "PROTOCOLS", "Missing", "Mode", "Peer"]

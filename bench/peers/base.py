@@ -12,8 +12,14 @@ A peer is one row of the report. To add one, write a subclass and name it in `be
     feedback         what the consumer sends for delivery `index`: an ack, a request for the next, or nothing
     feedback_tail    what it adds after each batch of those
     barrier          a request whose answer proves that all feedback before it was handled
+    window           how many messages a consumer that has to ask for each asks for ahead; `feedback` is what asks then
     goodbye          what the consumer says after the clock has stopped, to take away what the round left
-    answer_mark      a byte string that occurs once in each answer to a publish; empty when there are no answers
+    answer_mark      a byte that occurs once in each answer to a publish; empty when there are no answers
+    body             what a message carries, where plain text would not do
+    course           how a round goes and what its clock measures; the most messages of one are `count_max`
+    crowd            what is said on a third connection, for others that shall be there during the round
+    crowd_leaves     and what takes them away after it
+    echo             for a round of requests and replies: how the other side answers
 
 A peer is copied for each round (`for_round`), with a topic of the round's own, so what one round left behind cannot be
 counted by the next.
@@ -27,6 +33,8 @@ from enum import Enum
 from pathlib import Path
 from typing import ClassVar, Self
 
+from bench import frames
+from bench.echo import Echo
 from bench.servers import Server
 from bench.wire import Exchange
 
@@ -36,6 +44,15 @@ class Mode(Enum):
 
     AUTO = "auto-ack"
     MANUAL = "manual-ack"
+
+
+class Course(Enum):
+    """How a round goes. The clock is on what the name says."""
+
+    THROUGH = "from the first send to the last delivery, to a consumer that was there before"
+    PUT = "a queue is filled with nobody there; it is emptied after the clock"
+    GET = "a queue is emptied; it was filled before the clock"
+    ECHO = "the consumer asks, and is answered by a process in the publisher's place"
 
 
 class Missing(Exception):
@@ -48,6 +65,9 @@ class Peer(ABC):
     latency: ClassVar[bool] = False
     """Whether the latency table has a row for it."""
 
+    course: ClassVar[Course] = Course.THROUGH
+    count_max: ClassVar[int] = frames.COUNT_MAX
+    window: ClassVar[int] = 0
     answer_mark: ClassVar[bytes] = b""
     noise: ClassVar[bytes] = b""
 
@@ -91,6 +111,18 @@ class Peer(ABC):
 
     def goodbye(self) -> list[Exchange]:
         return []
+
+    def body(self, index: int, size: int) -> bytes:
+        return frames.body(index, size)
+
+    def crowd(self) -> list[Exchange]:
+        return []
+
+    def crowd_leaves(self) -> list[Exchange]:
+        return []
+
+    def echo(self, size: int) -> Echo:
+        raise NotImplementedError(f"{self.name} has no replies")
 
     @property
     def port(self) -> int:

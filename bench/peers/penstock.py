@@ -1,31 +1,46 @@
-"""Penstock itself, in memory, one protocol per row."""
+"""Penstock itself, in memory, and MQKS, which the peers and the other protocols are measured by."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from bench.peers.base import Missing, Mode, Peer
 from bench.servers import Server, find_program, version_line
 from bench.wire import HOST, Exchange
 
-LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
+LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any")
 
 
 class Penstock(Peer):
-    """A server with one listener open; a subclass names the listener and speaks its protocol."""
+    """A server with all its listeners open; a subclass names the one it uses, and speaks its protocol."""
 
     listener: ClassVar[str]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ports: dict[str, int] = {}
+        self._version = ""
 
     def start(self, workdir: Path) -> None:
         program = find_program("penstock")
         if program is None:
             raise Missing("not installed: make setup")
         self._version = version_line(program, "--version")
-        ports = [word for name in LISTENERS for word in (f"--{name}", "0" if name == self.listener else "off")]
-        self.server = Server([program, "serve", *self.storage(workdir), "--host", HOST, *ports], workdir)
+        ports = [word for name in LISTENERS for word in (f"--{name}", "0")]
+        options = [*self.storage(workdir), "--host", HOST, *ports, "--http", "off"]
+        self.server = Server([program, "serve", *options], workdir)
         self.server.wait_until(self._is_ready)
+
+    def share(self, running: Penstock) -> Self:
+        """Speaks to a server that another row has started."""
+        self.server, self._ports, self._version = running.server, running._ports, running._version
+        return self
+
+    @property
+    def port(self) -> int:
+        return self._ports[self.listener]
 
     def storage(self, workdir: Path) -> list[str]:
         """The options that say where messages are kept."""
@@ -38,7 +53,7 @@ class Penstock(Peer):
         assert self.server is not None
         for line in self.server.output().splitlines():
             if line.startswith("ready "):
-                self.server.port = json.loads(line.removeprefix("ready "))[self.listener]
+                self._ports = json.loads(line.removeprefix("ready "))
                 return True
         return False
 
@@ -68,3 +83,11 @@ class Mqks(Penstock):
 
     def barrier(self, count: int) -> Exchange | None:
         return Exchange(b"b ping settled\n", b"b ok settled\n")
+
+
+class Any(Mqks):
+    """MQKS through the port that finds out by itself what is spoken."""
+
+    name = "penstock any"
+    listener = "any"
+    latency = False

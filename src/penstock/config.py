@@ -151,6 +151,11 @@ class Config(BaseSettings):
         default=1 << 20, description="Bytes waiting for one socket; above it deliveries wait."
     )
     events_per_queue_max: Count = Field(default=10_000, description="Events and patterns bound to one queue.")
+    sync: Literal["always", "interval", "off"] = Field(
+        default="always",
+        description="When the log is synced: always before a confirmation, at an interval of a second, or off.",
+    )
+    segment_bytes_max: Size = Field(default=128 << 20, description="Bytes of one file of the log.")
     smqs_lose_undone: bool = Field(
         default=False, description="SMQS: what a lost consumer had not done is gone, as in the original, not returned."
     )

@@ -80,7 +80,8 @@ def fits_one_line(message: Message) -> bool:
     if message.line_fit == LINE_UNKNOWN:
         body = message.body
         safe = is_word(message.id) and is_word(message.event) and not (body and body[-1] <= 32)
-        if safe and b"\n" not in body and b"\r" not in body and b"\0" not in body:
+        # Bytes are asked for by number: a search for a one-byte text is ten times as slow.
+        if safe and 10 not in body and 13 not in body and 0 not in body:
             message.line_fit = LINE_SAFE
         else:
             message.line_fit = LINE_UNSAFE

@@ -1,4 +1,4 @@
-"""One client for each of the five protocols, all with the same verbs, so that one test can ask the same of each of them.
+"""One client for each of the five protocols, all with the same verbs, so that one test can ask the same of each.
 
     put(queue, *bodies)          into the queue, by whatever the protocol has for it; returns when the broker has them
     consume(queue, manual)       take messages of the queue from now on
@@ -7,11 +7,12 @@
     ack, reject, ...             where the protocol has it: see `optional`
     close(), reset()             leave with FIN or RST
 
-MQKS and SEVX publish events instead of putting into queues. Their drivers use the queue's name as event, and bind the queue
-to it. So the bodies of these tests are JSON objects with an `event` member, as `job` makes them: all five can carry those.
+MQKS and SEVX publish events instead of putting into queues. Their drivers use the queue's name as event, and bind the
+queue to it. So the bodies of these tests are JSON objects with an `event` member, as `job` makes them, which all five
+can carry.
 
-"By now" needs no waiting: every driver knows a request that is answered at once and changes nothing, its fence. The broker
-handles a connection's requests in order, so whatever was to come before the answer has come.
+"By now" needs no waiting: every driver knows a request that is answered at once and changes nothing, its fence. The
+broker handles a connection's requests in order, so whatever was to come before the answer has come.
 """
 
 import json
@@ -96,6 +97,7 @@ class Driver(ABC):
 
     def declare(self, queue: bytes) -> None:
         """Have the queue there, and bound to what `put` publishes, before anybody consumes it."""
+        return  # where messages are put, they make the queue they need
 
     def put(self, queue: bytes, *bodies: bytes) -> None:
         requests = [self.encode_put(queue, body) for body in bodies]
@@ -112,6 +114,10 @@ class Driver(ABC):
     def attempt(self, request: bytes) -> Answer:
         """Send something that may be refused."""
         self.client.send(request + self.fence)
+        return self.read_answer()
+
+    def read_answer(self) -> Answer:
+        """What comes up to the answer to a fence, or up to the end of the connection."""
         units: list[bytes] = []
         try:
             while not self.is_fence_answer(unit := self.read_unit()):
@@ -125,7 +131,8 @@ class Driver(ABC):
         """Start consuming; with `manual`, what comes has to be acked. Protocols that know one mode only use that."""
 
     def want(self, count: int) -> None:
-        """Be ready for that many messages: there is something to do only where messages are fetched."""
+        """Be ready for that many messages."""
+        return  # only where messages are fetched, there is something to do
 
     @abstractmethod
     def decode_delivery(self, unit: bytes) -> Delivery: ...
@@ -147,14 +154,9 @@ class Driver(ABC):
 
     def pass_fence(self) -> list[bytes]:
         """The units that came before the answer to the fence."""
-        self.client.send(self.fence)
-        return self.read_to_fence()
-
-    def read_to_fence(self) -> list[bytes]:
-        units: list[bytes] = []
-        while not self.is_fence_answer(unit := self.read_unit()):
-            units.append(unit)
-        return units
+        answer = self.attempt(b"")
+        assert answer.stays, f"closed by the broker after {answer.units}"
+        return answer.units
 
     def is_fence_answer(self, unit: bytes) -> bool:
         return unit == self.fence_answer
@@ -529,8 +531,9 @@ class MqmqDriver(Driver):
 
 
 CLEAR, PONG, REQUEST, REPLY, DELIVERED, UNDELIVERED = b"\x01", b"\x06", b"\x0a", b"\x0b", b"\x0d", b"\x10"
-CONSUME, CONSUMING, CANCEL_QUEUE, SERVER_FULL = b"\x14", b"\x18", b"\x15", b"\x17"
-NOREPLY, QUEUEID, ID, QUEUE, PAYLOAD = b"\x21", b"\x60", b"\x80", b"\xa0", b"\xe0"
+BROADCAST, CONSUME, CONSUMING, CANCEL_QUEUE, SERVER_FULL = b"\x0e", b"\x14", b"\x18", b"\x15", b"\x17"
+EXCLUSIVE, NOREPLY, PRIORITY = b"\x20", b"\x21", b"\x40"
+QUEUEID, ID, QUEUE, PAYLOAD = b"\x60", b"\x80", b"\xa0", b"\xe0"
 NUMBER_SIZES = {2: 1, 3: 2, 4: 4}  # by the top three bits of a code
 LENGTH_SIZES = {5: 1, 6: 2, 7: 4}
 
@@ -578,9 +581,9 @@ class RqDriver(Driver):
     def accepted(self, request: bytes) -> list[bytes]:
         return [answer(fields_of(request)[ID], DELIVERED)]
 
-    def consume(self, queue: bytes, manual: bool = False) -> None:
+    def consume(self, queue: bytes, manual: bool = False, options: bytes = b"") -> None:
         self.queue = queue
-        self.client.send(CLEAR + command(QUEUE, queue) + CONSUME)
+        self.client.send(CLEAR + command(QUEUE, queue) + options + CONSUME)
         assert CONSUMING in fields_of(self.read_unit())
 
     def cancel(self) -> None:
@@ -609,6 +612,12 @@ class RqDriver(Driver):
 
     def reject(self, delivery: Delivery) -> None:
         self.client.send(answer(delivery.id, UNDELIVERED))
+
+    def decode_reply(self, unit: bytes) -> tuple[bytes, int]:
+        """The ID of a request and the number in its reply."""
+        fields = fields_of(unit)
+        assert REPLY in fields, unit
+        return fields[ID], number_of(fields[PAYLOAD])
 
     def read_unit(self) -> bytes:
         """Commands up to an action; CLEAR and NOP are none."""

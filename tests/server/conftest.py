@@ -131,10 +131,10 @@ class RunningBroker:
 class BrokerProcess:
     """`penstock serve` as users start it."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, memory: bool = True) -> None:
         doors = [word for name in PROTOCOLS for word in (f"--{name}", "0")]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "penstock.cli.main", "serve", "--memory", *doors, *arguments],
+            [sys.executable, "-m", "penstock.cli.main", "serve", *["--memory"][:memory], *doors, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -198,8 +198,8 @@ def start_broker() -> Iterator[Callable[..., RunningBroker]]:
 def start_process() -> Iterator[Callable[..., BrokerProcess]]:
     started: list[BrokerProcess] = []
 
-    def start(*arguments: str) -> BrokerProcess:
-        process = BrokerProcess(*arguments)
+    def start(*arguments: str, memory: bool = True) -> BrokerProcess:
+        process = BrokerProcess(*arguments, memory=memory)
         started.append(process)
         return process
 

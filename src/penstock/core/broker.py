@@ -21,6 +21,10 @@ from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message
 REPLY_PREFIX: Final = b"reply/"
 
 
+# How long consumers have at least to come back after a restart, in microseconds.
+RETURN_TIME: Final = 60_000_000
+
+
 class QueueExpiry(Timer):
     """Deletes a queue that nobody consumed for as long as it was told to wait."""
 
@@ -89,7 +93,7 @@ class Broker:
             if queue in closed:
                 # A replay routes the message here as well, whatever the limits are by then: write down that it was
                 # not kept.
-                self.log.settled(queue.name, message.offset, DROP)
+                self.log.settled(queue.ledger, message.offset, DROP)
             else:
                 queue.offer(message)
         if closed:
@@ -104,7 +108,7 @@ class Broker:
             raise self._body_too_large(message)
         queue = self.queues.get(name)
         if queue is None:
-            if self._awaiting and name.startswith(REPLY_PREFIX):
+            if self._awaiting and name.startswith(REPLY_PREFIX) and name[len(REPLY_PREFIX) :] in self._awaiting:
                 message.route = TO_CONSUMERS
                 self.published += 1
                 self.log.append(message)
@@ -247,6 +251,14 @@ class Broker:
             expiry = QueueExpiry(self, queue)
             self._expiries[queue.name] = expiry
             self.deadlines.set(expiry, now + queue.expires_after)
+
+    def expect_consumers(self, now: int) -> None:
+        """After a restart: queues that go when they are unused wait for their consumers to come back first."""
+        for queue in list(self.queues.values()):
+            if queue.expires_after != NEVER and queue.consumer_count() == 0:
+                expiry = QueueExpiry(self, queue)
+                self._expiries[queue.name] = expiry
+                self.deadlines.set(expiry, now + max(queue.expires_after, RETURN_TIME))
 
     def _stop_expiry(self, name: bytes) -> None:
         expiry = self._expiries.pop(name, None)

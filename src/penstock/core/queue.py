@@ -20,7 +20,7 @@ from typing import Final
 
 from penstock.core.limits import CONGESTED_BYTES, DROP_OLDEST, MESSAGE_OVERHEAD, Limits
 from penstock.core.subscription import Delivery, Subscription
-from penstock.log.port import Log
+from penstock.log.port import Ledger, Log
 from penstock.message import ACCEPT, DROP, REJECT, RETURN, Message
 
 NEVER: Final = -1
@@ -49,6 +49,7 @@ class Queue:
     def __init__(self, name: bytes, log: Log, limits: Limits, usage: Usage) -> None:
         self.name = name
         self.log = log
+        self.ledger = Ledger(name)
         self.limits = limits
         self.usage = usage
         self.events: tuple[bytes, ...] = ()
@@ -141,7 +142,7 @@ class Queue:
                 continue
             self._shrink(len(message.body) + MESSAGE_OVERHEAD)
             self.delivered += 1
-            self.log.settled(self.name, message.offset, ACCEPT)
+            self.log.settled(self.ledger, message.offset, ACCEPT)
             if message.requester is not None:
                 message.requester.delivered(message)
             return message
@@ -174,7 +175,7 @@ class Queue:
             self._grow(size)
             more = subscription.deliver(message, retry, delivery)
         else:
-            self.log.settled(self.name, message.offset, ACCEPT)
+            self.log.settled(self.ledger, message.offset, ACCEPT)
             if message.requester is not None:
                 message.requester.delivered(message)
             more = subscription.deliver(message, retry, None)
@@ -263,7 +264,7 @@ class Queue:
 
     def accept(self, delivery: Delivery) -> None:
         self._close(delivery)
-        self.log.settled(self.name, delivery.message.offset, ACCEPT)
+        self.log.settled(self.ledger, delivery.message.offset, ACCEPT)
 
     def reject(self, delivery: Delivery) -> None:
         """Back to the end of the queue, for the next in line."""
@@ -272,7 +273,7 @@ class Queue:
         if self._worn_out(message, delivery.retry):
             return
         log = self.log
-        log.settled(self.name, message.offset, REJECT)
+        log.settled(self.ledger, message.offset, REJECT)
         self.backlog.append(Redelivery(message, delivery.retry + 1, log.next_offset - 1, log.position))
         self.ready += 1
         self._grow(len(message.body) + MESSAGE_OVERHEAD)
@@ -288,7 +289,7 @@ class Queue:
             retry = delivery.retry
             if how == RETURN:
                 retry += 1
-                self.log.settled(self.name, message.offset, RETURN)
+                self.log.settled(self.ledger, message.offset, RETURN)
             returned.append(Redelivery(message, retry, delivery.bound, delivery.serial))
             self.ready += 1
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
@@ -343,7 +344,7 @@ class Queue:
 
     def _lose(self, message: Message, reason: str) -> None:
         self.dropped += 1
-        self.log.settled(self.name, message.offset, DROP)
+        self.log.settled(self.ledger, message.offset, DROP)
         if message.requester is not None and not message.revoked:
             message.requester.undelivered(message, reason)
 

@@ -11,6 +11,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue, Redelivery
 from penstock.errors import LogError
+from penstock.log.block import Block
 from penstock.log.port import Change, Log
 from penstock.message import BY_EVENT, REJECT, RETURN, TO_QUEUE, Message
 
@@ -40,9 +41,20 @@ class Replay:
             self._next_offset = entry.offset + 1
             self._message(entry)
         elif entry.kind == Change.SETTLED:
-            self._settled(entry)
+            self._settle(entry.queue, entry.offset, entry.number, self._next_offset - 1)
         else:
             self._topology(entry)
+
+    def apply_block(self, block: Block) -> None:
+        """The entries of one block of a log on disk."""
+        for change in block.changes():
+            self.apply(change)
+        for index in range(block.message_count):
+            self.apply(block.message(index))
+        for run in block.runs():
+            for offset in range(run.first, run.first + run.count):
+                self._position += 1
+                self._settle(run.queue, offset, run.how, run.bound)
 
     def finish(self) -> Broker:
         """The broker as the log left it; the log it was given goes on counting where the entries stopped."""
@@ -62,18 +74,19 @@ class Replay:
             for queue in self.broker.routing.route(message) or ():
                 self._owed[queue.name][message.offset] = _Owed(message)
 
-    def _settled(self, change: Change) -> None:
-        owed = self._owed[change.queue]
-        if change.number == REJECT:
-            entry = owed.pop(change.offset)
+    def _settle(self, queue: bytes, offset: int, how: int, bound: int) -> None:
+        """End a message of a queue, or send it back into it; a rejected one goes behind offset `bound`."""
+        owed = self._owed[queue]
+        if how == REJECT:
+            entry = owed.pop(offset)
             entry.retry += 1
-            entry.bound = self._next_offset - 1
+            entry.bound = bound
             entry.serial = self._position
-            owed[change.offset] = entry
-        elif change.number == RETURN:
-            owed[change.offset].retry += 1
+            owed[offset] = entry
+        elif how == RETURN:
+            owed[offset].retry += 1
         else:
-            del owed[change.offset]
+            del owed[offset]
 
     def _topology(self, change: Change) -> None:
         broker = self.broker

@@ -1,6 +1,6 @@
 """A log that forgets: offsets and positions are handed out, nothing is kept unless asked for."""
 
-from penstock.log.port import Change, Log
+from penstock.log.port import Change, Ledger, Log
 from penstock.message import Message
 
 
@@ -23,11 +23,11 @@ class MemoryLog(Log):
         if self.keep:
             self.entries.append(message)
 
-    def settled(self, queue: bytes, offset: int, how: int) -> None:
+    def settled(self, ledger: Ledger, offset: int, how: int) -> None:
         self.position += 1
         self.durable = self.position
         if self.keep:
-            self.entries.append(Change(Change.SETTLED, queue, offset, how))
+            self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how))
 
     def changed(self, change: Change) -> None:
         self.position += 1

@@ -38,6 +38,15 @@ class Change:
         return f"<Change {self.kind} {self.queue!r} offset={self.offset} number={self.number} {self.names!r}>"
 
 
+class Ledger:
+    """A queue, as its log knows it: the name, and room for the log to note settlements that belong together."""
+
+    def __init__(self, queue: bytes) -> None:
+        self.queue = queue
+        self.run_first = -1  # settlements not written yet: accepted from here ...
+        self.run_next = -1  # ... up to, and without, here
+
+
 class Log:
     """The port. One instance is owned by one broker; nobody else appends."""
 
@@ -45,12 +54,14 @@ class Log:
         self.next_offset = 0
         self.position = 0
         self.durable = 0
+        self.is_instant = True  # what is accepted is as safe as it will ever be
 
     def append(self, message: Message) -> None:
         """Take a message and give it its offset."""
         raise NotImplementedError
 
-    def settled(self, queue: bytes, offset: int, how: int) -> None:
+    def settled(self, ledger: Ledger, offset: int, how: int) -> None:
+        """A message of the queue has ended, or goes back into it: `how` is message.ACCEPT, REJECT ..."""
         raise NotImplementedError
 
     def changed(self, change: Change) -> None:

@@ -7,6 +7,7 @@ from typing import cast
 from penstock.clock import Clock
 from penstock.core.limits import CONGESTED_BYTES
 from penstock.core.queue import Queue
+from penstock.server.storage import Storage
 from penstock.wire.session import Dialect, Hub, Session
 
 # Above this many bytes the kernel and the loop have not taken yet, a session gets no more deliveries.
@@ -36,6 +37,7 @@ class Switchboard:
         self.slowed: dict[Queue, Slowdown] = {}
         self.flush_planned = False
         self.draining = False
+        self.storage: Storage | None = None
 
     def plan_flush(self) -> None:
         if not self.flush_planned:
@@ -48,6 +50,8 @@ class Switchboard:
         hub = self.hub
         if hub.awake:
             self._run_awake()
+        if self.storage is not None:
+            self.storage.end_turn(self.clock.now())
         dirty = hub.dirty
         hub.dirty = []
         for session in dirty:
@@ -57,7 +61,7 @@ class Switchboard:
         if self.slowed:
             for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < CONGESTED_BYTES // 2]:
                 slowdown.end()
-        if self.paused and hub.broker.usage.bytes < hub.limits.memory_bytes_max:
+        if self.paused and not self.is_short():
             self._resume_publishers()
         self._arm_timer()
 
@@ -85,11 +89,18 @@ class Switchboard:
         slowdown.connections.append(connection)
         connection.pause_reading()
 
+    def is_short(self) -> bool:
+        """Whether memory is short, or the disk is behind."""
+        if self.storage is not None and self.storage.is_behind():
+            return True
+        return self.hub.broker.usage.bytes >= self.hub.limits.memory_bytes_max
+
     def pause_publisher(self, connection: "Connection") -> None:
-        """Memory is short: read no more from a client that publishes until queues have emptied somewhat."""
+        """Read no more from a client that publishes until queues have emptied somewhat, or the disk has caught up."""
         if not self.paused:
             held = self.hub.broker.usage.bytes
-            self.hub.report("warning", "publishers.paused", {"limit": "memory_bytes_max", "bytes": held})
+            limit = "memory_bytes_max" if held >= self.hub.limits.memory_bytes_max else "the disk is behind"
+            self.hub.report("warning", "publishers.paused", {"limit": limit, "bytes": held})
         self.paused.append(connection)
         connection.pause_reading()
 
@@ -193,7 +204,7 @@ class Connection(asyncio.Protocol):
         if usage.congested is not None:
             board.slow_down(self, usage.congested)
             usage.congested = None
-        if usage.bytes >= hub.limits.memory_bytes_max and hub.broker.published != before and not takes_work(session):
+        if board.is_short() and hub.broker.published != before and not takes_work(session):
             board.pause_publisher(self)
 
     def pause_reading(self) -> None:

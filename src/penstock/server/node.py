@@ -15,11 +15,11 @@ from penstock.clock import Clock, SystemClock
 from penstock.config import Config
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
-from penstock.errors import ConfigError
 from penstock.log.memory import MemoryLog
 from penstock.server.connection import Switchboard
 from penstock.server.listener import Listener
 from penstock.server.logs import start_logs
+from penstock.server.storage import Storage
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.session import Hub, Options, Report
 from penstock.wire.sniff import AnyDoor
@@ -34,8 +34,13 @@ class Node:
         self.config = config
         self.report = report
         self.clock = clock or SystemClock()
-        self.log = MemoryLog()
-        self.broker = Broker(self.log, limits_of(config))
+        limits = limits_of(config)
+        self.storage: Storage | None = None
+        if config.data is None:
+            self.broker = Broker(MemoryLog(), limits)
+        else:
+            self.storage = Storage(config.data, config.sync, config.segment_bytes_max, report)
+            self.broker = self.storage.open(limits, self.clock.now())
         self.hub = Hub(self.broker, report, options_of(config))
         dialects = [make(self.hub) for make in DIALECTS]
         self.dialects = {dialect.name: dialect for dialect in [*dialects, AnyDoor(self.hub, dialects)]}
@@ -45,6 +50,10 @@ class Node:
         """Open every door; returns the ports by protocol once all of them accept."""
         config = self.config
         self.switchboard = Switchboard(asyncio.get_running_loop(), self.hub, self.clock, config.connections_max)
+        if self.storage is not None:
+            board = self.switchboard
+            self.storage.start(board.loop, self.hub, board.plan_flush)
+            board.storage = self.storage
         for name, port in config.ports().items():
             dialect = self.dialects.get(name)
             if port is not None and dialect is not None:
@@ -74,6 +83,8 @@ class Node:
             else:
                 connection.transport.close()
         await _until(lambda: not board.connections, deadline + 1)
+        if self.storage is not None:
+            self.storage.stop()
         if board.timer is not None:
             board.timer.cancel()
 
@@ -118,8 +129,6 @@ def options_of(config: Config) -> Options:
 
 def serve(config: Config) -> int:
     """Run a broker until SIGTERM or SIGINT; the exit code."""
-    if config.data is not None:
-        raise ConfigError("data", str(config.data), "this version", "keeps messages in memory only; leave --data out")
     report = start_logs(config.log_level, config.log_format)
     _raise_open_files()
     # Messages live and die by reference count; the collector only has to find rare cycles, so it need not look often.
@@ -136,8 +145,13 @@ async def _serve(config: Config, report: Report) -> int:
         loop.add_signal_handler(signal_number, stopped.set)
     node = Node(config, report)
     ports = await node.start()
-    if not config.memory:
-        report("warning", "log.volatile", {"reason": "messages are kept in memory and end with the process"})
+    if config.data is None:
+        level = "info" if config.memory else "warning"
+        report(level, "log.volatile", {"reason": "without --data messages are kept in memory and end with the process"})
+    elif config.sync != "always":
+        report(
+            "warning", "log.sync", {"sync": config.sync, "reason": "a confirmed message can be lost with the machine"}
+        )
     sys.stdout.write(f"ready {json.dumps(ports)}\n")
     sys.stdout.flush()
     report("info", "node.ready", {"ports": ports})

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from penstock.errors import ProtocolError
-
 _HTTP_METHODS: Final = tuple(
     [method + b" " for method in b"GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PRI".split()]
 )
@@ -14,13 +12,15 @@ class LineBuffer:
 
     def __init__(self, size_max: int) -> None:
         self.size_max = size_max
+        self.fault = ""  # why nothing more can be read: a line was longer than the cap
         self._tail = b""
         self._growing: bytearray | None = None  # a tail that one read was not enough to finish
 
     def split(self, data: bytes) -> list[bytes]:
         """The lines that are complete now, without their LF.
 
-        Raises ProtocolError when an unfinished line is longer than the cap; nothing of it is kept then.
+        A line longer than the cap, finished or not, ends it all, wherever the reads were cut: the lines before it are
+        given, nothing from it on is kept, and `fault` says so.
         """
         if b"\n" not in data:
             self._hold(data)
@@ -34,7 +34,23 @@ class LineBuffer:
             data = self._tail + data
         lines = data.split(b"\n")
         self._tail = lines.pop()
+        if len(data) > self.size_max:
+            return self._up_to_overlong(lines)
         return lines
+
+    def _up_to_overlong(self, lines: list[bytes]) -> list[bytes]:
+        for place, line in enumerate(lines):
+            if len(line) > self.size_max:
+                self._give_up(len(line))
+                return lines[:place]
+        if len(self._tail) > self.size_max:
+            self._give_up(len(self._tail))
+        return lines
+
+    def _give_up(self, size: int) -> None:
+        self._tail = b""
+        self._growing = None
+        self.fault = f"line of {size} bytes: line_size_max is {self.size_max}"
 
     def pending(self) -> int:
         """How many bytes of an unfinished line are kept."""
@@ -62,9 +78,7 @@ class LineBuffer:
             self._tail = b""
         growing += data
         if len(growing) > self.size_max:
-            size = len(growing)
-            self._growing = None
-            raise ProtocolError(f"line of {size} bytes and no end: line_size_max is {self.size_max}")
+            self._give_up(len(growing))
 
 
 def may_begin_text(head: bytes) -> bool:

@@ -59,6 +59,7 @@ class Hub:
         self.ids = IdSource(id_prefix or random_id(10) + b".")
         self.sessions: dict[Session, None] = {}
         self.dirty: list[Session] = []  # have something to write
+        self.receipts: list[Receipt] = []  # confirmations of this turn, for when it is safe
         self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
 
     def run_awake(self, now: int) -> None:
@@ -75,6 +76,14 @@ class Hub:
                 session.wake(now)
 
 
+class Receipt:
+    """A confirmation that waits until what it confirms is safe."""
+
+    def __init__(self, session: "Session", answer: bytes) -> None:
+        self.session = session
+        self.answer = answer
+
+
 class Session:
     """One client, from its first byte to goodbye."""
 
@@ -86,6 +95,7 @@ class Session:
         self.peer = peer
         self.outbox = BytesWriter()
         self.outbox_max = hub.limits.outbox_bytes_max
+        self.unconfirmed = 0  # confirmations that wait for the disk
         self.waits_for_room = False  # executes nothing while its answers are not read, so there is no use in reading on
         self.closing = False  # write what is there, then close
         self.over = False  # the connection is gone
@@ -115,8 +125,9 @@ class Session:
             self.broker.suspend(subscription)
 
     def resume(self) -> None:
-        for subscription in self.subscriptions():
-            self.broker.resume(subscription)
+        if not self.closing:
+            for subscription in self.subscriptions():
+                self.broker.resume(subscription)
 
     def end(self, now: int) -> None:
         """The connection is gone: its consumers end, what they held goes back."""
@@ -148,9 +159,19 @@ class Session:
         return []
 
     def send(self, data: bytes) -> None:
+        """Answer now."""
+        self.write(data)
+
+    def write(self, data: bytes) -> None:
         if len(self.outbox) == 0:
             self.hub.dirty.append(self)
         self.outbox.write(data)
+
+    def release(self, answer: bytes) -> None:
+        """What was to be confirmed is safe."""
+        self.unconfirmed -= 1
+        if not self.over:
+            self.write(answer)
 
     def confirm(self, answer: bytes) -> None:
         """Answer once all that is accepted in this turn is as safe as this broker promises: the one road of every
@@ -159,8 +180,11 @@ class Session:
         Called before the request is carried out, where a consumer of this very connection may be given something by it:
         the answer goes first then.
         """
-        assert self.broker.log.durable >= self.broker.log.position
-        self.send(answer)
+        if self.broker.log.is_instant:
+            self.send(answer)
+        else:
+            self.unconfirmed += 1
+            self.hub.receipts.append(Receipt(self, answer))
 
     def publish_confirmed(self, message: Message, answer: bytes) -> None:
         """Publish, and confirm before a consumer of this very connection is given the message."""
@@ -169,9 +193,13 @@ class Session:
         try:
             self.broker.publish(message)
         except Refused:
-            written = self.outbox.getvalue()
-            self.outbox.truncate(mark)
-            self.outbox.write(written[mark + len(answer) :])
+            if self.broker.log.is_instant:
+                written = self.outbox.getvalue()
+                self.outbox.truncate(mark)
+                self.outbox.write(written[mark + len(answer) :])
+            else:
+                self.unconfirmed -= 1
+                self.hub.receipts.pop()
             raise
 
     def fail(self, reason: str, request: bytes) -> bytes:
@@ -192,9 +220,11 @@ class Session:
         return error_id
 
     def hang_up(self) -> None:
-        """Close once what is in the outbox is written."""
+        """Close once what is in the outbox is written. What came after that would be lost, so nothing does."""
         if not self.closing:
             self.closing = True
+            for subscription in self.subscriptions():
+                self.broker.suspend(subscription)
             if len(self.outbox) == 0:
                 self.hub.dirty.append(self)
 

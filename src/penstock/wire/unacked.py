@@ -12,9 +12,6 @@ class Unacked:
         self._first: dict[bytes, Delivery] = {}
         self._others: dict[bytes, deque[Delivery]] = {}
 
-    def __len__(self) -> int:
-        return len(self._first) + sum([len(others) for others in self._others.values()])
-
     def add(self, id: bytes, delivery: Delivery) -> None:
         if id in self._first:
             others = self._others.get(id)

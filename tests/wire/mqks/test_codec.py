@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.errors import ProtocolError
 from penstock.message import Message
 from penstock.wire.lines import LineBuffer, looks_like_http
 from penstock.wire.mqks.codec import (
@@ -145,8 +144,16 @@ def test_any_split_of_the_bytes_gives_the_same_lines(lines: list[bytes], data: s
 def test_a_line_without_end_is_given_up_at_the_limit_and_not_kept() -> None:
     buffer = LineBuffer(1000)
     buffer.split(b"x" * 1000)
-    with pytest.raises(ProtocolError, match="line_size_max is 1000"):
-        buffer.split(b"x")
+    assert not buffer.fault
+    assert buffer.split(b"x") == []
+    assert "line_size_max is 1000" in buffer.fault
+    assert buffer.pending() == 0
+
+
+def test_a_finished_line_over_the_limit_is_given_up_as_well_and_those_before_it_are_not() -> None:
+    buffer = LineBuffer(3)
+    assert buffer.split(b"abc\n\nabcd\nx\n") == [b"abc", b""]
+    assert buffer.fault == "line of 4 bytes: line_size_max is 3"
     assert buffer.pending() == 0
 
 

@@ -279,17 +279,20 @@ def test_a_request_without_an_id_is_given_one(house: House, client: TestClient) 
     assert rest == b"ok "
     assert DTID.fullmatch(id)
     assert id.startswith(b"20161231235959123456")
-    ok, delivery = client.say(b' send {"a": 1}')
-    assert ok.endswith(b" ok ")
-    assert delivery == id + b" ok " + ok.partition(b" ")[0] + b' {"a": 1}'
+    for _ in range(2):
+        ok, delivery = client.say(b' send {"a": 1}')
+        event_id, _, rest = ok.partition(b" ")
+        assert rest == b"ok "
+        assert DTID.fullmatch(event_id)
+        assert delivery == id + b" ok " + event_id + b' {"a": 1}'
     assert client.say(b'x delete_receiver {"receiver_id": "%s"}' % id) == [b"x ok "]
     assert house.sevx.receivers == {}
 
 
 @pytest.mark.parametrize("line", [b"", b"   ", b"\r", b"\xff send {}", b"a\rb send {}", b"x" * 2000 + b" send {}"])
 def test_a_line_whose_id_cannot_be_said_again_is_refused_under_a_new_one(client: TestClient, line: bytes) -> None:
-    (answer,) = client.say(line)
-    assert DTID.fullmatch(error_of(answer))
+    for answer in client.say(line, line):
+        assert DTID.fullmatch(error_of(answer))
 
 
 def test_any_other_word_is_an_id(client: TestClient) -> None:
@@ -617,6 +620,25 @@ def test_settling_what_is_not_there_is_fine(client: TestClient) -> None:
         assert client.say(b'x %s {"receiver_id": "r", "event_id": "9"}' % action) == [b"x ok "]
         assert client.say(b'x %s {"receiver_id": "nobody", "event_id": "1"}' % action) == [b"x ok "]
         assert client.say(b'x %s {"receiver_id": "nobody", "all": true}' % action) == [b"x ok "]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"event_id": "1", "receiver_id": "r"}',
+        b' {"receiver_id": "r", "event_id": "1"} \r',
+        b'{"receiver_id": "r", "event_id": "1", "all": false}',
+        b'{"receiver_id": "r", "all": true}',
+        b'{"receiver_id": "r", "event_id": "9", "all": true}',
+        b'{"receiver_id": "\\u0072", "event_id": "1", "wait": 1}',
+    ],
+)
+@pytest.mark.parametrize("size", [1, 24])
+def test_an_ack_may_be_written_in_many_ways(house: House, client: TestClient, text: bytes, size: int) -> None:
+    client.recv(manual_ack=True)
+    client.say(b"1 send {}")
+    assert client.say(b"a" * size + b" ack " + text) == [b"a" * size + b" ok "]
+    assert house.broker.queues[b"q"].unacked == 0
 
 
 def test_an_event_is_acked_once(house: House, client: TestClient) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from penstock.core.subscription import Delivery, Subscription
-from penstock.errors import ProtocolError, Refused
+from penstock.errors import TOO_LARGE, Refused
 from penstock.message import LINE_SAFE, Message
 from penstock.wire.expression import ExpressionError, evaluate, render
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
@@ -50,10 +50,12 @@ class Mqks(Dialect):
 
     def recognise(self, head: bytes) -> int:
         """By the action of the first line; `ack` and `_eval` are SEVX's too, which has JSON behind them."""
-        line, end, _ = head.partition(b"\n")
+        line, end, _ = head[: RECOGNISE_WITHIN + 1].partition(b"\n")
+        if not may_begin_text(line):
+            return NO
         words = line.split(b" ", 2)
         if len(words) < 3 or not (words[2] or end):
-            return NO if end or len(line) > RECOGNISE_WITHIN or not may_begin_text(line) else MAYBE
+            return NO if end or len(line) > RECOGNISE_WITHIN else MAYBE
         if words[1] not in HANDLERS:
             return NO
         return NO if words[2].startswith(b"{") and words[1] in SHARED_WITH_SEVX else YES
@@ -104,6 +106,7 @@ class MqksSession(Session):
         super().__init__(dialect.hub, peer)
         self.dialect = dialect
         self.lines = LineBuffer(dialect.hub.limits.line_size_max)
+        self.name_size_max = dialect.hub.limits.name_size_max
         self.own: dict[bytes, Consumer] = {}
         self.fresh = True
 
@@ -111,12 +114,7 @@ class MqksSession(Session):
         if self.closing:
             return
         self.now = now
-        try:
-            lines = self.lines.split(data)
-        except ProtocolError as error:
-            self.send(encode_error(NOBODY, self.fail(error.reason, b"")))
-            self.hang_up()
-            return
+        lines = self.lines.split(data)
         if self.fresh and lines:
             self.fresh = False
             if looks_like_http(lines[0]):
@@ -124,11 +122,15 @@ class MqksSession(Session):
                 self.hang_up()
                 return
         self._run(lines)
+        if self.lines.fault:
+            self.send(encode_error(NOBODY, self.fail(self.lines.fault, b"")))
+            self.hang_up()
 
     def _run(self, lines: list[bytes]) -> None:
         broker = self.broker
         consumers = self.dialect.consumers
         now = self.now
+        name_size_max = self.name_size_max
         for line in lines:
             parts = line.split(b" ", 3)
             # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of
@@ -136,7 +138,8 @@ class MqksSession(Session):
             if len(parts) == 4 and parts[1] == b"publish":
                 event = parts[2]
                 data = parts[3]
-                if data and data[-1] > 32 and event != b"--confirm":
+                fits = len(parts[0]) <= name_size_max and len(event) <= name_size_max
+                if fits and data and data[-1] > 32 and event != b"--confirm":
                     message = Message(parts[0], event, data, now, PROTOCOL)
                     message.line_fit = LINE_SAFE
                     try:
@@ -157,6 +160,9 @@ class MqksSession(Session):
         if request is None:
             self._refuse(NOBODY, "expected {request_id} {action} {data}", line)
             return
+        if len(request.id) > self.name_size_max:
+            self._refuse(NOBODY, f"id of {len(request.id)} bytes: name_size_max is {self.name_size_max}", line)
+            return
         handler = HANDLERS.get(request.action)
         if handler is None:
             self._refuse(request.id, "unknown action", line)
@@ -168,6 +174,8 @@ class MqksSession(Session):
 
     def on_publish(self, request: Request) -> None:
         event, data = decode_publish(request.rest)
+        if len(event) > self.name_size_max:
+            raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {self.name_size_max}")
         message = Message(request.id, event, data, self.now, PROTOCOL)
         if request.confirm:
             self.publish_confirmed(message, encode_ok(request.id))
@@ -180,7 +188,9 @@ class MqksSession(Session):
         broker.bind(arguments.queue, arguments.events)
         if arguments.expires_after is not None:
             broker.expire(arguments.queue, arguments.expires_after)
-        self._ok(request)
+        if request.confirm:
+            # At once, before the backlog: whatever is confirmed later is behind the queue in the log.
+            self.send(encode_ok(request.id))
         consumer = Consumer(self, request.id, arguments.manual_ack)
         former = self.dialect.consumers.get(request.id)
         if former is not None:

@@ -308,6 +308,13 @@ class MqmqSession(Session):
 
     # -- the connection ---------------------------------------------------------------------------------------------
 
+    def send(self, data: bytes) -> None:
+        """Answers carry no ids, so none may overtake a confirmation that waits for the disk."""
+        if self.unconfirmed:
+            self.confirm(data)
+        else:
+            self.write(data)
+
     def pause(self) -> None:
         self.paused = True
         super().pause()

@@ -12,7 +12,7 @@ from orjson import loads as orjson_loads
 
 from penstock.core.patterns import canonical_text
 from penstock.core.subscription import Delivery, Subscription
-from penstock.errors import ProtocolError, Refused
+from penstock.errors import Refused
 from penstock.message import LINE_SAFE, Message
 from penstock.wire.expression import ExpressionError, evaluate
 from penstock.wire.ids import random_id
@@ -68,13 +68,13 @@ class Sevx(Dialect):
 
     def recognise(self, head: bytes) -> int:
         """By the action of the first line; `ack` and `_eval` are MQKS's too, which has no JSON behind them."""
-        line, end, _ = head.partition(b"\n")
+        line, end, _ = head[: RECOGNISE_WITHIN + 1].partition(b"\n")
+        if not may_begin_text(line):
+            return NO
         words = line.split(b" ", 2)
-        if end:
+        if end or (len(words) == 3 and words[2]):
             return self._recognise_line(words)
-        if len(words) == 3 and words[2]:
-            return self._recognise_line(words)
-        if len(line) > RECOGNISE_WITHIN or not may_begin_text(line):
+        if len(line) > RECOGNISE_WITHIN:
             return NO
         if len(words) > 1 and not any(action.startswith(words[1]) for action in HANDLERS):
             return NO
@@ -154,7 +154,7 @@ class SevxSession(Session):
         self.lines = LineBuffer(dialect.hub.limits.line_size_max)
         self.own: dict[bytes, Receiver] = {}
         self.fresh = True
-        self.id_size = 24  # of the ids it sends with: a dtid's, until another is seen
+        self.id_size = 24  # of the ids of its requests: a dtid's, until another is seen
         self.rest_is_clean = True  # the beginning of a line that is kept, see `feed`
         self.blocked = False  # the socket takes no more
         self.overrun = 0  # bytes of events given out since then
@@ -166,12 +166,7 @@ class SevxSession(Session):
         if self.closing:
             return
         self.now = now
-        try:
-            lines = self.lines.split(data)
-        except ProtocolError as error:
-            self._refuse(self._new_id(), error.reason, data)
-            self.hang_up()
-            return
+        lines = self.lines.split(data)
         # A read without a CR and of ASCII alone, as most are, spares looking for such things in each of its lines.
         clean = data.isascii() and RETURN not in data
         if lines:
@@ -186,15 +181,23 @@ class SevxSession(Session):
             self._run(lines, is_clean)
         elif not clean:
             self.rest_is_clean = False
+        if self.lines.fault:
+            self._refuse(self._new_id(), self.lines.fault, b"")
+            self.hang_up()
 
     def _run(self, lines: list[bytes], is_clean: bool) -> None:
         for line in lines:
-            # The most frequent line is recognised before a Request is made of it. A client's ids are mostly of a size.
+            # The two most frequent lines, a send and an ack of one event, are recognised before a Request is made of
+            # them. The ids that a client makes up are mostly of one size.
             size = self.id_size
             if line[size : size + 6] == b" send ":
                 id = line[:size]
                 if SPACE not in id and (is_clean or id.isalnum()):
                     self._publish(id, line[size + 6 :], is_clean, line)
+                    continue
+            elif line[size : size + 5] == b" ack ":
+                id = line[:size]
+                if SPACE not in id and (is_clean or id.isalnum()) and self._ack_one(id, line[size + 5 :]):
                     continue
             self._request(line.rstrip())
 
@@ -223,6 +226,25 @@ class SevxSession(Session):
             self._refuse(id, str(refusal), line)
         message.document = None  # it was for the routing; a queue would hold it as long as the message
 
+    def _ack_one(self, id: bytes, text: bytes) -> bool:
+        """Take an ack that names a receiver and an event, and nothing else; False when it is not like that."""
+        try:
+            arguments: object = loads(text)
+        except ValueError:
+            return False
+        if not isinstance(arguments, dict) or len(arguments) != 2:
+            return False
+        receiver_id = arguments.get("receiver_id")
+        event_id = arguments.get("event_id")
+        if not isinstance(receiver_id, str) or not isinstance(event_id, str):
+            return False
+        receiver = self.dialect.receivers.get(receiver_id.encode())
+        delivery = None if receiver is None else receiver.unacked.take(event_id.encode())
+        self.confirm(id + b" ok \n")
+        if delivery is not None:
+            self.broker.accept(delivery)
+        return True
+
     def _request(self, line: bytes) -> None:
         request = decode(line)
         if not request.id:
@@ -233,6 +255,7 @@ class SevxSession(Session):
                 self._new_id(), f"request_id is no UTF-8, or longer than name_size_max, {size_max} bytes", line
             )
             return
+        self.id_size = len(request.id)
         handler = HANDLERS.get(request.action)
         if handler is None:
             self._refuse(request.id, "expected {request_id} {action} {data} with an action there is", line)
@@ -245,7 +268,6 @@ class SevxSession(Session):
     # -- requests ---------------------------------------------------------------------------------------------------
 
     def on_send(self, request: Request) -> None:
-        self.id_size = len(request.id)
         self._publish(request.id, request.text, False, request.text)
 
     def on_recv(self, request: Request) -> None:
@@ -258,7 +280,7 @@ class SevxSession(Session):
             broker.expire(queue, arguments.expires_after)
         elif is_new:
             broker.expire(queue, AT_ONCE)
-        self.confirm(encode_ok(request.id))
+        self.send(encode_ok(request.id))
         receiver = Receiver(self, request.id, arguments.manual_ack)
         former = self.dialect.receivers.get(request.id)
         if former is not None:

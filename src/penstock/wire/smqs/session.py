@@ -15,7 +15,7 @@ from typing import Final
 
 from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
-from penstock.errors import ProtocolError, Refused
+from penstock.errors import Refused
 from penstock.message import Message
 from penstock.wire.lines import LineBuffer, looks_like_http
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Session
@@ -53,7 +53,7 @@ class Smqs(Dialect):
 
     def recognise(self, head: bytes) -> int:
         """By the letter and the colon, unless the first line could be `{id} {action} ...` with such an id."""
-        line, end, _ = head.partition(b"\n")
+        line, end, _ = head[: RECOGNISE_WITHIN + 1].partition(b"\n")
         if len(line) < 2 or line == b"S\r":
             if end:
                 return YES if line.rstrip() == STATS else NO
@@ -134,12 +134,7 @@ class SmqsSession(Session):
             return
         self.now = now
         self.complained = False
-        try:
-            lines = self.lines.split(data)
-        except ProtocolError as error:
-            self.fail(error.reason, data)
-            self.hang_up()
-            return
+        lines = self.lines.split(data)
         if lines:
             if self.fresh and looks_like_http(lines[0]):
                 self.fail("an HTTP request on the SMQS port", lines[0])
@@ -147,6 +142,9 @@ class SmqsSession(Session):
                 return
             self.fresh = False
             self._run(lines)
+        if self.lines.fault:
+            self.fail(self.lines.fault, b"")
+            self.hang_up()
         self._watch_rest(now)
 
     def _watch_rest(self, now: int) -> None:
@@ -358,7 +356,7 @@ class SmqsSession(Session):
         self.own.clear()
         self.sole = None
         self.order = None
-        if rest.startswith(MESSAGE):
+        if rest.startswith(b"M:"):
             parts = rest.split(b":", 2)
             if len(parts) == 3 and is_whole(parts[2]):
                 self._run([rest])

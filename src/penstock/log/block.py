@@ -1,0 +1,376 @@
+"""One block of the log: what was accepted in one turn of the broker, column by column.
+
+    byte  0   magic "PNSK"
+          4   version, u8
+          5   padding, 3 bytes
+          8   CRC-32 of everything from byte 12 to the end, u32
+         12   length of the block with this header, u32
+         16   offset of its first message, i64
+         24   position before its first entry, i64
+         32   time it was closed, microseconds since 1970, i64
+         40   number of new names (n), u32
+         44   number of changes (c), u32
+         48   number of messages (m), u32
+         52   number of settlement runs (s), u32
+         56   length of the changes, u32
+         60   number of settlements in all runs, u32
+
+    names         ends i32[n + 1], bytes                names of events, queues and protocols; codes count up in a
+    segment changes       one JSON text                         topology, in order
+    messages      event  i32[m]                         code of the name
+                  protocol i32[m]                       code of the name
+                  route  i32[m]                         message.BY_EVENT ...
+                  published_at i64[m]
+                  id     ends i32[m + 1], bytes
+                  body   ends i32[m + 1], bytes
+                  headers ends i32[m + 1], bytes        JSON object, or nothing
+    settlements   queue  i32[s], how i32[s], count i32[s], first i64[s], bound i64[s]
+
+All integers are little-endian, every column begins at a multiple of eight bytes. The ends begin with 0, so that a
+column of bytes is an Arrow binary array as it lies there.
+
+Within a block changes come before messages and messages before settlements, whatever their order was in the turn.
+That is the same history: a change that comes behind a message or a settlement begins a new block, and a settlement
+commutes with the messages around it, because a rejected message carries its place (`bound`) with it. A settlement run
+says the same of `count` consecutive offsets from `first` on: a queue that is read in order needs one run a turn.
+"""
+
+import zlib
+from typing import Final
+
+import orjson
+from librt.strings import BytesWriter, read_i32_le, read_i64_le, write_i32_le, write_i64_le
+from mypy_extensions import i32, i64
+
+from penstock.errors import LogError
+from penstock.log.port import Change
+from penstock.message import Message
+
+MAGIC: Final = b"PNSK"
+VERSION: Final = 1
+HEADER_SIZE: Final = 64
+CRC_FROM: Final = 12
+PADDING: Final = bytes(8)
+
+
+class CorruptBlock(LogError):
+    """What lies at this position of a segment is no whole block."""
+
+    def __init__(self, segment: str, position: int, reason: str) -> None:
+        super().__init__(f"segment {segment}, byte {position}: {reason}")
+        self.segment = segment
+        self.position = position
+        self.reason = reason
+
+
+class BlockWriter:
+    """Collects the entries of one block. Knows nothing of files."""
+
+    def __init__(self) -> None:
+        self.codes: dict[bytes, i64] = {}  # of this segment
+        self._protocol_codes: dict[str, i64] = {}
+        self.first_offset = 0
+        self.first_position = 0
+        self._clear()
+
+    def start_segment(self) -> None:
+        """Names are written again: a segment is read without the ones before it."""
+        self.codes = {}
+        self._protocol_codes = {}
+
+    def is_empty(self) -> bool:
+        return self.message_count == 0 and self.settled_count == 0 and not self.changes
+
+    def code_of(self, name: bytes) -> i64:
+        code = self.codes.get(name)
+        if code is None:
+            code = i64(len(self.codes))
+            self.codes[name] = code
+            self._names.append(name)
+        return code
+
+    def _protocol_code(self, protocol: str) -> i64:
+        code = self._protocol_codes.get(protocol)
+        if code is None:
+            code = self.code_of(protocol.encode())
+            self._protocol_codes[protocol] = code
+        return code
+
+    def add_message(self, message: Message) -> None:
+        write_i32_le(self._events, i32(self.code_of(message.event)))
+        write_i32_le(self._protocols, i32(self._protocol_code(message.protocol)))
+        write_i32_le(self._routes, i32(message.route))
+        write_i64_le(self._times, i64(message.published_at))
+        self._ids.write(message.id)
+        write_i32_le(self._id_ends, i32(len(self._ids)))
+        self._bodies.write(message.body)
+        write_i32_le(self._body_ends, i32(len(self._bodies)))
+        if message.headers is not None:
+            self._headers.write(encode_headers(message.headers))
+        write_i32_le(self._header_ends, i32(len(self._headers)))
+        self.message_count += 1
+
+    def add_run(self, queue: bytes, how: int, first: int, count: int, bound: int) -> None:
+        write_i32_le(self._queues, i32(self.code_of(queue)))
+        write_i32_le(self._hows, i32(how))
+        write_i32_le(self._counts, i32(count))
+        write_i64_le(self._firsts, i64(first))
+        write_i64_le(self._bounds, i64(bound))
+        self.run_count += 1
+        self.settled_count += count
+
+    def size(self) -> int:
+        """About how many bytes the block will have."""
+        return len(self._bodies) + len(self._ids) + len(self._headers) + 40 * (self.message_count + self.run_count)
+
+    def close(self, now: int) -> bytes:
+        """The block, and an empty writer for the next one."""
+        changes = orjson.dumps([_change_to_json(change) for change in self.changes]) if self.changes else b""
+        columns = [*self._name_columns(), changes]
+        if self.message_count:
+            columns += [self._events.getvalue(), self._protocols.getvalue(), self._routes.getvalue()]
+            columns += [self._times.getvalue(), self._id_ends.getvalue(), self._ids.getvalue()]
+            columns += [self._body_ends.getvalue(), self._bodies.getvalue()]
+            columns += [self._header_ends.getvalue(), self._headers.getvalue()]
+        if self.run_count:
+            columns += [self._queues.getvalue(), self._hows.getvalue(), self._counts.getvalue()]
+            columns += [self._firsts.getvalue(), self._bounds.getvalue()]
+        pieces: list[bytes] = []
+        for column in columns:
+            pieces.append(column)
+            if len(column) % 8:
+                pieces.append(PADDING[len(column) % 8 :])
+        block = self._seal(pieces, len(changes), now)
+        self._clear()
+        return block
+
+    def _seal(self, pieces: list[bytes], changes_size: int, now: int) -> bytes:
+        """The pieces behind their header, which holds a checksum of all that follows it."""
+        tail = BytesWriter()
+        write_i32_le(tail, i32(HEADER_SIZE + sum([len(piece) for piece in pieces])))
+        write_i64_le(tail, i64(self.first_offset))
+        write_i64_le(tail, i64(self.first_position))
+        write_i64_le(tail, i64(now))
+        write_i32_le(tail, i32(len(self._names)))
+        write_i32_le(tail, i32(len(self.changes)))
+        write_i32_le(tail, i32(self.message_count))
+        write_i32_le(tail, i32(self.run_count))
+        write_i32_le(tail, i32(changes_size))
+        write_i32_le(tail, i32(self.settled_count))
+        header_tail = tail.getvalue()
+        crc = zlib.crc32(header_tail)
+        for piece in pieces:
+            crc = zlib.crc32(piece, crc)
+        header = MAGIC + bytes([VERSION]) + PADDING[:3] + crc.to_bytes(4, "little") + header_tail
+        return b"".join([header, *pieces])
+
+    def _name_columns(self) -> list[bytes]:
+        ends = _ends()
+        end: i64 = 0
+        for name in self._names:
+            end += len(name)
+            write_i32_le(ends, i32(end))
+        return [ends.getvalue(), b"".join(self._names)]
+
+    def _clear(self) -> None:
+        self.changes: list[Change] = []
+        self.message_count = 0
+        self.run_count = 0
+        self.settled_count = 0
+        self._names: list[bytes] = []
+        self._events = BytesWriter()
+        self._protocols = BytesWriter()
+        self._routes = BytesWriter()
+        self._times = BytesWriter()
+        self._ids = BytesWriter()
+        self._id_ends = _ends()
+        self._bodies = BytesWriter()
+        self._body_ends = _ends()
+        self._headers = BytesWriter()
+        self._header_ends = _ends()
+        self._queues = BytesWriter()
+        self._hows = BytesWriter()
+        self._counts = BytesWriter()
+        self._firsts = BytesWriter()
+        self._bounds = BytesWriter()
+
+
+class Run:
+    """Settlements of consecutive offsets of one queue, all alike."""
+
+    def __init__(self, queue: bytes, how: int, first: int, count: int, bound: int) -> None:
+        self.queue = queue
+        self.how = how
+        self.first = first
+        self.count = count
+        self.bound = bound  # for REJECT: the offset it goes behind
+
+
+class Block:
+    """A block as it was read, checked. Columns are found by arithmetic; nothing is copied before it is asked for."""
+
+    def __init__(self, data: bytes, names: list[bytes]) -> None:
+        """`names` are those of the segment so far; the block's own are added to it."""
+        self.data = data
+        self.names = names
+        self.first_offset = int(read_i64_le(data, 16))
+        self.first_position = int(read_i64_le(data, 24))
+        self.closed_at = int(read_i64_le(data, 32))
+        name_count = int(read_i32_le(data, 40))
+        change_count = int(read_i32_le(data, 44))
+        self.message_count = int(read_i32_le(data, 48))
+        self.run_count = int(read_i32_le(data, 52))
+        self.settled_count = int(read_i32_le(data, 60))
+        self.entry_count = change_count + self.message_count + self.settled_count
+        place = self._read_names(HEADER_SIZE, name_count)
+        changes_size = int(read_i32_le(data, 56))
+        self._changes = data[place : place + changes_size]
+        place = _aligned(place + changes_size)
+        if self.message_count:
+            place = self._find_messages(place)
+        self._runs_at = place
+
+    def changes(self) -> list[Change]:
+        return [_change_from_json(item) for item in orjson.loads(self._changes)] if self._changes else []
+
+    def message(self, index: int) -> Message:
+        """The message with offset `first_offset + index`."""
+        data = self.data
+        i: i64 = index
+        body = data[self.body_at + self._end(self.body_ends_at, i) : self.body_at + self._end(self.body_ends_at, i + 1)]
+        id = data[self.id_at + self._end(self.id_ends_at, i) : self.id_at + self._end(self.id_ends_at, i + 1)]
+        headers = data[
+            self.headers_at + self._end(self.header_ends_at, i) : self.headers_at
+            + self._end(self.header_ends_at, i + 1)
+        ]
+        message = Message(
+            id,
+            self.names[read_i32_le(data, self.events_at + 4 * i)],
+            body,
+            int(read_i64_le(data, self.times_at + 8 * i)),
+            self.names[read_i32_le(data, self.protocols_at + 4 * i)].decode(),
+            decode_headers(headers) if headers else None,
+        )
+        message.route = int(read_i32_le(data, self.routes_at + 4 * i))
+        message.offset = self.first_offset + index
+        return message
+
+    def event_of(self, index: int) -> bytes:
+        return self.names[read_i32_le(self.data, self.events_at + 4 * i64(index))]
+
+    def route_of(self, index: int) -> int:
+        return int(read_i32_le(self.data, self.routes_at + 4 * i64(index)))
+
+    def body_size(self, index: int) -> int:
+        i: i64 = index
+        return int(self._end(self.body_ends_at, i + 1) - self._end(self.body_ends_at, i))
+
+    def runs(self) -> list[Run]:
+        """The settlements."""
+        data = self.data
+        count: i64 = self.run_count
+        queues_at: i64 = self._runs_at
+        hows_at: i64 = _aligned(int(queues_at + 4 * count))
+        counts_at: i64 = _aligned(int(hows_at + 4 * count))
+        firsts_at: i64 = _aligned(int(counts_at + 4 * count))
+        bounds_at: i64 = firsts_at + 8 * count
+        found: list[Run] = []
+        i: i64 = 0
+        while i < count:
+            found.append(
+                Run(
+                    self.names[read_i32_le(data, queues_at + 4 * i)],
+                    int(read_i32_le(data, hows_at + 4 * i)),
+                    int(read_i64_le(data, firsts_at + 8 * i)),
+                    int(read_i32_le(data, counts_at + 4 * i)),
+                    int(read_i64_le(data, bounds_at + 8 * i)),
+                )
+            )
+            i += 1
+        return found
+
+    def _end(self, ends_at: i64, index: i64) -> i64:
+        return i64(read_i32_le(self.data, ends_at + 4 * index))
+
+    def _read_names(self, place: int, count: int) -> int:
+        data = self.data
+        ends_at: i64 = place
+        bytes_at: i64 = _aligned(place + 4 * (count + 1))
+        i: i64 = 0
+        while i < count:
+            self.names.append(data[bytes_at + self._end(ends_at, i) : bytes_at + self._end(ends_at, i + 1)])
+            i += 1
+        return _aligned(int(bytes_at + self._end(ends_at, i)))
+
+    def _find_messages(self, place: int) -> int:
+        m = self.message_count
+        self.events_at: i64 = place
+        self.protocols_at: i64 = _aligned(place + 4 * m)
+        self.routes_at: i64 = _aligned(int(self.protocols_at) + 4 * m)
+        self.times_at: i64 = _aligned(int(self.routes_at) + 4 * m)
+        self.id_ends_at: i64 = self.times_at + 8 * m
+        self.id_at: i64 = _aligned(int(self.id_ends_at) + 4 * (m + 1))
+        self.body_ends_at: i64 = _aligned(int(self.id_at + self._end(self.id_ends_at, m)))
+        self.body_at: i64 = _aligned(int(self.body_ends_at) + 4 * (m + 1))
+        self.header_ends_at: i64 = _aligned(int(self.body_at + self._end(self.body_ends_at, m)))
+        self.headers_at: i64 = _aligned(int(self.header_ends_at) + 4 * (m + 1))
+        return _aligned(int(self.headers_at + self._end(self.header_ends_at, m)))
+
+
+def block_length(header: bytes) -> int:
+    """The length a block says it has; 0 when this is not the beginning of a block of a version we know."""
+    if len(header) < HEADER_SIZE or not header.startswith(MAGIC) or header[4] != VERSION:
+        return 0
+    length = int(read_i32_le(header, 12))
+    return length if length >= HEADER_SIZE else 0
+
+
+def is_intact(data: bytes) -> bool:
+    """True when the block is what was written."""
+    return int.from_bytes(data[8:12], "little") == zlib.crc32(memoryview(data)[CRC_FROM:])
+
+
+def encode_headers(headers: dict[bytes, bytes]) -> bytes:
+    return orjson.dumps({key.decode("latin-1"): value.decode("latin-1") for key, value in headers.items()})
+
+
+def decode_headers(text: bytes) -> dict[bytes, bytes]:
+    return {key.encode("latin-1"): value.encode("latin-1") for key, value in orjson.loads(text).items()}
+
+
+def _ends() -> BytesWriter:
+    ends = BytesWriter()
+    write_i32_le(ends, 0)
+    return ends
+
+
+def _aligned(place: int) -> int:
+    return (place + 7) & ~7
+
+
+def _text(name: bytes) -> str:
+    return name.decode("latin-1")
+
+
+def _change_to_json(change: Change) -> dict[str, object]:
+    return {
+        "kind": change.kind,
+        "queue": _text(change.queue),
+        "number": change.number,
+        "names": [_text(name) for name in change.names],
+        "patterns": [_text(pattern) for pattern in change.patterns],
+    }
+
+
+def _change_from_json(item: dict[str, object]) -> Change:
+    names, patterns, number = item["names"], item["patterns"], item["number"]
+    assert isinstance(names, list)
+    assert isinstance(patterns, list)
+    assert isinstance(number, int)
+    return Change(
+        str(item["kind"]),
+        str(item["queue"]).encode("latin-1"),
+        number=number,
+        names=tuple([str(name).encode("latin-1") for name in names]),
+        patterns=tuple([str(pattern).encode("latin-1") for pattern in patterns]),
+    )

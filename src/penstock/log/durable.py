@@ -1,0 +1,122 @@
+"""The log on disk, as the core sees it: entries are collected, and leave as one block per turn.
+
+What becomes of the blocks is somebody else's work (`server/flusher.py`): they are written and synced in order by a thread
+of its own, which then moves `durable`. Segments are files of a bounded size, named by the position of their first entry.
+"""
+
+from typing import Final
+
+from penstock.log.block import BlockWriter
+from penstock.log.port import Change, Ledger, Log
+from penstock.message import ACCEPT, REJECT, Message
+
+SEGMENT_SUFFIX: Final = ".seg"
+BLOCK_BYTES_MAX: Final = 8 << 20  # a turn that took more than this is written as several blocks
+
+
+class Pending:
+    """A closed block on its way to the disk."""
+
+    def __init__(self, segment: str, data: bytes, position: int) -> None:
+        self.segment = segment
+        self.data = data
+        self.position = position  # once this is synced, `durable` is this
+
+
+class DurableLog(Log):
+    def __init__(self, segment_bytes_max: int) -> None:
+        super().__init__()
+        self.is_instant = False
+        self.segment_bytes_max = segment_bytes_max
+        self.segment = ""
+        self.segment_size = 0
+        self.closed: list[Pending] = []  # blocks nobody has taken yet
+        self._writer = BlockWriter()
+        self._open_runs: list[Ledger] = []
+        self._behind_changes = False  # messages or settlements are in the block: a change must begin a new one
+        self._now = 0
+
+    def resume(self, next_offset: int, position: int, now: int) -> None:
+        """Go on counting where a recovery found the end of the log. The next block begins a new segment."""
+        self.next_offset = next_offset
+        self.position = position
+        self.durable = position
+        self.segment = ""
+        self._now = now
+        self._begin_block()
+
+    def append(self, message: Message) -> None:
+        message.offset = self.next_offset
+        self.next_offset += 1
+        self.position += 1
+        self._behind_changes = True
+        writer = self._writer
+        writer.add_message(message)
+        if writer.size() > BLOCK_BYTES_MAX:
+            self.close_block(self._now)
+
+    def settled(self, ledger: Ledger, offset: int, how: int) -> None:
+        self.position += 1
+        self._behind_changes = True
+        if how == ACCEPT:
+            if ledger.run_next == offset:
+                ledger.run_next = offset + 1
+                return
+            if ledger.run_first >= 0:
+                self._end_run(ledger)
+            else:
+                self._open_runs.append(ledger)
+            ledger.run_first = offset
+            ledger.run_next = offset + 1
+        else:
+            bound = self.next_offset - 1 if how == REJECT else 0
+            self._writer.add_run(ledger.queue, how, offset, 1, bound)
+
+    def changed(self, change: Change) -> None:
+        if self._behind_changes:
+            self.close_block(self._now)
+        self.position += 1
+        self._writer.changes.append(change)
+
+    def close_block(self, now: int) -> None:
+        """Put what has come in since the last block into `closed`."""
+        self._now = now
+        for ledger in self._open_runs:
+            self._end_run(ledger)
+            ledger.run_first = -1
+            ledger.run_next = -1
+        self._open_runs.clear()
+        writer = self._writer
+        if writer.is_empty():
+            return
+        if not self.segment or self.segment_size >= self.segment_bytes_max:
+            self._begin_segment()
+        data = writer.close(now)
+        self.segment_size += len(data)
+        self.closed.append(Pending(self.segment, data, self.position))
+        self._begin_block()
+
+    def take_closed(self) -> list[Pending]:
+        """The blocks to be written, in order."""
+        closed = self.closed
+        self.closed = []
+        return closed
+
+    def _end_run(self, ledger: Ledger) -> None:
+        self._writer.add_run(ledger.queue, ACCEPT, ledger.run_first, ledger.run_next - ledger.run_first, 0)
+
+    def _begin_segment(self) -> None:
+        self.segment = segment_name(self._writer.first_position)
+        self.segment_size = 0
+
+    def _begin_block(self) -> None:
+        writer = self._writer
+        if not self.segment or self.segment_size >= self.segment_bytes_max:
+            writer.start_segment()
+        writer.first_offset = self.next_offset
+        writer.first_position = self.position
+        self._behind_changes = False
+
+
+def segment_name(position: int) -> str:
+    return f"{position:020d}{SEGMENT_SUFFIX}"

@@ -1,0 +1,118 @@
+"""The data directory of a running broker: opened, read back, written to at the end of each turn, closed."""
+
+import asyncio
+import fcntl
+import os
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
+from penstock.core.replay import Replay
+from penstock.errors import LogError
+from penstock.log.durable import DurableLog
+from penstock.log.recovery import read_back
+from penstock.server.flusher import BEHIND_MAX, EXIT_DISK_FAILED, Flusher
+from penstock.wire.session import Hub, Receipt, Report
+
+LOCK_NAME = "lock"
+
+
+class DirectoryLocked(LogError):
+    """Another process has the data directory."""
+
+
+class Storage:
+    """Owns the log on disk on behalf of a node."""
+
+    def __init__(self, directory: Path, sync: str, segment_bytes_max: int, report: Report) -> None:
+        self.directory = directory
+        self.sync = sync
+        self.report = report
+        self.log = DurableLog(segment_bytes_max)
+        self._receipts: deque[tuple[int, list[Receipt]]] = deque()
+        self._lock = -1
+
+    def open(self, limits: Limits, now: int) -> Broker:
+        """Lock the directory, make it if it is not there, and read back the broker it describes."""
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = os.open(self.directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise LogError(f"cannot use data directory {self.directory}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise DirectoryLocked(f"another process uses data directory {self.directory}") from error
+        rebuilt = Replay(self.log, limits)
+        blocks = 0
+        for block in read_back(self.directory):
+            rebuilt.apply_block(block)
+            blocks += 1
+        broker = rebuilt.finish()
+        self.log.resume(self.log.next_offset, self.log.position, now)
+        broker.expect_consumers(now)
+        self.report(
+            "info",
+            "log.opened",
+            {
+                "directory": str(self.directory),
+                "sync": self.sync,
+                "blocks": blocks,
+                "next_offset": self.log.next_offset,
+                "queues": len(broker.queues),
+            },
+        )
+        return broker
+
+    def start(self, loop: asyncio.AbstractEventLoop, hub: Hub, plan_flush: Callable[[], None]) -> None:
+        self._hub = hub
+        self._plan_flush = plan_flush
+
+        def durable(position: int) -> None:
+            loop.call_soon_threadsafe(self._on_durable, position)
+
+        self._flusher = Flusher(self.directory, self.sync, durable, self._on_failure)
+        self._flusher.start()
+
+    def end_turn(self, now: int) -> None:
+        """Hand what was accepted in this turn to the flusher, with the receipts that wait for it."""
+        log = self.log
+        log.close_block(now)
+        blocks = log.take_closed()
+        if blocks:
+            self._flusher.submit(blocks)
+        hub = self._hub
+        if hub.receipts:
+            self._receipts.append((log.position, hub.receipts))
+            hub.receipts = []
+            if log.durable >= log.position:
+                self._on_durable(log.durable)
+
+    def is_behind(self) -> bool:
+        return self._flusher.behind > BEHIND_MAX
+
+    def stop(self) -> None:
+        """Everything accepted is on the disk, and the directory is free."""
+        self.log.close_block(0)
+        self._flusher.submit(self.log.take_closed())
+        self._flusher.stop()
+        os.close(self._lock)
+
+    def settle(self) -> None:
+        """Release what has become durable by now; for the end, when the loop's callbacks may not run any more."""
+        self._on_durable(self.log.position)
+
+    def _on_durable(self, position: int) -> None:
+        if position > self.log.durable:
+            self.log.durable = position
+        receipts = self._receipts
+        while receipts and receipts[0][0] <= position:
+            for receipt in receipts.popleft()[1]:
+                receipt.session.release(receipt.answer)
+        self._plan_flush()
+
+    def _on_failure(self, reason: str) -> None:
+        self.report("error", "log.failed", {"reason": reason, "directory": str(self.directory)})
+        os._exit(EXIT_DISK_FAILED)

@@ -1,0 +1,28 @@
+"""What the fuzzer has found in SMQS, as small as it gets."""
+
+from fuzz.world import World
+
+from penstock.core.limits import Limits
+from penstock.wire.session import Options
+
+
+def make_world(**limits: int) -> World:
+    return World(Limits(**limits), Options())
+
+
+def test_a_line_over_the_limit_is_refused_wherever_the_reads_were_cut() -> None:
+    stream = b"M:q:a\nM:q:%s\nM:q:c\n" % (b"x" * 20)
+    for size in (1, 7, 100):
+        world = make_world(line_size_max=20)
+        client = world.connect("smqs", "smqs", "peer")
+        for at in range(0, len(stream), size):
+            client.feed(stream[at : at + size])
+        assert client.session.closing
+        assert [message.body for message, _ in world.broker.queues[b"q"].contents()] == [b"a"]
+
+
+def test_an_unfinished_line_that_only_looks_like_a_message_is_not_answered_at_the_end() -> None:
+    client = make_world().connect("smqs", "smqs", "peer")
+    client.feed(b'M0::""')
+    client.end()
+    assert client.session.outbox_size == 0
