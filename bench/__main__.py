@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
 
 from bench.bars import judge
 from bench.frames import SIZE_MIN
@@ -17,14 +15,13 @@ from bench.peers.penstock import Penstock
 from bench.plan import Plan, Section, run
 from bench.report import text_report, write_json
 
-P = TypeVar("P", bound=Peer)
 SECTIONS = [section.value for section in Section]
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 
 def main() -> int:
     options = _parser().parse_args()
-    peers, protocols = _selected(PEERS, options.only), _with_reference(_selected(PROTOCOLS, options.only))
+    peers, protocols = choose(options.only)
     if not peers and not protocols:
         names = dict.fromkeys(peer.name for peer in (*PEERS, *PROTOCOLS))
         print(f"no peer or protocol is called that; there are: {', '.join(names)}", file=sys.stderr)
@@ -74,15 +71,12 @@ def _chosen(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
-def _selected(peers: Iterable[type[P]], only: str) -> list[type[P]]:
-    words = [word for word in only.split(",") if word]
-    return [peer for peer in peers if not words or any(word in peer.name for word in words)]
-
-
-def _with_reference(protocols: list[type[Penstock]]) -> list[type[Penstock]]:
-    """Those, and the one that they are measured by."""
-    reference = PROTOCOLS[0]
-    return protocols if not protocols or reference in protocols else [reference, *protocols]
+def choose(only: str) -> tuple[list[type[Peer]], list[type[Penstock]]]:
+    """The peers and the protocols that words choose; with a protocol comes the one it is measured by."""
+    words = [word for word in only.split(",") if word] or [""]
+    peers = [peer for peer in PEERS if any(word in peer.name for word in words)]
+    chosen = [row for row in PROTOCOLS if any(word in row.name for word in words)]
+    return peers, [row for row in PROTOCOLS if row in chosen or row is PROTOCOLS[0]] if chosen else []
 
 
 def _sizes(text: str) -> list[int]:

@@ -5,27 +5,33 @@ from __future__ import annotations
 import json
 import socket
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from bench.__main__ import choose
 from bench.bars import judge
 from bench.counting import CheckingCounter, Counter, MarkCounter, SizeCounter
+from bench.echo import Echo
 from bench.frames import BLOCK, STAMP_SPAN, Block, Feedback, age_ns, body, number, stamped_body
 from bench.latency import Latency, Pace, percentile
-from bench.load import Round
+from bench.load import Job, Reader, Round
 from bench.machine import Machine
-from bench.peers import PEERS, Mode, Peer
+from bench.peers import PEERS, PROTOCOLS, Mode, Peer
+from bench.peers.base import Course
 from bench.peers.nats import Core
 from bench.peers.penstock import Mqks
+from bench.peers.protocols import CROWD, MqmqGet, MqmqPut, Rq, Sevx, SevxCrowd, Smqs
 from bench.peers.rabbitmq import Transient
 from bench.peers.redis import PubSub
-from bench.plan import message_count
+from bench.plan import Section, message_count
 from bench.report import text_report, write_json
 from bench.results import Cell, Results, ratio
 from bench.wire import Stalled
 
 TOPIC = b"t0001"
-LINES = [(peer, mode) for peer in PEERS for mode in Mode if mode in peer.modes]
+LINES = [(peer, mode) for peer in dict.fromkeys((*PEERS, *PROTOCOLS)) for mode in Mode if mode in peer.modes]
+PUBLISHED = [(peer, mode) for peer, mode in LINES if peer.course is not Course.ECHO]
 
 
 def speaking(peer: type[Peer], mode: Mode = Mode.AUTO) -> Peer:
@@ -47,12 +53,12 @@ def test_a_body_too_small_for_its_stamp_is_refused():
         body(0, 14)
 
 
-@pytest.mark.parametrize(("peer", "mode"), LINES)
+@pytest.mark.parametrize(("peer", "mode"), PUBLISHED)
 def test_a_stamped_block_equals_frames_made_one_by_one(peer: type[Peer], mode: Mode):
     wire = speaking(peer, mode)
 
     def frame(index: int) -> bytes:
-        return wire.publish(number(index), body(index, 16))
+        return wire.publish(number(index), wire.body(index, 100))
 
     block = Block(frame)
     for block_index in (0, 1, 9, 10, 12345, 2):
@@ -110,7 +116,52 @@ def test_amqp_frames_close_where_their_sizes_say():
 @pytest.mark.parametrize(("peer", "mode"), LINES)
 def test_deliveries_of_a_peer_have_one_size_or_none_is_claimed(peer: type[Peer], mode: Mode):
     wire = speaking(peer, mode)
-    assert len({len(wire.delivery(number(index), body(index, 256))) for index in (0, 9, 10, 99_999_999)}) == 1
+    assert len({len(wire.delivery(number(index), wire.body(index, 256))) for index in (0, 9, 10, 99_999_999)}) == 1
+
+
+def test_an_smqs_consumer_settles_by_the_thousand_and_for_all():
+    wire = speaking(Smqs)
+    assert wire.publish(b"", b"d") == b"M:t0001:d\n"
+    assert [index for index in range(5000) if wire.feedback(index)] == [999, 1999, 2999, 3999, 4999]
+    assert wire.feedback(999) == b"D:t0001:1000\n"
+
+
+def test_a_sevx_event_is_a_json_object_of_the_size_that_one_receiver_wants():
+    wire = speaking(SevxCrowd)
+    text = wire.body(42, 100)
+    event = json.loads(text)
+    assert len(text) == 100
+    assert event["data"].startswith("00000042")
+    (coming,) = wire.crowd()
+    (mine,) = wire.consumer_hello()
+    wanted = [json.loads(line.split(b" ", 2)[2]) for line in (mine.send + coming.send).splitlines()]
+    assert len({each["queue"] for each in wanted}) == CROWD + 1
+    assert [each["pattern"].items() <= event.items() for each in wanted] == [True] + [False] * CROWD
+    assert speaking(Sevx).crowd() == speaking(Sevx).crowd_leaves() == []
+
+
+def test_mqmq_frames():
+    assert speaking(MqmqPut).publish(b"", b"d") == b"\0\0\0\x15\0\0\0\x03Put\0\0\0\x05t0001\0\0\0\x01d"
+    assert speaking(MqmqGet).delivery(b"", b"d") == b"\0\0\0\x0b\0\0\0\x02OK\0\0\0\x01d"
+
+
+def test_rq_requests_are_answered_with_their_own_ids_and_numbers():
+    wire = speaking(Rq)
+    assert wire.publish(b"00000258", b"d") == bytes.fromhex("01 80 00000102 a0 05 7430303031 e0 00000001 64 0a")
+    requests = b"".join(
+        b"\x01\x60\0\x07\xe0\0\0\0\x64%s\x80%s\x0a" % (body(index, 100), struct.pack(">I", 65 * index))
+        for index in range(5000)
+    )
+    answers = wire.echo(100).answers(memoryview(requests))
+    assert answers == b"".join(wire.delivery(b"%d" % (65 * index), body(index, 100)) for index in range(5000))
+
+
+def test_an_echo_refuses_what_does_not_look_like_a_request():
+    echo = Echo(b"<0>", b"[0]", [(1, 1, 1)])
+    assert echo.answers(memoryview(b"<7><8>")) == b"[7][8]"
+    assert echo.answers(memoryview(b"")) == b""
+    with pytest.raises(ValueError, match="3 bytes"):
+        echo.answers(memoryview(b"<7>!8>"))
 
 
 # --- Counting what arrives
@@ -185,6 +236,36 @@ def test_checking_names_the_first_message_out_of_order():
         read_all(CheckingCounter(), frames[0] + frames[2], 2)
 
 
+# --- Asking for deliveries
+
+
+def test_a_reader_with_a_window_asks_ahead_and_for_no_more_than_there_are():
+    wire = speaking(MqmqGet)
+    get, count = wire.feedback(0), 3000
+    answers = [wire.delivery(b"", body(index, 16)) for index in range(count)]
+    ours, theirs = socket.socketpair()
+    with ours, theirs, ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(Reader(ours, Job(wire, 16, count)).read_all)
+        assert received(theirs, len(get) * wire.window) == get * wire.window
+        theirs.sendall(b"".join(answers[:100]))
+        assert received(theirs, len(get) * 100) == get * 100
+        theirs.sendall(b"".join(answers[100:]))
+        rest = count - wire.window - 100
+        assert received(theirs, len(get) * rest) == get * rest
+        reading.result(10)
+        theirs.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            theirs.recv(1)
+
+
+def received(sock: socket.socket, size: int) -> bytes:
+    sock.settimeout(10)
+    data = b""
+    while len(data) < size and (more := sock.recv(size - len(data))):
+        data += more
+    return data
+
+
 # --- Pace and percentiles
 
 
@@ -212,6 +293,7 @@ def test_a_pace_is_kept_without_drift():
 )
 def test_counts_are_whole_blocks_within_bounds(wanted: float, size: int, count: int):
     assert message_count(wanted, size) == count
+    assert message_count(wanted, size, 100_000) == min(count, 100_000)
 
 
 # --- Results
@@ -229,6 +311,7 @@ def results(*cells: Cell, **latencies: list[Latency]) -> Results:
         machine,
         Pace(10_000, 5.0, 16),
         rounds=3,
+        sections=[section.value for section in Section],
         versions={each.peer: "1" for each in cells},
         missing={"redis pub/sub": "not installed: apt-get install redis-server"},
         cells=list(cells),
@@ -250,11 +333,42 @@ def test_bars_are_met_missed_or_without_a_result():
         penstock_mqks=[Latency(p99=200), Latency(p99=900), Latency(p99=300)],
         nats_core=[Latency(p99=150), Latency(p99=100), Latency(p99=500)],
     )
-    nats, redis, rabbit, p99 = judge(found)
+    nats, redis, rabbit, p99, *_ = judge(found)
     assert (nats.met, nats.measured) == (True, 0.9)
     assert (redis.met, redis.measured) == (None, None)
     assert (rabbit.met, rabbit.measured) == (False, 9.0)
     assert (p99.met, p99.measured) == (True, 2.0)
+
+
+def test_each_protocol_has_its_bar_and_ten_thousand_patterns_are_held_against_one():
+    found = results()
+    found.protocols = [
+        cell("penstock mqks", 100, 200),
+        cell("penstock smqs", 60, 80),
+        cell("penstock sevx", 40, 80),
+        cell("penstock sevx, 10,000 patterns", 30, 60),
+        cell("penstock rq", 0, 20),
+    ]
+    found.sections = ["protocols"]
+    smqs, sevx, crowd, put, get, rq = judge(found)
+    assert (smqs.met, smqs.measured) == (True, 0.5)
+    assert (sevx.met, sevx.measured) == (False, 0.4)
+    assert (crowd.met, crowd.measured) == (True, 0.75)
+    assert (put.met, get.met) == (None, None)
+    assert (rq.met, rq.measured) == (True, 0.1)
+
+
+def test_a_bar_names_rows_that_there_are():
+    names = {peer.name for peer in (*PEERS, *PROTOCOLS)}
+    for bar in judge(results()):
+        assert any(bar.text.endswith(f" x {name}") for name in names)
+
+
+def test_words_choose_rows_of_both_tables_and_the_reference_comes_along():
+    assert choose("") == (list(PEERS), list(PROTOCOLS))
+    assert choose("nats core") == ([Core], [])
+    assert choose("smqs,rq") == ([], [Mqks, Smqs, Rq])
+    assert choose("nothing of that name") == ([], [])
 
 
 def test_a_latency_made_by_a_late_sender_is_doubted():
@@ -266,13 +380,17 @@ def test_a_latency_made_by_a_late_sender_is_doubted():
 def test_the_report_shows_dashes_failures_and_what_is_missing(tmp_path: Path):
     found = results(cell("penstock mqks", 2_000_000, 0), cell("nats core", 2_500_000, 2_400_000))
     found.cells.append(cell("penstock mqks", 1_000_000, mode=Mode.MANUAL))
+    found.protocols = [cell("penstock mqks", 400_000, 800_000, size=100), cell("penstock rq", 0, 200_000, size=100)]
     bars = judge(found)
     report = text_report(found, bars)
     assert "1 of 2" in report
+    assert "penstock rq 200,000 200,000 0.25 0.50 1 of 2".split() in [line.split() for line in report.splitlines()]
+    assert "failed: penstock rq, auto-ack, 100 B: lost one" in report
     assert "failed: penstock mqks, auto-ack, 16 B: lost one" in report
     assert "redis pub/sub: not installed: apt-get install redis-server" in report
     assert "no such mode" in report
     write_json(tmp_path / "deep" / "run.json", found, bars)
     written = json.loads((tmp_path / "deep" / "run.json").read_text())
     assert written["cells"][0]["msg_per_s"] == {"median": 2_000_000, "best": 2_000_000}
+    assert written["protocols"][1]["msg_per_s"] == {"median": 200_000, "best": 200_000}
     assert written["bars"][0]["met"] is True

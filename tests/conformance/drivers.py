@@ -431,13 +431,16 @@ class SevxDriver(Driver):
         return int(json.loads(delivery.unit.split(b" ", 3)[3]).get("retry", 0))
 
     def ack(self, delivery: Delivery) -> None:
-        self._ask(b"ack", b'{"receiver_id": "%s", "event_id": "%s"}' % (self.name, delivery.id))
+        self._ask(b"ack", self._settlement(delivery))
 
     def ack_any(self, delivery: Delivery) -> None:
         self.ack(delivery)
 
     def reject(self, delivery: Delivery) -> None:
-        self._ask(b"reject", b'{"receiver_id": "%s", "event_id": "%s"}' % (self.name, delivery.id))
+        self._ask(b"reject", self._settlement(delivery))
+
+    def _settlement(self, delivery: Delivery) -> bytes:
+        return json.dumps({"receiver_id": self.name.decode(), "event_id": delivery.id.decode()}).encode()
 
     def _ask(self, action: bytes, arguments: bytes) -> None:
         """Every request is answered; deliveries may come before that."""

@@ -426,6 +426,7 @@ def test_whatever_id_a_publisher_chose_a_consumer_can_settle_by_what_it_is_shown
     broker: RunningBroker, publisher: type[Driver], consumer: type[Driver], id: bytes
 ) -> None:
     sender, first, second = publisher(broker), consumer(broker), consumer(broker)
+    sender.declare(Q)
     first.consume(Q, manual=True)
     verb = b"publish jobs" if publisher is MqksDriver else b"send"
     sender.attempt(b"%s %s %s\n" % (id, verb, job(Q, 1)))

@@ -1,4 +1,4 @@
-"""A broker with a data directory: what it confirmed is there after it was killed, and what it cannot store it does not promise."""
+"""A broker with a data directory: what it confirmed is there after a kill; what it cannot store it does not promise."""
 
 import contextlib
 import errno

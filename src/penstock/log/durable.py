@@ -1,7 +1,8 @@
 """The log on disk, as the core sees it: entries are collected, and leave as one block per turn.
 
-What becomes of the blocks is somebody else's work (`server/flusher.py`): they are written and synced in order by a thread
-of its own, which then moves `durable`. Segments are files of a bounded size, named by the position of their first entry.
+What becomes of the blocks is somebody else's work (`server/flusher.py`): they are written and synced in order by a
+thread of its own, which then moves `durable`. Segments are files of a bounded size, named by the position of their
+first entry.
 """
 
 from typing import Final

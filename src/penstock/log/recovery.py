@@ -1,8 +1,8 @@
 """What a data directory holds, read back: segments in order, blocks in order, a torn end cut off.
 
 A crash can tear only the end of the last segment, because a segment is begun only when the one before is synced. So an
-end that is no whole block, with nothing whole behind it, was never confirmed and is cut. Anything else that cannot be read
-is damage: it is named, and the broker does not start on it.
+end that is no whole block, with nothing whole behind it, was never confirmed and is cut. Anything else that cannot be
+read is damage: it is named, and the broker does not start on it.
 """
 
 from collections.abc import Iterator

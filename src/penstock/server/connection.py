@@ -218,7 +218,7 @@ class Connection(asyncio.Protocol):
             self.transport.resume_reading()
 
     def eof_received(self) -> bool:
-        """A half-closed connection counts as closed, in every protocol: what was asked is answered, nothing more is given."""
+        """A half-closed connection counts as closed: what was asked is answered, nothing more is given."""
         self.write_outbox()
         self.end_session()
         return False
@@ -282,7 +282,7 @@ class Connection(asyncio.Protocol):
 
 
 def takes_work(session: Session) -> bool:
-    """Whether the client has deliveries to settle or waits for some: it must be heard, since that is what makes room."""
+    """Whether the client has deliveries to settle or waits for some: to hear it is what makes room."""
     return any(subscription.in_flight or subscription.waiting for subscription in session.subscriptions())
 
 

@@ -4,9 +4,9 @@
     close_block ─► submit ──────────────────────► write all there is ─► fdatasync
     release receipts ◄── call_soon_threadsafe ◄── durable mark
 
-The first request is synced at once; what piles up meanwhile is the next batch. So batching needs no timer, and a batch is as
-large as the disk is slow. A write or a sync that fails ends the process: what was confirmed is on the disk, what was not
-is lost with the memory of a machine that cannot store it, and nobody was told otherwise.
+The first request is synced at once; what piles up meanwhile is the next batch. So batching needs no timer, and a
+batch is as large as the disk is slow. A write or a sync that fails ends the process: what was confirmed is on the
+disk, what was not is lost with the memory of a machine that cannot store it, and nobody was told otherwise.
 """
 
 import os

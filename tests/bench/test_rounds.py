@@ -1,0 +1,50 @@
+"""Small rounds against a real server: what the bench says for each protocol is what the broker understands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bench.load import Job, run_round
+from bench.peers import PROTOCOLS, Mode
+from bench.peers.penstock import Mqks, Penstock
+from bench.peers.protocols import Sevx, SevxCrowd
+from bench.wire import connect
+
+COUNT = 2000
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Penstock]:
+    server = Mqks()
+    try:
+        server.start(Path(tmp_path_factory.mktemp("server")))
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("row", PROTOCOLS, ids=lambda row: row.name)
+def test_every_message_of_a_round_comes_once_and_in_order(running: Penstock, row: type[Penstock]):
+    peer = row().share(running).for_round(Mode.AUTO, b"a%04d" % PROTOCOLS.index(row))
+    assert run_round(Job(peer, 100, COUNT, check=True)).failure == ""
+    peer = peer.for_round(Mode.AUTO, b"b%04d" % PROTOCOLS.index(row))
+    found = run_round(Job(peer, 100, COUNT))
+    assert found.failure == ""
+    assert found.rate > 0
+
+
+def test_the_crowd_is_gone_after_the_round(running: Penstock):
+    peer = SevxCrowd().share(running).for_round(Mode.AUTO, b"c0000")
+    assert run_round(Job(peer, 100, COUNT)).failure == ""
+    assert queue_count(running) < 100
+
+
+def queue_count(running: Penstock) -> int:
+    with connect(Sevx().share(running).port) as sock:
+        sock.sendall(b'q _eval {"code": "len(state.queues)"}\n')
+        return int(json.loads(sock.makefile("rb").readline().split(b" ", 2)[2])["result"])
