@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: setup demo run bench test lint types fmt build lock clean
+.PHONY: setup demo run bench test lint types fmt fuzz build lock clean
 
 setup:  ## .venv with the locked dependencies and the compiled package; quick when nothing changed
 	@$(PYTHON) -m scripts.setup
@@ -33,6 +33,9 @@ types: setup
 fmt: setup
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+fuzz: setup  ## looks for input that breaks a session; make fuzz ARGS="rq 300"
+	@scripts/fuzz $(ARGS)
 
 build:  ## the wheel, into dist/
 	@$(PYTHON) -m scripts.setup --wheel dist

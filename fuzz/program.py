@@ -5,8 +5,8 @@
     │ oo llllll│ p ggggggg│ step: vvvv ss, then bytes │ FE FF │ step ...
     └──────────┴──────────┴───────────────────────────┴───────┴──────
 
-`o` is the mode, `l` options and limits, `p` whether a client alone is paused, `g` a language, `v` a verb, `s` a slot
-for a client. Any bytes are a program, and a small change to them is a small change to it.
+`o` is the mode (late, alone), `l` options and limits, `p` whether a client alone is paused, `g` a language, `v` a
+verb, `s` a slot for a client. Any bytes are a program, and a small change to them is a small change to it.
 """
 
 from hashlib import blake2b
@@ -35,7 +35,7 @@ def make_limits(number: int) -> Limits:
         queue_bytes_max=1 << 20 if roomy else 1800,
         queue_full=DROP_OLDEST if number & 4 else REFUSE,
         events_per_queue_max=4,
-        unacked_max=50 if roomy else 3,
+        unacked_max=50 if roomy else 3 if number & 2 else 6,
         outbox_bytes_max=1 << 16 if roomy else (1, 128, 400)[number % 3],
         name_size_max=24,
     )
@@ -50,8 +50,9 @@ class Program:
         self.name = blake2b(data, digest_size=8).hexdigest().encode()  # what a witness calls its own
         self.limits = header[0] & 7
         self.options = header[0] >> 3 & 7
-        self.alone = header[0] >> 6 == 1  # one client, whose bytes are cut in different ways
-        self.paused = header[1] >> 7 == 1  # that client reads nothing at first
+        self.alone = bool(header[0] & 0x40)  # one client, whose bytes are cut in different ways
+        self.late = bool(header[0] & 0x80)  # the disk takes its time: confirmations come a turn later
+        self.paused = bool(header[1] & 0x80)  # that client reads nothing at first
         self.language = header[1] & 0x7F
         self.steps = data[HEADER_SIZE:].split(SEPARATOR)[:STEPS_MAX]
 
@@ -97,9 +98,11 @@ def step(verb: str, slot: int = 0, data: bytes = b"") -> bytes:
     return bytes([VERBS.index(verb) << 2 | slot]) + data
 
 
-def program(*steps: bytes, limits: int = 3, options: int = 0, alone: bool = False, language: int = 0) -> bytes:
+def program(
+    *steps: bytes, limits: int = 3, options: int = 0, alone: bool = False, late: bool = False, language: int = 0
+) -> bytes:
     """The input that these steps are."""
-    return bytes([limits | options << 3 | alone << 6, language]) + SEPARATOR.join(steps)
+    return bytes([limits | options << 3 | alone << 6 | late << 7, language]) + SEPARATOR.join(steps)
 
 
 def bytes_of(step: bytes, language: str) -> bytes:
@@ -116,7 +119,9 @@ def bytes_of(step: bytes, language: str) -> bytes:
 def describe(protocol: str, data: bytes) -> str:
     """The program, one step a line."""
     parsed = Program(protocol, data)
-    mode = f"{'alone' if parsed.alone else 'together'}{' paused' if parsed.paused else ''}"
+    mode = (
+        f"{'alone' if parsed.alone else 'together'}{' late' if parsed.late else ''}{' paused' if parsed.paused else ''}"
+    )
     lines = [f"{protocol} {mode} limits={parsed.limits} options={parsed.options} language={parsed.language}"]
     for step in parsed.steps:
         if step:

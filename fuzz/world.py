@@ -15,7 +15,7 @@ from penstock.log.memory import MemoryLog
 from penstock.wire.mqks.session import Mqks, MqksSession
 from penstock.wire.mqmq.session import Mqmq, MqmqSession
 from penstock.wire.rq.session import Rq, RqSession
-from penstock.wire.session import Dialect, Hub, Options, Session
+from penstock.wire.session import Dialect, Hub, Options, Receipt, Session
 from penstock.wire.sevx.session import Sevx, SevxSession
 from penstock.wire.smqs.session import Smqs, SmqsSession
 from penstock.wire.sniff import HEAD_SIZE_MAX, AnyDoor, Listening
@@ -23,10 +23,14 @@ from penstock.wire.sniff import HEAD_SIZE_MAX, AnyDoor, Listening
 START: Final = 1_700_000_000_000_000  # microseconds
 TURNS_MAX: Final = 10_000  # a broker that has more to do than this after one step never comes to rest
 
-# How much longer than a request its answer may be: the shortest request is a line end, the longest answer to it an
-# error with two ids. An expression may make up a text of its own.
-ANSWER_FACTOR: Final = 64
+# How much longer than what was sent an answer may be. Of the text protocols the shortest request is a line end, and the
+# longest answer to it an error with two ids; RQ says the name of a queue to a CONSUME of one byte. An expression may make
+# up a text of its own.
+ANSWER_FACTORS: Final = {"mqks": 64, "smqs": 16, "sevx": 64, "mqmq": 8, "rq": 32, "any": 1}
 EXPRESSION_SIZE_MAX: Final = 400_000
+
+# How much longer a body may be on its way out: in base64, or as a JSON string whose every byte is escaped.
+BODY_FACTORS: Final = {"mqks": 2, "smqs": 2, "sevx": 6, "mqmq": 1, "rq": 1, "any": 0}
 
 
 class Client:
@@ -39,7 +43,8 @@ class Client:
         self.paused = False
         self.output = bytearray()
         self.last_read = 0
-        self.answers = 0  # how large answers may be that it has not been given yet
+        self.heard = 0  # bytes of input, of all clients, since its last write
+        self.expressions = 0  # of those, how many asked for one to be worked out
 
     def current(self) -> Session:
         """The session that acts: the owner of a socket may not have seen yet that another has taken over."""
@@ -70,10 +75,10 @@ class Client:
             assert session.outbox_size == 0
             assert not session.drain(), "said twice"
             self.output += written
-            self.answers = 0
+            self.heard = self.expressions = 0
             if full and not self.paused:
                 session.resume()
-        if session.closing and not self.paused:
+        if session.closing and not session.unconfirmed and not self.paused:
             self.end()
 
     def pause(self) -> None:
@@ -97,9 +102,10 @@ class Client:
 class World:
     """A broker, its clients, and time."""
 
-    def __init__(self, limits: Limits, options: Options) -> None:
+    def __init__(self, limits: Limits, options: Options, late: bool = False) -> None:
         self.now = START
         self.log = MemoryLog(keep=True)
+        self.log.is_instant = not late
         self.broker = Broker(self.log, limits)
         self.hub = Hub(self.broker, self._report, options, b"i.")
         self.mqks, self.sevx, self.rq = Mqks(self.hub), Sevx(self.hub), Rq(self.hub)
@@ -108,6 +114,7 @@ class World:
         self.doors["any"] = AnyDoor(self.hub, dialects)
         self.clients: dict[Session, Client] = {}
         self.gone: list[Session] = []
+        self.unsafe: list[Receipt] = []  # what was to be confirmed in the last turn
 
     def _report(self, level: str, event: str, details: dict[str, object]) -> None:
         assert level in ("info", "warning"), f"{event}: {details}"
@@ -123,17 +130,22 @@ class World:
 
     def note_input(self, data: bytes) -> None:
         """Whatever a client sends may be answered, to itself or to those who wait for what it does."""
-        room = ANSWER_FACTOR * len(data) + EXPRESSION_SIZE_MAX * data.count(b"_eval")
+        expressions = data.count(b"_eval")
         for client in self.clients.values():
-            client.answers += room
+            client.heard += len(data)
+            client.expressions += expressions
 
     def turn(self) -> None:
         """What the server does between reads."""
         hub = self.hub
         for _ in range(TURNS_MAX):
             hub.run_awake(self.now)
+            for receipt in self.unsafe:
+                receipt.session.release(receipt.answer)
+            self.unsafe = hub.receipts
+            hub.receipts = []
             dirty = hub.dirty
-            if not dirty:
+            if not dirty and not self.unsafe:
                 return
             hub.dirty = []
             for session in dirty:
@@ -145,7 +157,7 @@ class World:
     def advance(self, microseconds: int) -> None:
         self.now += microseconds
         for client in self.clients.values():
-            client.answers += ANSWER_FACTOR  # a line at rest may be a request
+            client.heard += 1  # a line at rest may be a request
         self.broker.tick(self.now)
 
     # -- what must hold at any time -----------------------------------------------------------------------------------
@@ -174,23 +186,27 @@ class World:
         assert session.closing or kept <= kept_max + client.last_read, (
             f"{session.protocol}: keeps {kept} bytes of input"
         )
-        room = session.outbox_max + self._item_size_max() + client.answers
+        room = session.outbox_max + self._item_size_max(session.protocol)
+        room += client.heard * ANSWER_FACTORS[session.protocol] + client.expressions * EXPRESSION_SIZE_MAX
         assert session.outbox_size <= room, f"{session.protocol}: {session.outbox_size} bytes of output, {room} at most"
         for subscription in session.subscriptions():
             assert subscription.in_flight <= limits.unacked_max
             assert len(subscription.name) <= limits.name_size_max + len(session.peer) + 1
             assert len(subscription.held()) == subscription.in_flight
 
-    def _item_size_max(self) -> int:
-        """The largest thing said at once: a body as escaped JSON, the names of all queues, or the end of all asks."""
+    def _item_size_max(self, protocol: str) -> int:
+        """The largest thing said at once: a body, the names of all queues, or the end of all that was asked for."""
         limits = self.broker.limits
         names = limits.queues_max * (6 * limits.name_size_max + 40)
-        return 6 * limits.body_size_max + 12 * limits.name_size_max + names + 16 * limits.unacked_max
+        return (
+            BODY_FACTORS[protocol] * limits.body_size_max + 12 * limits.name_size_max + names + 16 * limits.unacked_max
+        )
 
     def check_at_rest(self) -> None:
         """After a turn, nobody waits for something that will not happen."""
         for client in self.clients.values():
             session = client.session
+            assert session.unconfirmed == 0, f"{session.protocol}: waits for a confirmation"
             if session.closing:
                 for subscription in session.subscriptions():
                     assert subscription.suspended, f"{session.protocol}: hung up, and is given more"

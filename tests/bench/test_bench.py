@@ -384,7 +384,7 @@ def test_the_report_shows_dashes_failures_and_what_is_missing(tmp_path: Path):
     bars = judge(found)
     report = text_report(found, bars)
     assert "1 of 2" in report
-    assert "penstock rq 200,000 200,000 0.25 0.50 1 of 2".split() in [line.split() for line in report.splitlines()]
+    assert "penstock rq 200,000 200,000 0.25 0.50 1 of 2" in [" ".join(line.split()) for line in report.splitlines()]
     assert "failed: penstock rq, auto-ack, 100 B: lost one" in report
     assert "failed: penstock mqks, auto-ack, 16 B: lost one" in report
     assert "redis pub/sub: not installed: apt-get install redis-server" in report

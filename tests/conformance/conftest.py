@@ -1,7 +1,11 @@
-"""A broker per test, stopped without ceremony."""
+"""A broker per test, stopped without ceremony.
+
+It keeps its log in memory; a module that has a fixture `log` of its own says otherwise.
+"""
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +15,18 @@ Start = Callable[..., RunningBroker]
 
 
 @pytest.fixture
-def start_broker() -> Iterator[Start]:
+def log() -> str:
+    return "memory"
+
+
+@pytest.fixture
+def start_broker(log: str, tmp_path: Path) -> Iterator[Start]:
     """Start a broker with settings of its own."""
     started: list[RunningBroker] = []
+    place: dict[str, object] = {"memory": True} if log == "memory" else {"memory": False, "data": tmp_path}
 
     def start(**settings: object) -> RunningBroker:
-        running = RunningBroker(drain_seconds=0, **settings)
+        running = RunningBroker(**{"drain_seconds": 0, **place, **settings})
         running.start()
         started.append(running)
         return running

@@ -37,6 +37,7 @@ KINDS = (
     Kind("a JSON string", b'"three"'),
     Kind("text with spaces in it", b"two  words,\tand more"),
     Kind("text with spaces around it", b"  padded  "),
+    Kind("text with CR and NUL in it", b"1\r2\0three"),
     Kind("UTF-8 text", "Grüße aus Zürich, 東京 🚰".encode()),
     Kind("bytes that are no UTF-8", b"Z\xfcrich"),
     Kind("binary with line ends and NULs", bytes(range(256))),

@@ -1,4 +1,7 @@
-"""Who gets what, in which order, and what becomes of it: the same for every protocol that has the words for it."""
+"""Who gets what, in which order, and what becomes of it: the same for every protocol that has the words for it.
+
+And the same whether the log is in memory or on disk, where confirmations come later.
+"""
 
 import re
 from collections.abc import Callable
@@ -11,6 +14,11 @@ from .drivers import Delivery, Driver, MqmqDriver, having, job, jobs, needs
 
 Q = b"jobs"
 LEAVE: list[Callable[[Driver], None]] = [Driver.close, Driver.reset]
+
+
+@pytest.fixture(params=["memory", "disk"])
+def log(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def numbers(deliveries: list[Delivery]) -> list[int]:
@@ -391,3 +399,28 @@ def test_every_queue_that_is_bound_gets_a_copy(broker: RunningBroker, driver: ty
         consumer.consume(queue)
         assert [delivery.body for delivery in consumer.receive_many(20)] == jobs(event, 20)
         assert consumer.rest() == []
+
+
+# -- the broker comes and goes -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("log", ["disk"], indirect=True)
+@needs()
+def test_what_was_confirmed_and_not_done_outlives_the_broker(start_broker: Start, driver: type[Driver]) -> None:
+    broker = start_broker()
+    publisher, consumer = driver(broker), driver(broker)
+    publisher.declare(Q)
+    publisher.put(Q, *jobs(Q, 6))
+    consumer.consume(Q, manual=True)
+    first, *_ = consumer.receive_many(3)
+    if driver in having("ack"):
+        consumer.ack(first)
+    consumer.pass_fence()
+    broker.stop()
+    broker = start_broker()
+    publisher, consumer = driver(broker), driver(broker)
+    publisher.put(Q, job(Q, 6))
+    consumer.consume(Q, manual=True)
+    left = [1, 2, 3, 4, 5, 6] if driver in having("ack") else [3, 4, 5, 6]
+    assert numbers(consumer.receive_many(len(left))) == left
+    assert consumer.rest() == []

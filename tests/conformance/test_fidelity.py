@@ -105,6 +105,17 @@ def test_the_page_says_what_was_seen(matrix: Matrix) -> None:
     assert page == with_table(page, render(matrix)), how
 
 
+@pytest.mark.parametrize("flag", [b"", b"--confirm "])
+def test_what_MQKS_publishes_is_never_coded_for_MQKS(broker: RunningBroker, flag: bytes) -> None:
+    publisher, consumer = MqksDriver(broker), MqksDriver(broker)
+    consumer.consume(b"q", manual=True)
+    publisher.attempt(b"m1 publish %sq 1\r2\0three\n" % flag)
+    delivery = consumer.receive()
+    assert delivery.unit == consumer.name + b" ok m1 event=q 1\r2\0three"
+    consumer.reject(delivery)
+    assert consumer.receive().unit == consumer.name + b" ok m1 event=q,retry=1 1\r2\0three"
+
+
 @needs()
 def test_whatever_the_bytes_are_the_rule_on_the_page_gives_them_back(
     lasting_broker: RunningBroker, driver: type[Driver]

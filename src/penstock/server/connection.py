@@ -220,6 +220,9 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """A half-closed connection counts as closed: what was asked is answered, nothing more is given."""
         self.write_outbox()
+        if self.session is not None and self.session.unconfirmed:
+            self.session.hang_up()
+            return True  # until the disk has confirmed, see `write_outbox`
         self.end_session()
         return False
 
@@ -269,7 +272,7 @@ class Connection(asyncio.Protocol):
                 session.resume()
                 if session.outbox_size:
                     self.switchboard.plan_flush()
-        if session.closing:
+        if session.closing and not session.unconfirmed:
             self.transport.close()
 
     def _succeed(self, session: Session, successor: Session) -> Session:

@@ -11,6 +11,7 @@ from typing import Final
 
 from penstock.message import Message, fits_one_line, is_word
 
+PROTOCOL: Final = "mqks"
 CONFIRM: Final = b"--confirm "
 
 
@@ -106,14 +107,14 @@ def encode_error(request_id: bytes, error_id: bytes) -> bytes:
 def encode_delivery(prefix: bytes, message: Message, retry: int) -> bytes:
     """The line for any message, also one that came in by a protocol that carries more than a line can.
 
-    A body that would not survive is base64-coded and says so. White space in an id or an event becomes `%XX`, since the
-    line is cut at spaces.
+    A body that would not survive is base64-coded and says so; what came in a line of ours goes out in one. White space
+    in an id or an event becomes `%XX`, since the line is cut at spaces.
     """
     properties = b"event=" + encode_word(message.event)
     if retry:
         properties += b",retry=%d" % retry
     body = message.body
-    if not fits_one_line(message) and not _is_plain(body):
+    if not fits_one_line(message) and message.protocol != PROTOCOL and not _is_plain(body):
         properties += b",encoding=base64"
         body = b64encode(body)
     return b"%s%s %s %s\n" % (prefix, encode_word(message.id), properties, body)

@@ -13,6 +13,7 @@ from penstock.message import LINE_SAFE, Message
 from penstock.wire.expression import ExpressionError, evaluate, render
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.mqks.codec import (
+    PROTOCOL,
     BadRequest,
     Request,
     decode,
@@ -28,7 +29,6 @@ from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
 from penstock.wire.state import StateView
 from penstock.wire.unacked import Unacked
 
-PROTOCOL: Final = "mqks"
 ALL: Final = b"--all"
 SHARED_WITH_SEVX: Final = (b"ack", b"reject", b"delete_queue", b"_eval")
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this

@@ -356,9 +356,9 @@ class SmqsSession(Session):
         self.own.clear()
         self.sole = None
         self.order = None
-        if rest.startswith(b"M:"):
+        if rest.startswith(MESSAGE):
             parts = rest.split(b":", 2)
-            if len(parts) == 3 and is_whole(parts[2]):
+            if len(parts) == 3 and parts[0] == MESSAGE and is_whole(parts[2]):
                 self._run([rest])
             else:
                 self.fail("the connection ended within a message", rest)
