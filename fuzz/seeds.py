@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from fuzz.program import END, FEED, LATER, PAUSE, RESUME, SAY, SPEAK, TICK, program, step
-from fuzz.words import PROTOCOLS, REQUESTS, mqmq_frame
+from fuzz.words import PROTOCOLS, REQUESTS, mqmq_frame, rq_command, rq_group
 
 VECTORS = Path(__file__).parent.parent / "tests" / "vectors" / "rq.json"
 
@@ -55,6 +55,14 @@ CONVERSATIONS: dict[str, list[list[tuple[int, bytes]]]] = {
 }
 
 
+def rq_replies() -> list[tuple[int, bytes]]:
+    """Six requests, and a long reply that is said once and given to each."""
+    queue = rq_command(0xA0, b"q0")
+    asks = [rq_group(rq_command(0x80, bytes([i])), queue, rq_command(0xE0, b"x"), 0x0A) for i in range(6)]
+    replies = [rq_command(0x80, bytes([i])) + b"\x0b" for i in range(6)]
+    return [(0, rq_group(queue, 0x14)), (1, b"".join(asks)), (0, rq_command(0xE0, b"E" * 1000)), (0, b"".join(replies))]
+
+
 def rq_conversations() -> list[list[tuple[int, bytes]]]:
     """What the original programs said to each other; an empty read is the end of a connection."""
     found = []
@@ -73,13 +81,14 @@ def seeds(protocol: str) -> list[bytes]:
     """Inputs to start from, for a protocol or for the door of all of them."""
     if protocol not in PROTOCOLS:
         return [seed[:1] + bytes([n]) + seed[2:] for n, language in enumerate(PROTOCOLS) for seed in seeds(language)]
-    conversations = CONVERSATIONS[protocol] + (rq_conversations() if protocol == "rq" else [])
+    conversations = CONVERSATIONS[protocol] + ([*rq_conversations(), rq_replies()] if protocol == "rq" else [])
     found: list[bytes] = []
     for conversation in conversations:
         steps = [step(FEED, client, data) if data else step(END, client) for client, data in conversation]
         found.append(program(*steps))
         found.append(program(*steps, limits=0, language=1))
         found.append(program(step(PAUSE), *steps, step(TICK, 0, b"\6"), step(RESUME), limits=1, language=2))
+        found.append(program(*steps, limits=5, late=True))
         found.append(program(*[step(LATER, 0, data) for _, data in conversation], alone=True))
     count = len(REQUESTS[protocol])
     for first in range(0, count, 24):

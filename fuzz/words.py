@@ -225,12 +225,8 @@ def rq_requests() -> list[bytes]:
         groups.append(rq_group(rq_command(0x60, bytes([i])), rq_command(0xE0, b"x"), ids[1], 0x0A))
     groups += [bytes([code]) for code in range(0x19)]
     groups += [rq_command(code, b"abc") for code in (0x3F, 0x5F, 0x7F, 0x9F, 0xBF, 0xC0, 0xDF, 0xFF)]
-    groups += [
-        rq_command(0x80, b"\1") + b"\x0b",
-        rq_command(0x80, b"\2") + b"\x0b",
-        b"\xe0\xff\xff\xff\xff",
-        b"\xff\0\1\0\0ab",
-    ]
+    groups += [rq_command(0x80, bytes([i])) + b"\x0b" for i in range(6)]  # with the PAYLOAD there was
+    groups += [rq_command(0xE0, b"E" * 1000), b"\xe0\xff\xff\xff\xff", b"\xff\0\1\0\0ab"]
     groups += [
         b"GET / HTTP/1.1\r\n",
         b"POST /",

@@ -24,8 +24,8 @@ START: Final = 1_700_000_000_000_000  # microseconds
 TURNS_MAX: Final = 10_000  # a broker that has more to do than this after one step never comes to rest
 
 # How much longer than what was sent an answer may be. Of the text protocols the shortest request is a line end, and the
-# longest answer to it an error with two ids; RQ says the name of a queue to a CONSUME of one byte. An expression may make
-# up a text of its own.
+# longest answer to it an error with two ids; RQ says the name of a queue to a CONSUME of one byte. An expression may
+# make up a text of its own.
 ANSWER_FACTORS: Final = {"mqks": 64, "smqs": 16, "sevx": 64, "mqmq": 8, "rq": 32, "any": 1}
 EXPRESSION_SIZE_MAX: Final = 400_000
 

@@ -350,9 +350,10 @@ def test_ack_without_its_second_argument_is_an_error(client: TestClient) -> None
 
 def test_a_rejected_message_comes_last(house: House, client: TestClient) -> None:
     client.say(b"c consume q e --manual-ack", b"m publish e x")
-    client.session.pause()
+    consumer = house.mqks.consumers[b"c"]
+    house.broker.suspend(consumer)
     client.say(b"1 publish e a", b"2 publish e b", b"3 publish e c", b"r reject c m")
-    client.session.resume()
+    house.broker.resume(consumer)
     assert [line.split()[2] for line in client.hear()] == [b"1", b"2", b"3", b"m"]
 
 
@@ -488,6 +489,16 @@ def test_eval_of_anything_else_is_an_error(client: TestClient, code: bytes) -> N
 
 def test_eval_never_breaks_the_line(client: TestClient) -> None:
     assert len(client.say(b'1 _eval "a\\nb"')) == 1
+
+
+def test_a_blocked_client_is_given_one_message_each_at_most_and_the_rest_when_there_is_room(house: House) -> None:
+    client, publisher = house.client(), house.client()
+    client.say(b"c consume q e", b"d consume q e")
+    client.session.pause()
+    publisher.say(*[b"%d publish e x" % number for number in range(10)])
+    assert len(client.hear()) == 2
+    client.session.resume()
+    assert len(client.hear()) == 8
 
 
 # -- the shape of it ---------------------------------------------------------------------------------------------------

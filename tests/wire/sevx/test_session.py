@@ -268,7 +268,7 @@ def test_a_bad_request_is_answered_with_an_error_and_the_connection_goes_on(
     assert error_of(answer) == b"1"
     assert house.reports[-1]["error_id"] == answer.rpartition(b" ")[2].decode()
     assert house.broker.queues == {}
-    assert house.sevx.receivers == {}
+    assert house.sevx.consumers == {}
     assert house.broker.published == 0
     assert client.say(b'2 _ping {"data": 1}') == [b'2 ok {"data": 1}']
 
@@ -286,7 +286,7 @@ def test_a_request_without_an_id_is_given_one(house: House, client: TestClient) 
         assert DTID.fullmatch(event_id)
         assert delivery == id + b" ok " + event_id + b' {"a": 1}'
     assert client.say(b'x delete_receiver {"receiver_id": "%s"}' % id) == [b"x ok "]
-    assert house.sevx.receivers == {}
+    assert house.sevx.consumers == {}
 
 
 @pytest.mark.parametrize("line", [b"", b"   ", b"\r", b"\xff send {}", b"a\rb send {}", b"x" * 2000 + b" send {}"])
@@ -493,7 +493,7 @@ def test_the_same_receiver_id_again_takes_over_from_another_connection(house: Ho
     new.say(b"2 send {}")
     assert old.hear() == []
     old.leave()
-    assert house.sevx.receivers[b"r"].session is new.session
+    assert house.sevx.consumers[b"r"].session is new.session
     assert new.say(b"3 send {}") == [b"3 ok ", b"r ok 3 {}"]
 
 
@@ -678,7 +678,7 @@ def test_delete_queue_ends_its_receivers_and_no_more_is_copied_to_it(house: Hous
     client.recv()
     assert client.say(b'd delete_queue {"queue": "q"}') == [b"d ok "]
     assert client.say(b"1 send {}") == [b"1 ok "]
-    assert house.sevx.receivers == {}
+    assert house.sevx.consumers == {}
     assert client.recv() == [b"r ok "]
     assert client.say(b"2 send {}") == [b"2 ok ", b"r ok 2 {}"]
 
@@ -690,7 +690,7 @@ def test_a_disconnect_ends_receivers_and_returns_what_was_not_acked(house: House
     other.recv(b"r2")
     one.leave()
     assert other.hear() == [b'r2 ok 1 {"retry": 1}', b'r2 ok 2 {"retry": 1}']
-    assert list(house.sevx.receivers) == [b"r2"]
+    assert list(house.sevx.consumers) == [b"r2"]
 
 
 def test_by_default_a_queue_is_deleted_when_unused(house: House, client: TestClient) -> None:
@@ -955,5 +955,5 @@ def test_ten_thousand_patterns_on_one_connection(house: House, client: TestClien
     assert client.say(b'2 send {"user": 10000}') == [b"2 ok "]
     client.leave()
     assert house.broker.queues == {}
-    assert house.sevx.receivers == {}
+    assert house.sevx.consumers == {}
     assert not house.broker.routing.has_patterns

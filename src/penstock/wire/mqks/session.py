@@ -7,7 +7,7 @@ reconnects starts its consumers again under their old ids, perhaps before its ol
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
 from penstock.message import LINE_SAFE, Message
 from penstock.wire.expression import ExpressionError, evaluate, render
@@ -25,9 +25,9 @@ from penstock.wire.mqks.codec import (
     encode_ok,
     encode_word,
 )
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
+from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
+from penstock.wire.session import MAYBE, NO, YES, Session
 from penstock.wire.state import StateView
-from penstock.wire.unacked import Unacked
 
 ALL: Final = b"--all"
 SHARED_WITH_SEVX: Final = (b"ack", b"reject", b"delete_queue", b"_eval")
@@ -35,15 +35,11 @@ RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
 NOBODY: Final = b"None"  # the id in the answer to a line that has none
 
 
-class Mqks(Dialect):
-    """The protocol, with the consumers of all its clients by their ids."""
+class Mqks(NamingDialect):
+    """The protocol."""
 
     name = PROTOCOL
     default_port = 54321
-
-    def __init__(self, hub: Hub) -> None:
-        super().__init__(hub)
-        self.consumers: dict[bytes, Consumer] = {}
 
     def open(self, peer: str, now: int) -> Session:
         return MqksSession(self, peer)
@@ -61,14 +57,13 @@ class Mqks(Dialect):
         return NO if words[2].startswith(b"{") and words[1] in SHARED_WITH_SEVX else YES
 
 
-class Consumer(Subscription):
+class Consumer(NamedConsumer):
     """One `consume`."""
 
     def __init__(self, session: "MqksSession", id: bytes, manual_ack: bool) -> None:
-        super().__init__(id, manual=manual_ack)
+        super().__init__(session, id, manual_ack)
         self.session = session
         self.prefix = id + b" ok "
-        self.unacked = Unacked()
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         session = self.session
@@ -89,25 +84,19 @@ class Consumer(Subscription):
             outbox.write(encode_delivery(self.prefix, message, retry))
         if delivery is not None:
             self.unacked.add(id, delivery)
-        return len(outbox) < session.outbox_max
-
-    def ended(self) -> None:
-        self.session.forget(self)
-
-    def take_all(self) -> list[Delivery]:
-        self.unacked.clear()
-        return self.held()
+        if len(outbox) < session.outbox_max and not session.blocked:
+            return True
+        session.halt(self, len(message.body))
+        return False
 
 
-class MqksSession(Session):
+class MqksSession(NamingSession):
     protocol = PROTOCOL
 
     def __init__(self, dialect: Mqks, peer: str) -> None:
-        super().__init__(dialect.hub, peer)
-        self.dialect = dialect
+        super().__init__(dialect, peer)
         self.lines = LineBuffer(dialect.hub.limits.line_size_max)
         self.name_size_max = dialect.hub.limits.name_size_max
-        self.own: dict[bytes, Consumer] = {}
         self.fresh = True
 
     def feed(self, data: bytes, now: int) -> None:
@@ -128,7 +117,7 @@ class MqksSession(Session):
 
     def _run(self, lines: list[bytes]) -> None:
         broker = self.broker
-        consumers = self.dialect.consumers
+        consumers = self.consumers
         now = self.now
         name_size_max = self.name_size_max
         for line in lines:
@@ -191,45 +180,24 @@ class MqksSession(Session):
         if request.confirm:
             # At once, before the backlog: whatever is confirmed later is behind the queue in the log.
             self.send(encode_ok(request.id))
-        consumer = Consumer(self, request.id, arguments.manual_ack)
-        former = self.dialect.consumers.get(request.id)
-        if former is not None:
-            former.session.forget(former)
-        self.own[request.id] = consumer
-        self.dialect.consumers[request.id] = consumer
-        broker.subscribe(arguments.queue, consumer, former, self.now)
+        self.start(arguments.queue, Consumer(self, request.id, arguments.manual_ack))
 
     def on_ack(self, request: Request) -> None:
-        consumer_id, message_id = decode_pair(request.rest)
-        consumer = self.dialect.consumers.get(consumer_id)
-        if consumer is not None:
-            if message_id == ALL:
-                for delivery in consumer.take_all():
-                    self.broker.accept(delivery)
-            else:
-                found = consumer.unacked.take(message_id)
-                if found is not None:
-                    self.broker.accept(found)
+        for delivery in self._named(request):
+            self.broker.accept(delivery)
         self._ok(request)
 
     def on_reject(self, request: Request) -> None:
-        consumer_id, message_id = decode_pair(request.rest)
-        consumer = self.dialect.consumers.get(consumer_id)
-        if consumer is not None:
-            if message_id == ALL:
-                for delivery in consumer.take_all():
-                    self.broker.reject(delivery)
-            else:
-                found = consumer.unacked.take(message_id)
-                if found is not None:
-                    self.broker.reject(found)
+        for delivery in self._named(request):
+            self.broker.reject(delivery)
         self._ok(request)
 
+    def _named(self, request: Request) -> list[Delivery]:
+        consumer_id, message_id = decode_pair(request.rest)
+        return self.take(consumer_id, None if message_id == ALL else message_id)
+
     def on_delete_consumer(self, request: Request) -> None:
-        consumer = self.dialect.consumers.get(request.rest)
-        if consumer is not None:
-            consumer.session.forget(consumer)
-            self.broker.cancel(consumer, self.now)
+        self.stop(request.rest)
         self._ok(request)
 
     def on_delete_queue(self, request: Request) -> None:
@@ -249,22 +217,6 @@ class MqksSession(Session):
 
     def _refuse(self, request_id: bytes, reason: str, line: bytes) -> None:
         self.send(encode_error(request_id, self.fail(reason, line)))
-
-    def forget(self, consumer: Consumer) -> None:
-        """The consumer has ended, or another one takes its id."""
-        consumers = self.dialect.consumers
-        if consumers.get(consumer.name) is consumer:
-            del consumers[consumer.name]
-        if self.own.get(consumer.name) is consumer:
-            del self.own[consumer.name]
-
-    def subscriptions(self) -> list[Subscription]:
-        return list(self.own.values())
-
-    def end(self, now: int) -> None:
-        super().end(now)
-        for consumer in list(self.own.values()):
-            self.forget(consumer)
 
 
 HANDLERS: Final[dict[bytes, Callable[[MqksSession, Request], None]]] = {

@@ -11,13 +11,14 @@ from typing import Final
 from orjson import loads as orjson_loads
 
 from penstock.core.patterns import canonical_text
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.subscription import Delivery
 from penstock.errors import Refused
 from penstock.message import LINE_SAFE, Message
 from penstock.wire.expression import ExpressionError, evaluate
 from penstock.wire.ids import random_id
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
+from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
+from penstock.wire.session import MAYBE, NO, YES, Hub, Session
 from penstock.wire.sevx.codec import (
     AT_ONCE,
     DTID_TAIL_LENGTH,
@@ -40,7 +41,6 @@ from penstock.wire.sevx.codec import (
     is_printable_word,
 )
 from penstock.wire.state import StateView
-from penstock.wire.unacked import Unacked
 
 loads: Final = orjson_loads  # a global of our own costs no lookup per message
 SEND: Final = b"send"
@@ -51,15 +51,14 @@ SHARED_WITH_MQKS: Final = (b"ack", b"reject", b"delete_queue", b"_eval")
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
 
 
-class Sevx(Dialect):
-    """The protocol, with the receivers of all its clients by their ids."""
+class Sevx(NamingDialect):
+    """The protocol."""
 
     name = PROTOCOL
     default_port = 54322
 
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)
-        self.receivers: dict[bytes, Receiver] = {}
         self._last_value = ""  # most messages have the event of the one before
         self._last_event = NO_EVENT
 
@@ -107,14 +106,13 @@ class Sevx(Dialect):
         return self._last_event
 
 
-class Receiver(Subscription):
+class Receiver(NamedConsumer):
     """One `recv`."""
 
     def __init__(self, session: "SevxSession", id: bytes, manual_ack: bool) -> None:
-        super().__init__(id, manual=manual_ack)
+        super().__init__(session, id, manual_ack)
         self.session = session
         self.prefix = id + b" ok "
-        self.unacked = Unacked()
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         session = self.session
@@ -140,25 +138,18 @@ class Receiver(Subscription):
         session.halt(self, len(message.body))
         return False
 
-    def ended(self) -> None:
-        self.session.forget(self)
 
-
-class SevxSession(Session):
+class SevxSession(NamingSession):
     protocol = PROTOCOL
 
     def __init__(self, dialect: Sevx, peer: str) -> None:
-        super().__init__(dialect.hub, peer)
+        super().__init__(dialect, peer)
         self.dialect = dialect
         self.id_inside = dialect.hub.options.sevx_id_inside
         self.lines = LineBuffer(dialect.hub.limits.line_size_max)
-        self.own: dict[bytes, Receiver] = {}
         self.fresh = True
         self.id_size = 24  # of the ids of its requests: a dtid's, until another is seen
         self.rest_is_clean = True  # the beginning of a line that is kept, see `feed`
-        self.blocked = False  # the socket takes no more
-        self.overrun = 0  # bytes of events given out since then
-        self.halted: list[Receiver] = []  # suspended until there is room
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
 
@@ -238,7 +229,7 @@ class SevxSession(Session):
         event_id = arguments.get("event_id")
         if not isinstance(receiver_id, str) or not isinstance(event_id, str):
             return False
-        receiver = self.dialect.receivers.get(receiver_id.encode())
+        receiver = self.consumers.get(receiver_id.encode())
         delivery = None if receiver is None else receiver.unacked.take(event_id.encode())
         self.confirm(id + b" ok \n")
         if delivery is not None:
@@ -281,13 +272,7 @@ class SevxSession(Session):
         elif is_new:
             broker.expire(queue, AT_ONCE)
         self.send(encode_ok(request.id))
-        receiver = Receiver(self, request.id, arguments.manual_ack)
-        former = self.dialect.receivers.get(request.id)
-        if former is not None:
-            former.session.forget(former)
-        self.own[request.id] = receiver
-        self.dialect.receivers[request.id] = receiver
-        broker.subscribe(queue, receiver, former, self.now)
+        self.start(queue, Receiver(self, request.id, arguments.manual_ack))
 
     def on_ack(self, request: Request) -> None:
         deliveries = self._named(request)
@@ -302,23 +287,13 @@ class SevxSession(Session):
             self.broker.reject(delivery)
 
     def _named(self, request: Request) -> list[Delivery]:
-        """The deliveries an ack or a reject is about; none when there is no such receiver or event any more."""
         arguments = decode_settle(request.text)
-        receiver = self.dialect.receivers.get(arguments.receiver_id)
-        if receiver is None:
-            return []
-        if arguments.event_id is None:
-            receiver.unacked.clear()
-            return receiver.held()
-        delivery = receiver.unacked.take(arguments.event_id)
-        return [] if delivery is None else [delivery]
+        return self.take(arguments.receiver_id, arguments.event_id)
 
     def on_delete_receiver(self, request: Request) -> None:
-        receiver = self.dialect.receivers.get(decode_text(decode_object(request.text), "receiver_id"))
+        receiver_id = decode_text(decode_object(request.text), "receiver_id")
         self.confirm(encode_ok(request.id))
-        if receiver is not None:
-            receiver.session.forget(receiver)
-            self.broker.cancel(receiver, self.now)
+        self.stop(receiver_id)
 
     def on_delete_queue(self, request: Request) -> None:
         self.broker.delete(decode_text(decode_object(request.text), "queue"))
@@ -338,60 +313,6 @@ class SevxSession(Session):
 
     def _new_id(self) -> bytes:
         return dtid(self.now, random_id(DTID_TAIL_LENGTH))
-
-    # -- room -------------------------------------------------------------------------------------------------------
-    #
-    # A client may have thousands of receivers, and the socket may fill up and empty again many times a second. So a
-    # receiver is suspended only when it is given an event there is no room for, which is one each at most; should
-    # even that be much, all are suspended, once.
-
-    def pause(self) -> None:
-        self.blocked = True
-
-    def halt(self, receiver: Receiver, size: int) -> None:
-        """The receiver is about to be suspended, by what it answers to its queue."""
-        self.halted.append(receiver)
-        if self.blocked:
-            before = self.overrun
-            self.overrun += size
-            if before < self.outbox_max <= self.overrun:
-                self.hub.awake.append(self)
-
-    def wake(self, now: int) -> None:
-        if self.blocked:
-            for receiver in self.own.values():
-                if not receiver.suspended:
-                    self.broker.suspend(receiver)
-                    self.halted.append(receiver)
-
-    def resume(self) -> None:
-        self.blocked = False
-        self.overrun = 0
-        halted = self.halted
-        self.halted = []
-        for place, receiver in enumerate(halted):
-            if self.outbox_size >= self.outbox_max:
-                self.halted = halted[place:] + self.halted
-                break
-            self.broker.resume(receiver)
-
-    # -- receivers come and go --------------------------------------------------------------------------------------
-
-    def forget(self, receiver: Receiver) -> None:
-        """The receiver has ended, or another one takes its id."""
-        receivers = self.dialect.receivers
-        if receivers.get(receiver.name) is receiver:
-            del receivers[receiver.name]
-        if self.own.get(receiver.name) is receiver:
-            del self.own[receiver.name]
-
-    def subscriptions(self) -> list[Subscription]:
-        return list(self.own.values())
-
-    def end(self, now: int) -> None:
-        super().end(now)
-        for receiver in list(self.own.values()):
-            self.forget(receiver)
 
 
 HANDLERS: Final[dict[bytes, Callable[[SevxSession, Request], None]]] = {

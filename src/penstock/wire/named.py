@@ -1,0 +1,121 @@
+"""Consumers that are known by name to all connections of a protocol: what MQKS and SEVX have in common.
+
+A client names its consumers, and settles messages by their ids, from whichever connection it likes. After a reconnect
+it starts its consumers again under their old names, perhaps before its old connection was seen to be gone: the new
+one takes over what the old one held.
+"""
+
+from penstock.core.subscription import Delivery, Subscription
+from penstock.wire.session import Dialect, Hub, Session
+from penstock.wire.unacked import Unacked
+
+
+class NamedConsumer(Subscription):
+    """One consumer, with what it has to settle by message id. Each protocol says how it delivers."""
+
+    def __init__(self, session: "NamingSession", name: bytes, manual: bool) -> None:
+        super().__init__(name, manual=manual)
+        self.owner = session
+        self.unacked = Unacked()
+
+    def ended(self) -> None:
+        self.owner.forget(self)
+
+    def take(self, message_id: bytes | None) -> list[Delivery]:
+        """The open delivery of that message, or all of them for None, to be settled now."""
+        if message_id is None:
+            self.unacked.clear()
+            return self.held()
+        delivery = self.unacked.take(message_id)
+        return [] if delivery is None else [delivery]
+
+
+class NamingDialect(Dialect):
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(hub)
+        self.consumers: dict[bytes, NamedConsumer] = {}
+
+
+class NamingSession(Session):
+    """A client that names its consumers."""
+
+    def __init__(self, dialect: NamingDialect, peer: str) -> None:
+        super().__init__(dialect.hub, peer)
+        self.consumers = dialect.consumers
+        self.own: dict[bytes, NamedConsumer] = {}
+        self.blocked = False  # the socket takes no more
+        self.overrun = 0  # bytes of messages given out since then
+        self.halted: list[NamedConsumer] = []  # suspended until there is room
+
+    def start(self, queue: bytes, consumer: NamedConsumer) -> None:
+        """Begin to consume, in place of the consumer that had this name."""
+        name = consumer.name
+        former = self.consumers.get(name)
+        if former is not None:
+            former.owner.forget(former)
+        self.own[name] = consumer
+        self.consumers[name] = consumer
+        self.broker.subscribe(queue, consumer, former, self.now)
+
+    def stop(self, name: bytes) -> None:
+        """End a consumer, whoever has started it; nothing to do when there is none of that name."""
+        consumer = self.consumers.get(name)
+        if consumer is not None:
+            consumer.owner.forget(consumer)
+            self.broker.cancel(consumer, self.now)
+
+    def take(self, name: bytes, message_id: bytes | None) -> list[Delivery]:
+        """What a settlement is about: nothing, when there is no such consumer or message any more."""
+        consumer = self.consumers.get(name)
+        return [] if consumer is None else consumer.take(message_id)
+
+    def forget(self, consumer: NamedConsumer) -> None:
+        """The consumer has ended, or another one takes its name."""
+        if self.consumers.get(consumer.name) is consumer:
+            del self.consumers[consumer.name]
+        if self.own.get(consumer.name) is consumer:
+            del self.own[consumer.name]
+
+    def subscriptions(self) -> list[Subscription]:
+        return list(self.own.values())
+
+    def end(self, now: int) -> None:
+        super().end(now)
+        for consumer in list(self.own.values()):
+            self.forget(consumer)
+
+    # -- room -------------------------------------------------------------------------------------------------------
+    #
+    # A client may have thousands of consumers, and the socket may fill up and empty again many times a second. So a
+    # consumer is suspended only when it is given a message there is no room for, which is one each at most; should
+    # even that be much, all are suspended, once.
+
+    def pause(self) -> None:
+        self.blocked = True
+
+    def halt(self, consumer: NamedConsumer, size: int) -> None:
+        """The consumer is about to be suspended, by what it answers to its queue."""
+        self.halted.append(consumer)
+        if self.blocked:
+            before = self.overrun
+            self.overrun += size
+            if before < self.outbox_max <= self.overrun:
+                self.hub.awake.append(self)
+
+    def wake(self, now: int) -> None:
+        if self.blocked:
+            for consumer in self.own.values():
+                if not consumer.suspended:
+                    self.broker.suspend(consumer)
+                    self.halted.append(consumer)
+
+    def resume(self) -> None:
+        self.blocked = False
+        self.overrun = 0
+        halted = self.halted
+        self.halted = []
+        for place, consumer in enumerate(halted):
+            if self.outbox_size >= self.outbox_max:
+                self.halted = halted[place:] + self.halted
+                break
+            self.broker.resume(consumer)
