@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 
 from bench.counting import CheckingCounter, Counter, MarkCounter, counter_for
 from bench.frames import BLOCK, NUMBERED, Block, Feedback, number
-from bench.machine import cpu_seconds
+from bench.machine import NO_USAGE, Usage, usage
 from bench.peers.base import Course, Peer
 from bench.wire import READ_BUFFER, STALL_SECONDS, Stalled, connect, receive, talk
 from bench.workers import Worker, WorkerFailed
@@ -44,7 +44,7 @@ class Round:
 
     count: int
     seconds: float = 0.0
-    cpu_seconds: float = 0.0
+    server: Usage = NO_USAGE
     failure: str = ""
 
     @property
@@ -67,12 +67,12 @@ def _through(job: Job) -> Round:
         consumer.report(PREPARE_SECONDS)  # Subscribed: what is published from now on must arrive.
         with Worker(publish, job) as publisher:
             publisher.report(PREPARE_SECONDS)
-            spent_before = cpu_seconds(job.peer.pid)
+            before = usage(job.peer.pid)
             consumer.tell("go")
             publisher.tell("go")
             _, delivered_ns = consumer.report(ROUND_SECONDS)
             started_ns, answered_ns = publisher.report(ROUND_SECONDS)
-            spent = cpu_seconds(job.peer.pid) - spent_before
+            spent = usage(job.peer.pid).since(before)
             publisher.tell("done")
     return Round(job.count, (max(answered_ns, delivered_ns) - started_ns) / 1e9, spent)
 
@@ -99,10 +99,10 @@ _ROUNDS = {Course.THROUGH: _through, Course.PUT: _stored, Course.GET: _stored, C
 def _go(worker: Worker, job: Job) -> Round:
     """Starts a worker that is ready, and measures what it does."""
     worker.report(PREPARE_SECONDS)
-    spent_before = cpu_seconds(job.peer.pid)
+    before = usage(job.peer.pid)
     worker.tell("go")
     started_ns, finished_ns = worker.report(ROUND_SECONDS)
-    return Round(job.count, (finished_ns - started_ns) / 1e9, cpu_seconds(job.peer.pid) - spent_before)
+    return Round(job.count, (finished_ns - started_ns) / 1e9, usage(job.peer.pid).since(before))
 
 
 @contextmanager

@@ -53,13 +53,35 @@ def peak_rss_mb(root_pid: int) -> float:
     return sum(_kib(PROC / str(pid) / "status", "VmHWM") for pid in process_tree(root_pid)) / 1024
 
 
-def cpu_seconds(root_pid: int) -> float:
-    """User and system time spent so far by a process and its descendants."""
-    ticks = 0
+@dataclass(frozen=True)
+class Usage:
+    """Seconds that a process and its descendants ran on a core, and that they were ready to but another had it."""
+
+    cpu: float
+    waited: float
+
+    def since(self, before: Usage) -> Usage:
+        return Usage(self.cpu - before.cpu, self.waited - before.waited)
+
+
+NO_USAGE = Usage(0.0, 0.0)
+
+
+def usage(root_pid: int) -> Usage:
+    ticks = waited_ns = 0
     for pid in process_tree(root_pid):
         if fields := _stat(pid):
             ticks += int(fields[11]) + int(fields[12])  # utime and stime, see proc(5).
-    return ticks / _TICKS
+        waited_ns += sum(_waited_ns(task) for task in (PROC / str(pid) / "task").glob("*"))
+    return Usage(ticks / _TICKS, waited_ns / 1e9)
+
+
+def _waited_ns(task: Path) -> int:
+    """The second field of a thread's schedstat; zero when it is gone, or the kernel does not count."""
+    try:
+        return int((task / "schedstat").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0
 
 
 def _stat(pid: int) -> list[str]:

@@ -50,7 +50,12 @@ class Cell:
     @property
     def cpu_us(self) -> float | None:
         """Processor time the server spent on one message, in microseconds; steadier than a rate on a busy machine."""
-        return median(each.cpu_seconds / each.count for each in self.good) * 1e6 if self.good else None
+        return median(each.server.cpu / each.count for each in self.good) * 1e6 if self.good else None
+
+    @property
+    def waited(self) -> float:
+        """The share of the time in which the server could have run, but something else had the core."""
+        return median(each.server.waited / each.seconds for each in self.good) if self.good else 0.0
 
 
 @dataclass

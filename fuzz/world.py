@@ -6,12 +6,13 @@ The rules are numbered as in `sessions.py`.
 from collections.abc import Iterator
 from typing import Final
 
+from fuzz.history import Disk, History, Memory
 from penstock.core.broker import Broker
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
 from penstock.core.queue import Queue
-from penstock.core.replay import durable_state, replay
+from penstock.core.replay import durable_state
 from penstock.core.subscription import Subscription
-from penstock.log.memory import MemoryLog
+from penstock.message import Message
 from penstock.wire.mqks.session import Mqks, MqksSession
 from penstock.wire.mqmq.session import Mqmq, MqmqSession
 from penstock.wire.rq.session import Rq, RqSession
@@ -43,7 +44,7 @@ class Client:
         self.paused = False
         self.output = bytearray()
         self.last_read = 0
-        self.heard = 0  # bytes of input, of all clients, since its last write
+        self.heard = 0  # bytes of input, of all clients, since it was last written to
         self.expressions = 0  # of those, how many asked for one to be worked out
 
     def current(self) -> Session:
@@ -60,6 +61,7 @@ class Client:
         if before is not None:
             after = (broker.published, broker.log.position, session.outbox_size)
             assert before == after, f"{session.protocol}: went on after it had hung up"
+        self.world.check_outboxes()
 
     def write(self) -> None:
         """One write, as the connection does it when its session has something to say."""
@@ -75,10 +77,9 @@ class Client:
             assert session.outbox_size == 0
             assert not session.drain(), "said twice"
             self.output += written
-            self.heard = self.expressions = 0
             if full and not self.paused:
                 session.resume()
-        if session.closing and not session.unconfirmed and not self.paused:
+        if session.closing and not session.unconfirmed and not session.outbox_size and not self.paused:
             self.end()
 
     def pause(self) -> None:
@@ -92,7 +93,13 @@ class Client:
         if self.paused:
             self.paused = False
             self.session.resume()
+            self.check_closed()
             self.world.hub.dirty.append(self.session)  # it may have hung up meanwhile
+
+    def check_closed(self) -> None:
+        if self.session.closing:
+            for subscription in self.session.subscriptions():
+                assert subscription.suspended, f"{self.session.protocol}: hung up, and is given more"
 
     def end(self) -> None:
         self.world.drop(self)
@@ -104,9 +111,8 @@ class World:
 
     def __init__(self, limits: Limits, options: Options, late: bool = False) -> None:
         self.now = START
-        self.log = MemoryLog(keep=True)
-        self.log.is_instant = not late
-        self.broker = Broker(self.log, limits)
+        self.history: History = Disk() if late else Memory()
+        self.broker = Broker(self.history.log, limits)
         self.hub = Hub(self.broker, self._report, options, b"i.")
         self.mqks, self.sevx, self.rq = Mqks(self.hub), Sevx(self.hub), Rq(self.hub)
         dialects: list[Dialect] = [self.mqks, Smqs(self.hub), self.sevx, Mqmq(self.hub), self.rq]
@@ -144,15 +150,19 @@ class World:
                 receipt.session.release(receipt.answer)
             self.unsafe = hub.receipts
             hub.receipts = []
+            self.history.end_turn(self.now)
             dirty = hub.dirty
             if not dirty and not self.unsafe:
-                return
+                break
             hub.dirty = []
             for session in dirty:
                 client = self.clients.get(session)
                 if client is not None:
                     client.write()
-        raise AssertionError("the broker never comes to rest")
+        else:
+            raise AssertionError("the broker never comes to rest")
+        for client in self.clients.values():
+            client.heard = client.expressions = 0  # whatever it was to be told has been written
 
     def advance(self, microseconds: int) -> None:
         self.now += microseconds
@@ -175,6 +185,7 @@ class World:
         assert owned == set(self.hub.sessions), "sessions that nobody owns, or owners without a session"
         for client in self.clients.values():
             self._check_client(client)
+        self.check_outboxes()
         for session in self.gone:
             assert session.outbox_size == 0, f"{session.protocol}: says something after its end"
             assert not session.subscriptions()
@@ -186,13 +197,18 @@ class World:
         assert session.closing or kept <= kept_max + client.last_read, (
             f"{session.protocol}: keeps {kept} bytes of input"
         )
-        room = session.outbox_max + self._item_size_max(session.protocol)
-        room += client.heard * ANSWER_FACTORS[session.protocol] + client.expressions * EXPRESSION_SIZE_MAX
-        assert session.outbox_size <= room, f"{session.protocol}: {session.outbox_size} bytes of output, {room} at most"
         for subscription in session.subscriptions():
             assert subscription.in_flight <= limits.unacked_max
             assert len(subscription.name) <= limits.name_size_max + len(session.peer) + 1
             assert len(subscription.held()) == subscription.in_flight
+
+    def check_outboxes(self) -> None:
+        for client in self.clients.values():
+            session = client.current()
+            if session.outbox_size > session.outbox_max:
+                room = session.outbox_max + self._item_size_max(session.protocol)
+                room += client.heard * ANSWER_FACTORS[session.protocol] + client.expressions * EXPRESSION_SIZE_MAX
+                assert session.outbox_size <= room, f"{session.protocol}: {session.outbox_size} bytes, {room} at most"
 
     def _item_size_max(self, protocol: str) -> int:
         """The largest thing said at once: a body, the names of all queues, or the end of all that was asked for."""
@@ -207,10 +223,8 @@ class World:
         for client in self.clients.values():
             session = client.session
             assert session.unconfirmed == 0, f"{session.protocol}: waits for a confirmation"
-            if session.closing:
-                for subscription in session.subscriptions():
-                    assert subscription.suspended, f"{session.protocol}: hung up, and is given more"
-            elif not client.paused:
+            client.check_closed()
+            if not client.paused and not session.closing:
                 for subscription in served(session):
                     assert not subscription.suspended, f"{session.protocol}: forgotten"
 
@@ -227,16 +241,23 @@ class World:
         assert not self.clients
         assert not self.hub.sessions
         assert not self.mqks.consumers
-        assert not self.sevx.receivers
+        assert not self.sevx.consumers
         assert not self.rq.numbers._users
         assert not broker._awaiting, "a request that nobody waits for"
         assert broker.deadlines.next_due() == -1, "a timer that goes off for nobody"
         for queue in broker.queues.values():
             assert queue.consumer_count() == 0
             assert queue.unacked == 0
-        rebuilt = replay(self.log.entries, MemoryLog(), broker.limits)
+        rebuilt = self.history.replay(broker.limits)
         assert durable_state(rebuilt) == durable_state(broker), "a replay of the log gives another state"
         assert rebuilt.usage.bytes == broker.usage.bytes
+        assert (rebuilt.log.next_offset, rebuilt.log.position) == (broker.log.next_offset, broker.log.position)
+        for name, queue in broker.queues.items():
+            assert [_fields(m) for m, _ in rebuilt.queues[name].contents()] == [_fields(m) for m, _ in queue.contents()]
+
+
+def _fields(message: Message) -> tuple[object, ...]:
+    return (message.id, message.event, message.body, message.headers, message.protocol, message.published_at)
 
 
 def check_queue(queue: Queue, limits: Limits) -> None:

@@ -16,7 +16,7 @@ from bench.echo import Echo
 from bench.frames import BLOCK, STAMP_SPAN, Block, Feedback, age_ns, body, number, stamped_body
 from bench.latency import Latency, Pace, percentile
 from bench.load import Job, Reader, Round
-from bench.machine import Machine
+from bench.machine import Machine, Usage
 from bench.peers import PEERS, PROTOCOLS, Mode, Peer
 from bench.peers.base import Course
 from bench.peers.nats import Core
@@ -299,9 +299,10 @@ def test_counts_are_whole_blocks_within_bounds(wanted: float, size: int, count: 
 # --- Results
 
 
-def cell(peer: str, *rates: float, mode: Mode = Mode.AUTO, size: int = 16) -> Cell:
+def cell(peer: str, *rates: float, mode: Mode = Mode.AUTO, size: int = 16, waited: float = 0.0) -> Cell:
     """Rounds of one second; a rate of zero is a failed round."""
-    rounds = [Round(int(rate), 1.0, 0.1) if rate else Round(1000, failure="lost one") for rate in rates]
+    server = Usage(0.1, waited)
+    rounds = [Round(int(rate), 1.0, server) if rate else Round(1000, failure="lost one") for rate in rates]
     return Cell(peer, mode, size, rounds)
 
 
@@ -356,6 +357,15 @@ def test_each_protocol_has_its_bar_and_ten_thousand_patterns_are_held_against_on
     assert (crowd.met, crowd.measured) == (True, 0.75)
     assert (put.met, get.met) == (None, None)
     assert (rq.met, rq.measured) == (True, 0.1)
+
+
+def test_a_server_that_had_to_wait_for_a_core_puts_its_bars_in_doubt():
+    found = results()
+    found.protocols = [cell("penstock mqks", 100), cell("penstock smqs", 60, waited=0.5), cell("penstock sevx", 60)]
+    found.sections = ["protocols"]
+    smqs, sevx, *_ = judge(found)
+    assert (smqs.met, smqs.doubt) == (True, "the machine was busy")
+    assert (sevx.met, sevx.doubt) == (True, "")
 
 
 def test_a_bar_names_rows_that_there_are():

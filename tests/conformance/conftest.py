@@ -33,7 +33,8 @@ def start_broker(log: str, tmp_path: Path) -> Iterator[Start]:
 
     yield start
     for running in started:
-        running.stop()
+        if running._thread.is_alive():
+            running.stop()
 
 
 @pytest.fixture

@@ -446,27 +446,34 @@ ODD_IDS = [
 
 
 @each("consumer", having("ack_any"))
-@pytest.mark.parametrize("id", ODD_IDS)
-@pytest.mark.parametrize("publisher", [MqksDriver, SevxDriver])
+@each("publisher", [MqksDriver, SevxDriver])
 def test_whatever_id_a_publisher_chose_a_consumer_can_settle_by_what_it_is_shown(
-    broker: RunningBroker, publisher: type[Driver], consumer: type[Driver], id: bytes
+    broker: RunningBroker, publisher: type[Driver], consumer: type[Driver]
 ) -> None:
-    sender, first, second = publisher(broker), consumer(broker), consumer(broker)
+    sender = publisher(broker)
     sender.declare(Q)
-    first.consume(Q, manual=True)
     verb = b"publish jobs" if publisher is MqksDriver else b"send"
-    sender.attempt(b"%s %s %s\n" % (id, verb, job(Q, 1)))
-    if publisher is SevxDriver and id == b"\xff\xfe":
-        assert first.rest() == []  # no UTF-8: refused
-        return
-    delivery = first.receive()
-    assert delivery.body == job(Q, 1)
-    first.reject(delivery)
-    again = first.receive()
-    assert again.body == job(Q, 1)
-    first.close()
-    wait_for_consumers(broker, 0)
-    second.consume(Q, manual=True)
-    second.ack_any(second.receive())
-    assert second.rest() == []
-    assert broker.call(lambda: broker.node.broker.usage.bytes) == 0
+    for id in ODD_IDS:
+        if publisher is SevxDriver and not is_utf8(id):
+            continue  # refused
+        first, second = consumer(broker), consumer(broker)
+        first.consume(Q, manual=True)
+        sender.attempt(b"%s %s %s\n" % (id, verb, job(Q, 1)))
+        first.reject(first.receive())
+        assert first.receive().body == job(Q, 1)
+        first.close()
+        wait_for_consumers(broker, 0)
+        second.consume(Q, manual=True)
+        second.ack_any(second.receive())
+        assert second.rest() == [], id
+        assert broker.call(lambda: broker.node.broker.usage.bytes) == 0
+        second.close()
+        wait_for_consumers(broker, 0)
+
+
+def is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except ValueError:
+        return False
+    return True

@@ -422,5 +422,8 @@ def test_what_was_confirmed_and_not_done_outlives_the_broker(start_broker: Start
     publisher.put(Q, job(Q, 6))
     consumer.consume(Q, manual=True)
     left = [1, 2, 3, 4, 5, 6] if driver in having("ack") else [3, 4, 5, 6]
-    assert numbers(consumer.receive_many(len(left))) == left
+    deliveries = consumer.receive_many(len(left))
+    assert numbers(deliveries) == left
+    if driver in having("retry_of"):
+        assert [consumer.retry_of(delivery) for delivery in deliveries] == [1, 1, 1, 1, 1, 0]
     assert consumer.rest() == []

@@ -1,4 +1,4 @@
-"""A client that leaves before the disk has confirmed what it asked for still gets its confirmation."""
+"""A client that leaves, or is sent away, is given its answers first: those that wait for the disk, or for room."""
 
 import socket
 from collections.abc import Callable
@@ -26,3 +26,10 @@ def test_a_confirmation_comes_to_a_half_closed_client(start_broker: Start, tmp_p
     assert client.closed_by_peer()
     assert b"m ok \n" in client.buffer
     assert running.node.broker.queues[b"q"].consumer_count() == 0
+
+
+def test_answers_that_had_to_wait_for_room_come_before_the_door_closes(start_broker: Start) -> None:
+    client = start_broker(outbox_bytes_max=100).connect("mqmq")
+    client.send(mqmq_frame(b"Put", b"q", b"x") * 55 + mqmq_frame(b"Quit"))
+    assert client.closed_by_peer()
+    assert client.buffer == mqmq_frame(b"OK") * 55

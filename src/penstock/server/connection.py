@@ -272,7 +272,7 @@ class Connection(asyncio.Protocol):
                 session.resume()
                 if session.outbox_size:
                     self.switchboard.plan_flush()
-        if session.closing and not session.unconfirmed:
+        if session.closing and not session.unconfirmed and not session.outbox_size:
             self.transport.close()
 
     def _succeed(self, session: Session, successor: Session) -> Session:

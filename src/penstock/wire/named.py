@@ -110,6 +110,8 @@ class NamingSession(Session):
                     self.halted.append(consumer)
 
     def resume(self) -> None:
+        if self.closing:
+            return
         self.blocked = False
         self.overrun = 0
         halted = self.halted

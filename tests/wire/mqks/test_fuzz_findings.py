@@ -34,6 +34,17 @@ def test_a_client_that_was_hung_up_on_is_given_nothing_more() -> None:
     assert world.broker.queues[b"q"].ready == 1
 
 
+def test_nor_is_one_that_had_no_room_when_it_was_hung_up_on() -> None:
+    world = make_world(line_size_max=20, outbox_bytes_max=1)
+    client = world.connect("mqks", "mqks", "peer")
+    client.feed(b"c consume q e\nm publish e x\nm publish e y\n")
+    client.feed(b"x" * 21)
+    client.session.drain()
+    client.session.resume()
+    assert client.session.outbox_size == 0
+    assert world.broker.queues[b"q"].ready == 1
+
+
 def test_an_id_is_no_longer_than_a_name_may_be() -> None:
     """Messages and consumers keep it, and nobody counts it."""
     world = make_world(name_size_max=8)

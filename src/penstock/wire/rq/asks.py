@@ -55,7 +55,7 @@ class Ask(Requester):
             session = self.session
             if self.timeout is not None:
                 session.broker.deadlines.cancel(self.timeout)
-            session.asks.discard(self)
+            session.asks.pop(self, None)
             if session.parting:
                 session.part_when_done()
 

@@ -15,6 +15,7 @@ queue that this client asked for earlier is still parked behind an exclusive con
 not survive. `_review` is the one place that weighs them.
 """
 
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -125,7 +126,8 @@ class RqSession(Session):
         self.decoder = Decoder(dialect.hub.limits.body_size_max)
         self.head: bytes | None = b""  # the first bytes, until it is clear that they are not HTTP
         # As a requester.
-        self.asks: set[Ask] = set()
+        self.asks: dict[Ask, None] = {}
+        self.replies: deque[tuple[int, bytes]] = deque()  # wait for room: one PAYLOAD may be the reply to any number
         # As a consumer.
         self.consumers: dict[bytes, Consumer] = {}  # by queue, in the order they were asked for
         self.retiring: dict[bytes, Consumer] = {}
@@ -222,12 +224,12 @@ class RqSession(Session):
             ask = Ask(self, fields.id, message, fields.noreply)
             message.requester = ask
             if not fields.noreply:
-                self.asks.add(ask)
+                self.asks[ask] = None
         try:
             self.broker.put(queue, message)
         except Refused as refusal:
             if ask is not None:
-                self.asks.discard(ask)
+                self.asks.pop(ask, None)
             self._refuse(fields, str(refusal))
             return
         if fields.noreply:
@@ -254,6 +256,12 @@ class RqSession(Session):
             self.fail(str(refusal), queue)
 
     def send_reply(self, id: int, body: bytes) -> None:
+        if self.replies or self.outbox_size >= self.outbox_max:
+            self.replies.append((id, body))
+        else:
+            self._write_reply(id, body)
+
+    def _write_reply(self, id: int, body: bytes) -> None:
         """A reply without a body has an empty PAYLOAD: without any, the original client waits on for ever."""
         self.send(encode_reply_head(id, len(body)))
         if body:
@@ -512,6 +520,11 @@ class RqSession(Session):
 
     def resume(self) -> None:
         self.socket_full = False
+        while self.replies and self.outbox_size < self.outbox_max:
+            id, body = self.replies.popleft()
+            self._write_reply(id, body)
+        if self.parting:
+            self.part_when_done()
         self._review()
 
     # -- silence ----------------------------------------------------------------------------------------------------
@@ -562,7 +575,7 @@ class RqSession(Session):
 
     def owes(self) -> bool:
         """Whether a request of this node waits for its reply, or one given to it for its answer."""
-        return bool(self.asks) or bool(self.unfinished)
+        return bool(self.asks) or bool(self.replies) or bool(self.unfinished)
 
     def part_when_done(self) -> None:
         if not self.owes():
@@ -580,6 +593,7 @@ class RqSession(Session):
             else:
                 ask.silent = True  # still not to be begun after its time
         self.asks.clear()
+        self.replies.clear()
         for queue in self.numbered:
             self.dialect.numbers.release(queue)
         self.numbered.clear()

@@ -1,0 +1,55 @@
+"""What the fuzzer has found in RQ, as small as it gets."""
+
+from fuzz.words import rq_command, rq_group
+from fuzz.world import World
+
+from penstock.core.limits import Limits
+from penstock.wire.session import Options
+
+ID, QUEUE, PAYLOAD = 0x80, 0xA0, 0xE0
+REQUEST, REPLY, CONSUME, CLOSING = 0x0A, 0x0B, 0x14, 0x16
+COUNT = 20
+
+
+def reply(number: int, body: bytes) -> bytes:
+    return rq_group(rq_command(ID, bytes([number])), rq_command(PAYLOAD, body), REPLY)
+
+
+def test_one_payload_that_answers_many_requests_is_not_copied_for_all_of_them_at_once() -> None:
+    """Six bytes a reply would fill the memory. They come as fast as the requester takes them, and in order."""
+    body = b"R" * 1000
+    world = World(Limits(outbox_bytes_max=2000), Options())
+    consumer = world.connect("rq", "rq", "consumer")
+    requester = world.connect("rq", "rq", "requester")
+    consumer.feed(rq_group(rq_command(QUEUE, b"q"), CONSUME))
+    for number in range(COUNT):
+        ask = [rq_command(ID, bytes([number])), rq_command(QUEUE, b"q"), rq_command(PAYLOAD, b"x"), REQUEST]
+        requester.feed(rq_group(*ask))
+        world.turn()
+    requester.feed(rq_group(CLOSING))
+    consumer.feed(rq_command(PAYLOAD, body))
+    consumer.feed(b"".join([rq_command(ID, bytes([number])) + bytes([REPLY]) for number in range(COUNT)]))
+    assert requester.session.outbox_size < 2000 + COUNT * 7 + len(reply(0, body))
+    assert not requester.session.closing
+    world.turn()
+    at = -1
+    for number in range(COUNT):
+        at = requester.output.index(reply(number, body), at + 1)
+    assert requester.session.over
+
+
+def test_replies_that_wait_for_room_end_with_their_requester() -> None:
+    world = World(Limits(outbox_bytes_max=1), Options())
+    consumer = world.connect("rq", "rq", "consumer")
+    requester = world.connect("rq", "rq", "requester")
+    consumer.feed(rq_group(rq_command(QUEUE, b"q"), CONSUME))
+    for number in (0, 1):
+        ask = [rq_command(ID, bytes([number])), rq_command(QUEUE, b"q"), rq_command(PAYLOAD, b"x"), REQUEST]
+        requester.feed(rq_group(*ask))
+        world.turn()
+    requester.pause()
+    consumer.feed(reply(0, b"a") + reply(1, b"b"))
+    assert requester.session.owes()
+    requester.end()
+    assert not requester.session.owes()
+    world.check()
