@@ -50,6 +50,11 @@ CONVERSATIONS: dict[str, list[list[tuple[int, bytes]]]] = {
             (0, mqmq_frame(b"Get", b"q0") + mqmq_frame(b"Get", b"q0") + mqmq_frame(b"Info")),
             (1, mqmq_frame(b"Quit")),
         ],
+        [
+            (0, mqmq_frame(b"Put", b"q0", b"P" * 1000) * 3),
+            (0, mqmq_frame(b"Put", b"q0", b"P" * 1000) * 3),
+            (0, mqmq_frame(b"Put", b"q1", b"x") + mqmq_frame(b"Get", b"q0") * 6 + mqmq_frame(b"Quit")),
+        ],
     ],
     "rq": [],
 }

@@ -148,6 +148,7 @@ class World:
             hub.run_awake(self.now)
             for receipt in self.unsafe:
                 receipt.session.release(receipt.answer)
+            self.check_outboxes()
             self.unsafe = hub.receipts
             hub.receipts = []
             self.history.end_turn(self.now)

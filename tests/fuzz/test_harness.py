@@ -17,7 +17,7 @@ from fuzz.world import World
 from penstock.core.limits import Limits
 from penstock.wire.session import Options
 
-MUTATIONS = 150  # of each of the runs below
+MUTATIONS = 100  # of each of the runs below
 RUNS = (1, 2, 3, 4)
 
 

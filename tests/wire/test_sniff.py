@@ -68,3 +68,13 @@ def test_odd_beginnings_mean_the_same_wherever_the_reads_were_cut(head: bytes) -
         each.feed(head[at : at + 1])
     assert each.current().protocol == whole.current().protocol
     assert each.current().closing == whole.current().closing
+
+
+def test_a_node_that_waits_for_a_pong_after_clear_gets_it_after_a_rest() -> None:
+    world = make_world()
+    client = world.connect("any", "rq", "peer")
+    client.feed(b"\x01\x05")
+    assert client.current().protocol == "any"
+    world.advance(1_000_000)
+    world.turn()
+    assert client.output == b"\x06"

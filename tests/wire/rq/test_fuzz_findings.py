@@ -4,11 +4,16 @@ from fuzz.words import rq_command, rq_group
 from fuzz.world import World
 
 from penstock.core.limits import Limits
+from penstock.wire.rq.session import RqSession
 from penstock.wire.session import Options
 
 ID, QUEUE, PAYLOAD = 0x80, 0xA0, 0xE0
 REQUEST, REPLY, CONSUME, CLOSING = 0x0A, 0x0B, 0x14, 0x16
 COUNT = 20
+
+
+def request(number: int) -> bytes:
+    return rq_group(rq_command(ID, bytes([number])), rq_command(QUEUE, b"q"), rq_command(PAYLOAD, b"x"), REQUEST)
 
 
 def reply(number: int, body: bytes) -> bytes:
@@ -23,8 +28,7 @@ def test_one_payload_that_answers_many_requests_is_not_copied_for_all_of_them_at
     requester = world.connect("rq", "rq", "requester")
     consumer.feed(rq_group(rq_command(QUEUE, b"q"), CONSUME))
     for number in range(COUNT):
-        ask = [rq_command(ID, bytes([number])), rq_command(QUEUE, b"q"), rq_command(PAYLOAD, b"x"), REQUEST]
-        requester.feed(rq_group(*ask))
+        requester.feed(request(number))
         world.turn()
     requester.feed(rq_group(CLOSING))
     consumer.feed(rq_command(PAYLOAD, body))
@@ -44,8 +48,7 @@ def test_replies_that_wait_for_room_end_with_their_requester() -> None:
     requester = world.connect("rq", "rq", "requester")
     consumer.feed(rq_group(rq_command(QUEUE, b"q"), CONSUME))
     for number in (0, 1):
-        ask = [rq_command(ID, bytes([number])), rq_command(QUEUE, b"q"), rq_command(PAYLOAD, b"x"), REQUEST]
-        requester.feed(rq_group(*ask))
+        requester.feed(request(number))
         world.turn()
     requester.pause()
     consumer.feed(reply(0, b"a") + reply(1, b"b"))
@@ -53,3 +56,13 @@ def test_replies_that_wait_for_room_end_with_their_requester() -> None:
     requester.end()
     assert not requester.session.owes()
     world.check()
+
+
+def test_queues_that_are_refused_leave_nothing_behind() -> None:
+    world = World(Limits(queues_max=1, name_size_max=8), Options())
+    node = world.connect("rq", "rq", "node")
+    for name in (b"first", b"second", b"too long a name"):
+        node.feed(rq_group(rq_command(QUEUE, name), CONSUME))
+    assert isinstance(node.session, RqSession)
+    assert node.session.numbered == {b"first"}
+    assert world.rq.numbers.name_of(2) == b""

@@ -7,7 +7,7 @@ from penstock.wire.session import Options
 
 
 def make_world(**limits: int) -> World:
-    return World(Limits(**limits), Options())
+    return World(Limits(**limits), Options())  # type: ignore[arg-type]
 
 
 def test_a_line_over_the_limit_is_refused_wherever_the_reads_were_cut() -> None:

@@ -102,6 +102,10 @@ class Rq(Dialect):
             return YES
         return MAYBE if len(head) < 8 else NO
 
+    def recognise_at_rest(self, head: bytes) -> bool:
+        """A node may wait for an answer to CLEAR PING. For MQMQ it would be the middle of a frame of 16 MiB or more."""
+        return head[:1] == bytes([CLEAR]) and self.recognise(head) == MAYBE
+
     def full(self) -> bytes:
         return SERVER_FULL_BYTES
 
@@ -310,6 +314,11 @@ class RqSession(Session):
             self.consumers[queue] = consumer
             self.send(encode_consuming(consumer.number, queue))
             self._readmit(consumer)
+            return
+        try:
+            self.broker.declare(queue)
+        except Refused as refusal:
+            self.fail(str(refusal), queue)  # before it gets a number: names that are not taken must not pile up
             return
         consumer = Consumer(self, queue, self._number_of(queue), fields.exclusive)
         consumer.allow(fields)
