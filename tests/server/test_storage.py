@@ -197,7 +197,7 @@ def test_a_disk_that_fails_confirms_nothing_and_says_why(
 
     durable: list[int] = []
     failures: list[str] = []
-    flusher = Flusher(tmp_path, "always", durable.append, failures.append)
+    flusher = Flusher(Disk(tmp_path), "always", durable.append, full.append, failures.append)
     flusher.submit([Pending("0.seg", b"x" * 100, 5)])
     monkeypatch.setattr(os, call, fail)
     flusher.start()

@@ -84,7 +84,7 @@ class Node:
                 connection.transport.close()
         await _until(lambda: not board.connections, deadline + 1)
         if self.storage is not None:
-            self.storage.stop()
+            self.storage.stop(self.clock.now())
         if board.timer is not None:
             board.timer.cancel()
 
