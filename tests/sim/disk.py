@@ -1,9 +1,9 @@
 """A disk that can be crashed, filled and broken, and does exactly what its random numbers say.
 
 A file has what the system shows of it (`data`) and what is known to be on the plates (`synced`); a directory has the
-files it shows and those it had when it was synced last. A process that is killed loses nothing of `data`. A machine that
-goes down loses, keeps or tears whatever was not synced, page by page and in any order, and may forget new names and
-bring removed ones back. Every operation that changes something is a place where a crash can happen.
+files it shows and those it had when it was synced last. A process that is killed loses nothing of `data`. A machine
+that goes down loses, keeps or tears whatever was not synced, page by page and in any order, and may forget new names
+and bring removed ones back. Every operation that changes something is a place where a crash can happen.
 """
 
 import errno
