@@ -1,19 +1,18 @@
 """A broker with a data directory: what it confirmed is there after a kill; what it cannot store it does not promise."""
 
-import contextlib
 import errno
 import os
-import random
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from scripts import kill9
 
+from penstock.log.disk import Disk
 from penstock.log.durable import Pending
 from penstock.server.flusher import EXIT_DISK_FAILED, Flusher
 
@@ -44,61 +43,34 @@ def drain_queue(client: Client, queue: bytes) -> list[bytes]:
         found.append(answer[4 + 2 + 4 :])
 
 
-class Load(threading.Thread):
-    """A producer and a worker that go on until their broker dies, and know what they were told."""
-
-    def __init__(self, process: BrokerProcess, first: int) -> None:
-        super().__init__()
-        self.producer, self.worker = process.connect("mqmq"), process.connect("mqks")
-        self.acker = process.connect("mqks")
-        self.next = first
-        self.confirmed: list[bytes] = []
-        self.acks_sent: set[bytes] = set()
-        self.settled: list[bytes] = []
-        self.worker.send(b"w consume --confirm work work --manual-ack\n")
-        assert self.worker.line() == b"w ok "
-
-    def run(self) -> None:
-        with contextlib.suppress(OSError, EOFError):
-            while True:
-                self.batch()
-
-    def batch(self) -> None:
-        bodies = [b"%08d" % (self.next + step) for step in range(50)]
-        self.next += 50
-        self.producer.send(b"".join(frame(b"Put", b"work", body) for body in bodies))
-        for body in bodies:
-            self.producer.read(len(frame(b"OK")))
-            self.confirmed.append(body)
-        taken = [line.split(b" ", 4) for line in self.worker.lines(50)][::2]
-        self.acks_sent |= {words[4] for words in taken}
-        self.acker.send(b"".join(b"%s ack --confirm w %s\n" % (words[4], words[2]) for words in taken))
-        for _ in taken:
-            self.settled.append(self.acker.line().removesuffix(b" ok "))
-
-
 @pytest.mark.process
-def test_what_was_confirmed_survives_kill_9_and_what_was_settled_does_not_come_back(
-    start_process: StartProcess, tmp_path: Path
-) -> None:
-    """Killed at random moments under load over two protocols, several times over one directory."""
-    chance = random.Random(7)
-    first = 0
-    for _ in range(4):
-        process = start_process("--data", str(tmp_path / "data"), "--log-level", "warning", memory=False)
-        load = Load(process, first)
-        load.start()
-        time.sleep(chance.uniform(0.05, 0.4))
-        kill(process)
-        load.join(10)
-        left = start_process("--data", str(tmp_path / "data"), "--log-level", "warning", memory=False)
-        found = drain_queue(left.connect("mqmq"), b"work")
-        kill(left)
-        assert len(load.confirmed) > 50
-        assert found == sorted(found)
-        assert set(load.confirmed) - load.acks_sent <= set(found)
-        assert not set(load.settled) & set(found)
-        first = load.next
+def test_what_was_confirmed_survives_kill_9_and_what_was_settled_does_not_come_back(tmp_path: Path) -> None:
+    """Killed at random moments under load by all five protocols; `python -m scripts.kill9` does it more often."""
+    said: list[str] = []
+    summary = kill9.run(tmp_path / "data", rounds=4, seed=7, longest=0.4, say=said.append)
+    assert summary.wrong == []
+    assert summary.confirmed > 100
+    assert summary.done_confirmed > 10
+    assert len(said) == 4
+
+
+def test_the_books_of_kill_9_notice_what_is_wrong() -> None:
+    book = kill9.Book()
+    book.put = [1, 2, 3, 4, 5]
+    book.confirmed = {1, 2, 3}
+    book.done, book.done_confirmed = {1, 4}, {1}
+    book.rejected = [2, 3, 2]
+    book.rejected_confirmed.update([2, 3])
+    assert book.check([(4, 0), (5, 0), (3, 1), (2, 2)]) == []
+    assert book.check([(2, 1), (3, 1)]) == []
+    assert book.check([(3, 1)]) == ["lost 2"]
+    assert book.check([(1, 0), (2, 1), (3, 1), (9, 0)]) == ["back 1", "back 9"]
+    assert book.check([(5, 0), (4, 0), (2, 1), (3, 1)]) == ["order of [5, 4]"]
+    assert book.check([(3, 1), (2, 1)]) == ["order of what was rejected"]
+    assert book.check([(2, 0), (3, 2)]) == [
+        "retry 0 of 2, rejected 2 times, 1 of them confirmed",
+        "retry 2 of 3, rejected 1 times, 1 of them confirmed",
+    ]
 
 
 @pytest.mark.process
@@ -187,11 +159,14 @@ def test_a_refused_confirmed_publish_has_its_error_and_no_ok(tmp_path: Path) -> 
         running.stop()
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
-@pytest.mark.parametrize("call", ["write", "fdatasync"])
+@pytest.mark.parametrize(
+    ("call", "code"), [("write", errno.EIO), ("fdatasync", errno.EIO), ("fdatasync", errno.ENOSPC)]
+)
 def test_a_disk_that_fails_confirms_nothing_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
 ) -> None:
+    full: list[str] = []
+
     def fail(*arguments: object) -> int:
         raise OSError(code, os.strerror(code))
 
@@ -203,6 +178,7 @@ def test_a_disk_that_fails_confirms_nothing_and_says_why(
     flusher.start()
     flusher._thread.join(10)
     assert durable == []
+    assert full == []
     assert failures == [f"{os.strerror(code)} ({tmp_path / '0.seg'})"]
     assert EXIT_DISK_FAILED == 74
 
