@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,9 +13,13 @@ from pathlib import Path
 import pytest
 from scripts import kill9
 
+from penstock.core.limits import Limits
+from penstock.errors import LogError
 from penstock.log.disk import Disk
-from penstock.log.durable import Pending
+from penstock.log.durable import DurableLog, Pending
+from penstock.message import Message
 from penstock.server.flusher import EXIT_DISK_FAILED, Flusher
+from penstock.server.storage import Storage, recover
 
 from .conftest import BrokerProcess, Client, RunningBroker
 
@@ -181,6 +186,125 @@ def test_a_disk_that_fails_confirms_nothing_and_says_why(
     assert full == []
     assert failures == [f"{os.strerror(code)} ({tmp_path / '0.seg'})"]
     assert EXIT_DISK_FAILED == 74
+
+
+@pytest.mark.process
+def test_a_full_disk_refuses_publishes_and_goes_on_by_itself_once_there_is_room(
+    start_process: StartProcess, tmp_path: Path
+) -> None:
+    """Files that may not grow stand for a disk that is full: that needs no disk of its own, and nobody's rights."""
+    data = ("--data", str(tmp_path / "data"))
+    process = start_process(*data, memory=False)
+    pid = process.process.pid
+    client, worker = process.connect("mqks"), process.connect("mqks")
+    worker.send(b"w consume --confirm q e --manual-ack\n")
+    assert worker.line() == b"w ok "
+    _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (5000, most))
+    confirmed: list[bytes] = []
+    for number in range(1, 1000):
+        client.send(b"%d publish --confirm e %s\n" % (number, b"x" * 100))
+        # Accepted before it is known that there is no room, one of them hears nothing for now.
+        if client.quiet(5.0 if number < 5 else 0.3):
+            break
+        confirmed.append(client.line())
+    assert confirmed == [b"%d ok " % n for n in range(1, number)]
+    assert 5 < number < 50
+    client.send(b"no publish --confirm e x\n")
+    assert client.line().startswith(b"no error ")
+    # A worker goes on; what it says is not confirmed yet.
+    worker.lines(number)
+    worker.send(b"a ack --confirm w 1\n")
+    assert worker.quiet(0.2)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
+    assert client.line() == b"%d ok " % number
+    assert worker.line() == b"a ok "
+    client.send(b"yes publish --confirm e x\n")
+    assert client.line() == b"yes ok "
+    kill(process)
+    log = process.process.stderr.read() if process.process.stderr else ""
+    assert f"DISK_FULL: File too large: data directory {tmp_path / 'data'}" in log
+    assert log.count("log.full") == log.count("log.room") == 1
+    process = start_process(*data, memory=False)
+    found = [words[4] for words in (line.split(b" ", 4) for line in left_in(process, number))]
+    assert len(found) == number
+    assert found[-1] == b"x"
+
+
+def left_in(process: BrokerProcess, count: int) -> list[bytes]:
+    client = process.connect("mqks")
+    client.send(b"r consume q e\n")
+    return client.lines(count)
+
+
+@pytest.mark.process
+def test_a_stop_while_the_disk_is_full_says_what_is_lost(start_process: StartProcess, tmp_path: Path) -> None:
+    process = start_process("--data", str(tmp_path / "data"), memory=False)
+    client = process.connect("mqks")
+    _, most = resource.prlimit(process.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(process.process.pid, resource.RLIMIT_FSIZE, (0, most))
+    client.send(b"1 publish --confirm e x\n2 ping x\n")
+    assert client.line() == b"2 ok x"
+    code, log = process.terminate()
+    assert code == EXIT_DISK_FAILED
+    assert "bytes that were accepted and not confirmed" in log
+    assert client.closed_by_peer()
+    assert b"1 ok" not in client.buffer
+
+
+@pytest.mark.process
+def test_a_disk_that_fails_ends_the_process_with_one_clear_line(start_process: StartProcess, tmp_path: Path) -> None:
+    """Its directory is taken away, so the first segment cannot be made."""
+    directory = tmp_path / "data"
+    process = start_process("--data", str(directory), memory=False)
+    directory.rename(tmp_path / "elsewhere")
+    client = process.connect("mqks")
+    client.send(b"1 publish --confirm e x\n")
+    assert client.closed_by_peer()
+    assert client.buffer == b""
+    _, log = process.process.communicate(timeout=10)
+    assert process.process.returncode == EXIT_DISK_FAILED
+    assert len([line for line in log.splitlines() if "log.failed" in line and "No such file" in line]) == 1
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
+def test_a_read_only_directory_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    really = os.open
+
+    def refuse(path: object, flags: int, *rest: int) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            raise OSError(code, os.strerror(code), str(path))
+        return really(str(path), flags, *rest)
+
+    monkeypatch.setattr(os, "open", refuse)
+    storage = Storage(tmp_path, "always", 1 << 20, lambda level, event, details: None)
+    with pytest.raises(LogError, match=f"cannot use data directory {tmp_path}: {os.strerror(code)}"):
+        storage.open(Limits(), 0)
+
+
+def test_a_segment_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "00000000000000000000.seg").mkdir()
+    storage = Storage(tmp_path, "always", 1 << 20, lambda level, event, details: None)
+    with pytest.raises(LogError, match=r"Is a directory \(.*00000000000000000000.seg\)"):
+        storage.open(Limits(), 0)
+
+
+def test_time_that_went_back_while_the_broker_was_down_changes_nothing(tmp_path: Path) -> None:
+    later, earlier = 2_000_000_000_000_000, 1_000_000_000_000_000
+    for now, bodies in ((later, []), (earlier, [b"1"]), (later, [b"1", b"2"])):
+        log, disk = DurableLog(1 << 20), Disk(tmp_path)
+        broker, _ = recover(disk, log, Limits(), now)
+        queue = broker.queues.get(b"q")
+        assert [message.body for message, _ in queue.contents()] == bodies if queue else not bodies
+        broker.put(b"q", Message(b"x", b"q", b"%d" % (len(bodies) + 1), now, "mqmq"))
+        broker.expire(b"q", 5_000_000)
+        broker.tick(now)
+        log.close_block(now)
+        flusher = Flusher(disk, "always", lambda position: None, pytest.fail, pytest.fail)
+        flusher.submit(log.take_closed())
+        flusher.start()
+        flusher.stop()
 
 
 def test_a_directory_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
