@@ -152,6 +152,24 @@ def test_confirms_wait_for_the_disk_and_deliveries_do_not(tmp_path: Path, monkey
         running.stop()
 
 
+def test_a_stop_waits_for_the_disk_so_that_what_is_safe_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, gate = threading.Event(), threading.Event()
+    really = os.fdatasync
+    monkeypatch.setattr(os, "fdatasync", lambda handle: (started.set(), gate.wait(10), really(handle))[2])
+    running = RunningBroker(memory=False, data=str(tmp_path), drain_seconds=10)
+    running.start()
+    client = running.connect("mqks")
+    client.send(b"m publish --confirm e x\n")
+    assert started.wait(10)
+    threading.Timer(0.1, gate.set).start()
+    stopping = threading.Thread(target=running.stop)
+    stopping.start()
+    assert client.line() == b"m ok "
+    stopping.join()
+
+
 def test_a_refused_confirmed_publish_has_its_error_and_no_ok(tmp_path: Path) -> None:
     running = RunningBroker(memory=False, data=str(tmp_path), body_size_max=10)
     running.start()

@@ -90,7 +90,10 @@ class Node:
 
     def _owes_something(self) -> bool:
         connections = self.switchboard.connections
-        return any(s.owes() or c.transport.get_write_buffer_size() for s, c in connections.items())
+        return any(
+            s.owes() or s.unconfirmed or s.outbox_size or c.transport.get_write_buffer_size()
+            for s, c in connections.items()
+        )
 
     def _stop_listeners(self) -> None:
         for listener in reversed(self.listeners):
