@@ -18,9 +18,10 @@ TOO_LARGE: Final = "TOO_LARGE"  # a name or a body over its size limit
 OVER_LIMIT: Final = "OVER_LIMIT"  # a count or a total over its limit
 DENIED: Final = "DENIED"  # this user may not do that
 DRAINING: Final = "DRAINING"  # the broker is on its way down
+DISK_FULL: Final = "DISK_FULL"  # no message can be kept before there is room again
 INVALID: Final = "INVALID"  # the request is well-formed for its protocol but makes no sense
 
-REFUSAL_CODES: Final = (NOT_FOUND, TOO_LARGE, OVER_LIMIT, DENIED, DRAINING, INVALID)
+REFUSAL_CODES: Final = (NOT_FOUND, TOO_LARGE, OVER_LIMIT, DENIED, DRAINING, DISK_FULL, INVALID)
 
 
 class Error(Exception):

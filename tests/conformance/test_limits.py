@@ -49,6 +49,7 @@ QUEUE_FULL = {
     "mqmq": Refusal((re.escape(frame(b"Error", b"REQUEST_QUEUE_FULL")),)),
     "rq": Refusal((UNDELIVERED,)),
 }
+DISK_FULL = QUEUE_FULL | {"mqmq": Refusal((re.escape(frame(b"Error", b"REQUEST_DISK_FULL")),))}
 TOO_LONG = {
     "mqks": Refusal((rb"None error [0-9A-Za-z]{24}",), stays=False),
     "smqs": Refusal((), stays=False),
@@ -68,7 +69,7 @@ def assert_refused(broker: RunningBroker, got: Answer, expected: Refusal, limit:
 
 def test_every_protocol_has_its_refusals() -> None:
     every = {driver.protocol for driver in DRIVERS}
-    assert BODY_TOO_LARGE.keys() == QUEUE_FULL.keys() == every
+    assert BODY_TOO_LARGE.keys() == QUEUE_FULL.keys() == DISK_FULL.keys() == every
     assert TOO_LONG.keys() == {driver.protocol for driver in having("encode_too_long")}
 
 
@@ -106,6 +107,22 @@ def test_a_full_queue_refuses_and_takes_again_when_there_is_room(
     assert consumer.rest() == []
     publisher.put(Q, job(Q, 4))
     assert [delivery.number for delivery in consumer.rest()] == [4]
+
+
+@needs()
+def test_a_full_disk_refuses_and_takes_again_when_there_is_room(start_broker: Start, driver: type[Driver]) -> None:
+    broker = start_broker()
+    publisher, consumer = driver(broker), driver(broker)
+    publisher.declare(Q)
+    publisher.put(Q, job(Q, 1))
+    broker.call(lambda: broker.node.broker.shut("No space left on device: data directory here"))
+    got = publisher.attempt(publisher.encode_put(Q, job(Q, 2)))
+    assert_refused(broker, got, DISK_FULL[driver.protocol], "DISK_FULL: No space left on device: data directory here")
+    consumer.consume(Q)
+    assert [delivery.number for delivery in consumer.rest()] == [1]
+    broker.call(broker.node.broker.reopen)
+    publisher.put(Q, job(Q, 3))
+    assert [delivery.number for delivery in consumer.rest()] == [3]
 
 
 @needs("ack")

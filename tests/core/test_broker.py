@@ -6,7 +6,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import DROP_OLDEST, Limits
 from penstock.core.queue import NEVER
 from penstock.core.subscription import Inbox
-from penstock.errors import OVER_LIMIT, TOO_LARGE, Refused
+from penstock.errors import DISK_FULL, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
 
@@ -382,6 +382,30 @@ def test_a_body_over_the_limit_is_refused_by_every_way_in() -> None:
             verb()
         assert refusal.value.code == TOO_LARGE
     assert broker.queues == {}
+
+
+def test_a_broker_that_is_shut_takes_no_message_and_does_all_else() -> None:
+    broker = make_broker(body_size_max=3)
+    broker.bind(b"q", (b"e",))
+    inbox = Inbox(manual=True)
+    broker.subscribe(b"q", inbox, None, 0)
+    broker.publish(Message(b"1", b"e", b"x", 0, "test"))
+    broker.shut("no room in here")
+    position = broker.log.position
+    for send in (broker.publish, lambda m: broker.put(b"new", m), lambda m: broker.broadcast(b"q", m)):
+        with pytest.raises(Refused, match="no room in here") as refusal:
+            send(Message(b"2", b"e", b"", 0, "test"))
+        assert refusal.value.code == DISK_FULL
+    assert (broker.refused, broker.published, broker.log.position) == (3, 1, position)
+    assert b"new" not in broker.queues
+    broker.reject(inbox.deliveries[0])
+    broker.accept(inbox.deliveries[1])
+    broker.delete(b"q")
+    assert broker.log.position == position + 3
+    broker.reopen()
+    broker.put(b"new", Message(b"3", b"e", b"xxx", 0, "test"))
+    with pytest.raises(Refused, match="body_size_max is 3"):
+        broker.put(b"new", Message(b"4", b"e", b"xxxx", 0, "test"))
 
 
 def test_limits_of_names_bindings_and_queues() -> None:

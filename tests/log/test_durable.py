@@ -10,7 +10,8 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
-from penstock.log.block import HEADER_SIZE, Block, BlockWriter, CorruptBlock, block_length, is_intact
+from penstock.log.block import HEADER_SIZE, Block, BlockWriter, CorruptBlock, block_length, is_intact, marked
+from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.memory import MemoryLog
 from penstock.log.port import Change
@@ -66,15 +67,16 @@ def test_bytes_that_are_no_block_are_not_taken_for_one(data: bytes) -> None:
 
 
 def write_out(log: DurableLog, directory: Path) -> None:
+    """One batch, written when all before it is synced."""
     log.close_block(0)
-    for pending in log.take_closed():
+    for number, pending in enumerate(log.take_closed()):
         with (directory / pending.segment).open("ab") as file:
-            file.write(pending.data)
+            file.write(pending.data if number else b"".join(marked(pending.data)))
 
 
 def recovered(directory: Path) -> Broker:
     rebuilt = Replay(DurableLog(1 << 20), Limits())
-    for block in read_back(directory):
+    for block in read_back(Disk(directory)):
         rebuilt.apply_block(block)
     return rebuilt.finish()
 
@@ -116,7 +118,7 @@ def small_history(directory: Path, segment_bytes_max: int = 700) -> list[tuple[i
 
 def test_a_history_reads_back_to_the_state_it_ended_in(tmp_path: Path) -> None:
     states = small_history(tmp_path)
-    assert len(segments_of(tmp_path)) > 1
+    assert len(segments_of(Disk(tmp_path))) > 1
     broker = recovered(tmp_path)
     assert durable_state(broker) == states[-1][1]
     assert broker.log.position == states[-1][0]
@@ -126,13 +128,13 @@ def test_the_log_cut_at_every_byte_reopens_to_an_exact_prefix(tmp_path: Path) ->
     whole = tmp_path / "whole"
     whole.mkdir()
     states = dict(small_history(whole, segment_bytes_max=1 << 20))
-    (segment,) = segments_of(whole)
-    data = segment.read_bytes()
+    (segment,) = segments_of(Disk(whole))
+    data = (whole / segment).read_bytes()
     seen: set[int] = set()
     for length in range(len(data) + 1):
         cut = tmp_path / "cut"
         cut.mkdir(exist_ok=True)
-        (cut / segment.name).write_bytes(data[:length])
+        (cut / segment).write_bytes(data[:length])
         broker = recovered(cut)
         assert broker.log.position in states or length == 0
         assert durable_state(broker) == states[broker.log.position]
@@ -144,20 +146,49 @@ def test_the_log_cut_at_every_byte_reopens_to_an_exact_prefix(tmp_path: Path) ->
 
 def test_damage_before_the_end_is_named_and_not_cut(tmp_path: Path) -> None:
     small_history(tmp_path, segment_bytes_max=1 << 20)
-    (segment,) = segments_of(tmp_path)
-    data = bytearray(segment.read_bytes())
-    places = [place for place, _ in blocks_of(segment)]
+    disk = Disk(tmp_path)
+    (segment,) = segments_of(disk)
+    data = bytearray((tmp_path / segment).read_bytes())
+    places = [place for place, _ in blocks_of(disk, segment)]
     data[places[2] + HEADER_SIZE + 3] ^= 1
-    segment.write_bytes(data)
-    with pytest.raises(CorruptBlock, match=f"segment {segment.name}, byte {places[2]}: the checksum does not fit"):
+    (tmp_path / segment).write_bytes(data)
+    with pytest.raises(CorruptBlock, match=f"segment {segment}, byte {places[2]}: the checksum does not fit"):
         recovered(tmp_path)
-    assert segment.stat().st_size == len(data)
-    assert not is_torn_end(segment, places[2])
+    assert (tmp_path / segment).stat().st_size == len(data)
+    assert not is_torn_end(disk, segment, places[2])
+
+
+def test_a_batch_that_was_never_synced_is_cut_where_it_is_torn_whatever_follows(tmp_path: Path) -> None:
+    """Pages of one batch reach the disk in any order: its second block may be whole and its first one not."""
+    log = DurableLog(1 << 20)
+    broker = Broker(log, Limits())
+    broker.put(b"q", Message(b"synced", b"q", b"x", 0, "rq"))
+    write_out(log, tmp_path)
+    state = durable_state(broker)
+    for number in range(3):
+        broker.put(b"q", Message(b"%d" % number, b"q", b"x", 0, "rq"))
+        log.close_block(0)
+    write_out(log, tmp_path)
+    (segment,) = segments_of(Disk(tmp_path))
+    data = bytearray((tmp_path / segment).read_bytes())
+    place = [place for place, _ in blocks_of(Disk(tmp_path), segment)][2]  # the queue's birth, then the message
+    data[place : place + HEADER_SIZE] = bytes(HEADER_SIZE)
+    (tmp_path / segment).write_bytes(data)
+    assert durable_state(recovered(tmp_path)) == state | {b"q": ((), (), -1, [(0, 0), (1, 0)])}
+    assert (tmp_path / segment).stat().st_size == place
+
+
+def test_a_segment_that_is_missing_is_noticed(tmp_path: Path) -> None:
+    small_history(tmp_path)
+    segments = segments_of(Disk(tmp_path))
+    (tmp_path / segments[1]).unlink()
+    with pytest.raises(CorruptBlock, match=f"segment {segments[2]}, byte 0: begins at position"):
+        recovered(tmp_path)
 
 
 def test_damage_in_an_earlier_segment_is_never_a_torn_end(tmp_path: Path) -> None:
     small_history(tmp_path)
-    first = segments_of(tmp_path)[0]
+    first = tmp_path / segments_of(Disk(tmp_path))[0]
     first.write_bytes(first.read_bytes()[:-1])
     with pytest.raises(CorruptBlock):
         recovered(tmp_path)
@@ -186,8 +217,8 @@ def test_a_large_turn_is_several_blocks(tmp_path: Path) -> None:
     for number in range(20):
         broker.put(b"q", Message(b"%d" % number, b"q", body, 0, "mqmq"))
     write_out(log, tmp_path)
-    (segment,) = segments_of(tmp_path)
-    assert len(list(blocks_of(segment))) > 1
+    (segment,) = segments_of(Disk(tmp_path))
+    assert len(list(blocks_of(Disk(tmp_path), segment))) > 1
     assert [m.id for m, _ in recovered(tmp_path).queues[b"q"].contents()] == [b"%d" % n for n in range(20)]
 
 

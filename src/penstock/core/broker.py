@@ -12,7 +12,7 @@ from penstock.core.patterns import canonical
 from penstock.core.queue import NEVER, Queue, Usage
 from penstock.core.routing import Routing
 from penstock.core.subscription import Delivery, Subscription
-from penstock.errors import OVER_LIMIT, TOO_LARGE, Refused
+from penstock.errors import DISK_FULL, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.port import Change, Log
 from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message
 
@@ -48,7 +48,9 @@ class Broker:
         self.usage = Usage()
         self.published = 0  # publishes, wanted by a queue or not
         self.unrouted = 0  # publishes no queue wanted
-        self.refused = 0  # publishes a full queue did not take
+        self.refused = 0  # publishes a full queue or a full disk did not take
+        self.shut_because = ""  # why no message is taken in at present
+        self._body_size_max = limits.body_size_max  # -1 while none is: whoever checks the one has checked the other
         self._queued_before = 0  # by queues that are gone
         self._delivered_before = 0
         self._expiries: dict[bytes, QueueExpiry] = {}
@@ -62,8 +64,8 @@ class Broker:
         Raises Refused when the body is too large or a queue is full. A full queue does not keep the message from the
         others: one consumer that has stopped must not stop the rest. Only when no queue could take it is it not logged.
         """
-        if len(message.body) > self.limits.body_size_max:
-            raise self._body_too_large(message)
+        if len(message.body) > self._body_size_max:
+            raise self._not_taken(message)
         self.published += 1
         queues = self.routing.route(message)
         if self._awaiting and message.event.startswith(REPLY_PREFIX):
@@ -104,8 +106,8 @@ class Broker:
 
         A message with a requester is a request: who takes it may `reply`.
         """
-        if len(message.body) > self.limits.body_size_max:
-            raise self._body_too_large(message)
+        if len(message.body) > self._body_size_max:
+            raise self._not_taken(message)
         queue = self.queues.get(name)
         if queue is None:
             if self._awaiting and name.startswith(REPLY_PREFIX) and name[len(REPLY_PREFIX) :] in self._awaiting:
@@ -127,8 +129,8 @@ class Broker:
 
     def broadcast(self, name: bytes, message: Message) -> int:
         """Give the message to everyone who consumes the queue right now; nobody keeps it. Returns to how many."""
-        if len(message.body) > self.limits.body_size_max:
-            raise self._body_too_large(message)
+        if len(message.body) > self._body_size_max:
+            raise self._not_taken(message)
         self.published += 1
         message.route = TO_CONSUMERS
         self.log.append(message)
@@ -159,6 +161,15 @@ class Broker:
             queue = self.queues.get(message.event)
             if queue is not None:
                 queue.count_revoked()
+
+    def shut(self, because: str) -> None:
+        """Take in no more messages until `reopen`. All else goes on: to settle what is there is what makes room."""
+        self.shut_because = because
+        self._body_size_max = -1
+
+    def reopen(self) -> None:
+        self.shut_because = ""
+        self._body_size_max = self.limits.body_size_max
 
     # -- queues -----------------------------------------------------------------------------------------------------
 
@@ -346,5 +357,8 @@ class Broker:
             f"queue_length_max is {limits.queue_length_max}, queue_bytes_max is {limits.queue_bytes_max}",
         )
 
-    def _body_too_large(self, message: Message) -> Refused:
+    def _not_taken(self, message: Message) -> Refused:
+        if self.shut_because:
+            self.refused += 1
+            return Refused(DISK_FULL, self.shut_because)
         return Refused(TOO_LARGE, f"body of {len(message.body)} bytes: body_size_max is {self.limits.body_size_max}")

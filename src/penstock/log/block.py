@@ -2,7 +2,8 @@
 
     byte  0   magic "PNSK"
           4   version, u8
-          5   padding, 3 bytes
+          5   1 when all that lies before it in its segment was synced before it was written, else 0, u8
+          6   padding, 2 bytes
           8   CRC-32 of everything from byte 12 to the end, u32
          12   length of the block with this header, u32
          16   offset of its first message, i64
@@ -15,8 +16,8 @@
          56   length of the changes, u32
          60   number of settlements in all runs, u32
 
-    names         ends i32[n + 1], bytes                names of events, queues and protocols; codes count up in a
-    segment changes       one JSON text                         topology, in order
+    names         ends i32[n + 1], bytes                of events, queues, protocols; codes count up in a segment
+    changes       one JSON text                         topology, in order
     messages      event  i32[m]                         code of the name
                   protocol i32[m]                       code of the name
                   route  i32[m]                         message.BY_EVENT ...
@@ -33,6 +34,9 @@ Within a block changes come before messages and messages before settlements, wha
 That is the same history: a change that comes behind a message or a settlement begins a new block, and a settlement
 commutes with the messages around it, because a rejected message carries its place (`bound`) with it. A settlement run
 says the same of `count` consecutive offsets from `first` on: a queue that is read in order needs one run a turn.
+
+Byte 5 is set by whoever writes the block to the disk, who alone knows what is synced by then; so it lies outside the
+checksum.
 """
 
 import zlib
@@ -49,6 +53,7 @@ from penstock.message import Message
 MAGIC: Final = b"PNSK"
 VERSION: Final = 1
 HEADER_SIZE: Final = 64
+MARK_AT: Final = 5
 CRC_FROM: Final = 12
 PADDING: Final = bytes(8)
 
@@ -323,6 +328,16 @@ def block_length(header: bytes) -> int:
         return 0
     length = int(read_i32_le(header, 12))
     return length if length >= HEADER_SIZE else 0
+
+
+def begins_batch(header: bytes) -> bool:
+    """True when all that lies before the block in its segment was synced before this one was written."""
+    return len(header) > MARK_AT and header[MARK_AT] == 1
+
+
+def marked(data: bytes) -> list[bytes | memoryview]:
+    """The block as the first of a batch, in pieces."""
+    return [data[:MARK_AT], b"\x01", memoryview(data)[MARK_AT + 1 :]]
 
 
 def is_intact(data: bytes) -> bool:

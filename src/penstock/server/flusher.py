@@ -5,16 +5,26 @@
     release receipts ◄── call_soon_threadsafe ◄── durable mark
 
 The first request is synced at once; what piles up meanwhile is the next batch. So batching needs no timer, and a
-batch is as large as the disk is slow. A write or a sync that fails ends the process: what was confirmed is on the
-disk, what was not is lost with the memory of a machine that cannot store it, and nobody was told otherwise.
+batch is as large as the disk is slow.
+
+What can go wrong, and what becomes of it:
+
+    no room for a write (ENOSPC, EDQUOT, EFBIG)   the file is cut back to where it was, the batch is kept and tried
+                                                  again until it fits; meanwhile `on_full` has publishes refused
+    a write or a new file that fails otherwise,   the process ends: what was confirmed is on the disk, what was not is
+    a sync that fails, whatever it says           lost with the memory of a machine that cannot store it, and nobody
+                                                  was told otherwise
+
+A sync is never tried again. The system may have dropped what it could not write and report success the second time.
 """
 
-import os
+import errno
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
+from penstock.log.block import marked
+from penstock.log.disk import Disk
 from penstock.log.durable import Pending
 
 # Blocks that wait for the disk, in bytes: above it publishers wait as well.
@@ -22,28 +32,43 @@ BEHIND_MAX = 64 << 20
 
 SYNC_INTERVAL_SECONDS = 1.0
 
+# How long to wait for room on a full disk before the next try.
+RETRY_SECONDS = 0.5
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 EXIT_DISK_FAILED = 74  # EX_IOERR of sysexits
 
 
+class NoRoom(Exception):
+    """The disk takes no more at present; nothing that was on it has changed."""
+
+
 class Flusher:
+    """`step` is all the work; `start` has a thread do it again and again. A test may do it by hand instead."""
+
     def __init__(
         self,
-        directory: Path,
+        disk: Disk,
         sync: str,
         on_durable: Callable[[int], None],
+        on_full: Callable[[str], None],
         on_failure: Callable[[str], None],
     ) -> None:
-        self.directory = directory
+        self.disk = disk
         self.sync = sync
-        self.on_durable = on_durable  # called on the thread
-        self.on_failure = on_failure  # called on the thread; is not expected to come back
+        self.on_durable = on_durable  # all three are called on the thread
+        self.on_full = on_full  # with the reason, and with "" once there is room again
+        self.on_failure = on_failure  # is not expected to come back
         self.behind = 0  # bytes submitted and not written yet
         self.syncs = 0
+        self.full = False
         self._pending: list[Pending] = []
         self._work = threading.Condition()
         self._stopping = False
         self._segment = ""
         self._file = -1
+        self._length = 0  # of the file, without what a write that failed may have left in it
         self._synced = True
         self._synced_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
@@ -65,16 +90,48 @@ class Flusher:
         if self._thread.is_alive():
             self._thread.join()
 
+    def step(self) -> bool:
+        """Write what waits for one segment, sync it and say so; False when there is no room for it.
+
+        Raises OSError for what cannot be made good.
+        """
+        batch = self._first_batch()
+        if not batch:
+            return True
+        try:
+            if batch[0].segment != self._segment:
+                self._begin(batch[0].segment)
+            self._write(batch)
+        except NoRoom as refusal:
+            self.full = True
+            self.on_full(str(refusal))
+            return False
+        if self.sync == "always":
+            self._sync()
+        with self._work:
+            del self._pending[: len(batch)]
+            self.behind -= sum(len(block.data) for block in batch)
+        self.on_durable(batch[-1].position)
+        if self.full:
+            self.full = False
+            self.on_full("")
+        return True
+
+    # -- the thread -------------------------------------------------------------------------------------------------
+
     def _run(self) -> None:
         try:
-            while batch := self._next_batch():
-                self._write(batch)
-                self.on_durable(batch[-1].position)
-            self._close_file()
-        except OSError as error:
-            self.on_failure(f"{error.strerror} ({self.directory / self._segment})")
+            while self._wait_for_work():
+                if not self.step() and not self._wait_for_room():
+                    raise NoRoom(f"no room for {self.behind} bytes that were accepted and not confirmed")
+            self._close()
+        except Exception as error:
+            # Whatever it is: without this thread nothing would ever be confirmed again.
+            reason = error.strerror if isinstance(error, OSError) else error
+            self.on_failure(f"{reason} ({self.disk.directory / self._segment})")
 
-    def _next_batch(self) -> list[Pending]:
+    def _wait_for_work(self) -> bool:
+        """False when there is none and there will be none."""
         while True:
             if self.sync == "interval" and time.monotonic() - self._synced_at >= SYNC_INTERVAL_SECONDS:
                 self._sync()
@@ -82,60 +139,73 @@ class Flusher:
                 if not self._pending and not self._stopping:
                     self._work.wait(None if self._synced or self.sync == "off" else SYNC_INTERVAL_SECONDS)
                 if self._pending or self._stopping:
-                    batch = self._pending
-                    self._pending = []
-                    return batch
+                    return bool(self._pending)
+
+    def _wait_for_room(self) -> bool:
+        """False when there is no more time to wait."""
+        with self._work:
+            if self._stopping:
+                return False
+            self._work.wait_for(lambda: self._stopping, RETRY_SECONDS)
+        return True
+
+    # -- the disk ---------------------------------------------------------------------------------------------------
+
+    def _first_batch(self) -> list[Pending]:
+        """What waits for the same segment as the first; it goes on waiting until it is written."""
+        with self._work:
+            pending = self._pending
+            end = 0
+            while end < len(pending) and pending[end].segment == pending[0].segment:
+                end += 1
+            return pending[:end]
+
+    def _begin(self, segment: str) -> None:
+        """Begin a segment: the one before is whole on the disk first, and so is the new one's name."""
+        self._close()
+        try:
+            self._file = self.disk.open(segment)
+        except OSError as error:
+            _check_room(error)
+            raise
+        self._length = self.disk.size(self._file)
+        self._segment = segment
+        self.disk.sync_directory()
 
     def _write(self, batch: list[Pending]) -> None:
-        start = 0
-        while start < len(batch):
-            segment = batch[start].segment
-            end = start
-            while end < len(batch) and batch[end].segment == segment:
-                end += 1
-            if segment != self._segment:
-                self._open(segment)
-            self._write_all(b"".join(block.data for block in batch[start:end]))
-            start = end
-        self._synced = False
-        if self.sync == "always":
-            self._sync()
-        written = sum(len(block.data) for block in batch)
-        with self._work:
-            self.behind -= written
+        pieces: list[bytes | memoryview] = [block.data for block in batch]
+        if self._synced:
+            pieces[:1] = marked(batch[0].data)
+        data = b"".join(pieces)
+        view = memoryview(data)
+        synced, self._synced = self._synced, False
+        try:
+            while view:
+                view = view[self.disk.write(self._file, view) :]
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                self.disk.truncate(self._file, self._length)
+                self._synced = synced
+            _check_room(error)
+            raise
+        self._length += len(data)
 
     def _sync(self) -> None:
         if not self._synced:
-            os.fdatasync(self._file)
+            self.disk.sync(self._file)
             self._synced = True
             self._synced_at = time.monotonic()
             self.syncs += 1
 
-    def _write_all(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._file, view) :]
-
-    def _open(self, segment: str) -> None:
-        """Begin a segment: the one before is whole on the disk first, and so is the new one's name."""
-        self._close_file()
-        path = self.directory / segment
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._segment = segment
-        if self.sync != "off":
-            sync_directory(self.directory)
-
-    def _close_file(self) -> None:
+    def _close(self) -> None:
+        """The file is on the disk before it is let go, also where nothing else is synced: only the last may be torn."""
         if self._file >= 0:
-            if self.sync != "off":
-                os.fdatasync(self._file)
-            os.close(self._file)
+            self._sync()
+            self.disk.close(self._file)
             self._file = -1
+            self._segment = ""
 
 
-def sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _check_room(error: OSError) -> None:
+    if error.errno in NO_ROOM:
+        raise NoRoom(error.strerror) from error

@@ -84,13 +84,16 @@ class Node:
                 connection.transport.close()
         await _until(lambda: not board.connections, deadline + 1)
         if self.storage is not None:
-            self.storage.stop()
+            self.storage.stop(self.clock.now())
         if board.timer is not None:
             board.timer.cancel()
 
     def _owes_something(self) -> bool:
         connections = self.switchboard.connections
-        return any(s.owes() or c.transport.get_write_buffer_size() for s, c in connections.items())
+        return any(
+            s.owes() or s.unconfirmed or s.outbox_size or c.transport.get_write_buffer_size()
+            for s, c in connections.items()
+        )
 
     def _stop_listeners(self) -> None:
         for listener in reversed(self.listeners):

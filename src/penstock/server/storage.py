@@ -11,6 +11,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay
 from penstock.errors import LogError
+from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.recovery import read_back
 from penstock.server.flusher import BEHIND_MAX, EXIT_DISK_FAILED, Flusher
@@ -26,8 +27,11 @@ class DirectoryLocked(LogError):
 class Storage:
     """Owns the log on disk on behalf of a node."""
 
-    def __init__(self, directory: Path, sync: str, segment_bytes_max: int, report: Report) -> None:
+    def __init__(
+        self, directory: Path, sync: str, segment_bytes_max: int, report: Report, disk: Disk | None = None
+    ) -> None:
         self.directory = directory
+        self.disk = disk or Disk(directory)
         self.sync = sync
         self.report = report
         self.log = DurableLog(segment_bytes_max)
@@ -37,7 +41,7 @@ class Storage:
     def open(self, limits: Limits, now: int) -> Broker:
         """Lock the directory, make it if it is not there, and read back the broker it describes."""
         try:
-            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.disk.make()
             self._lock = os.open(self.directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise LogError(f"cannot use data directory {self.directory}: {error.strerror}") from error
@@ -45,14 +49,11 @@ class Storage:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise DirectoryLocked(f"another process uses data directory {self.directory}") from error
-        rebuilt = Replay(self.log, limits)
-        blocks = 0
-        for block in read_back(self.directory):
-            rebuilt.apply_block(block)
-            blocks += 1
-        broker = rebuilt.finish()
-        self.log.resume(self.log.next_offset, self.log.position, now)
-        broker.expect_consumers(now)
+        try:
+            broker, blocks = recover(self.disk, self.log, limits, now)
+        except OSError as error:
+            place = error.filename or self.directory
+            raise LogError(f"cannot read back data directory {self.directory}: {error.strerror} ({place})") from error
         self.report(
             "info",
             "log.opened",
@@ -73,7 +74,10 @@ class Storage:
         def durable(position: int) -> None:
             loop.call_soon_threadsafe(self._on_durable, position)
 
-        self._flusher = Flusher(self.directory, self.sync, durable, self._on_failure)
+        def full(reason: str) -> None:
+            loop.call_soon_threadsafe(self._on_full, reason)
+
+        self._flusher = Flusher(self.disk, self.sync, durable, full, self._on_failure)
         self._flusher.start()
 
     def end_turn(self, now: int) -> None:
@@ -93,16 +97,12 @@ class Storage:
     def is_behind(self) -> bool:
         return self._flusher.behind > BEHIND_MAX
 
-    def stop(self) -> None:
+    def stop(self, now: int) -> None:
         """Everything accepted is on the disk, and the directory is free."""
-        self.log.close_block(0)
+        self.log.close_block(now)
         self._flusher.submit(self.log.take_closed())
         self._flusher.stop()
         os.close(self._lock)
-
-    def settle(self) -> None:
-        """Release what has become durable by now; for the end, when the loop's callbacks may not run any more."""
-        self._on_durable(self.log.position)
 
     def _on_durable(self, position: int) -> None:
         if position > self.log.durable:
@@ -113,6 +113,29 @@ class Storage:
                 receipt.session.release(receipt.answer)
         self._plan_flush()
 
+    def _on_full(self, reason: str) -> None:
+        """Messages are refused while the disk has no room, and taken again once it has."""
+        broker = self._hub.broker
+        if reason and not broker.shut_because:
+            self.report("error", "log.full", {"reason": reason, "directory": str(self.directory)})
+            broker.shut(f"{reason}: data directory {self.directory}")
+        elif not reason and broker.shut_because:
+            self.report("warning", "log.room", {"directory": str(self.directory)})
+            broker.reopen()
+
     def _on_failure(self, reason: str) -> None:
         self.report("error", "log.failed", {"reason": reason, "directory": str(self.directory)})
         os._exit(EXIT_DISK_FAILED)
+
+
+def recover(disk: Disk, log: DurableLog, limits: Limits, now: int) -> tuple[Broker, int]:
+    """The broker that the log on the disk describes, and of how many blocks; `log` goes on behind them."""
+    rebuilt = Replay(log, limits)
+    blocks = 0
+    for block in read_back(disk):
+        rebuilt.apply_block(block)
+        blocks += 1
+    broker = rebuilt.finish()
+    log.resume(log.next_offset, log.position, now)
+    broker.expect_consumers(now)
+    return broker, blocks

@@ -350,7 +350,7 @@ def test_an_http_request_is_closed_before_any_of_its_lines_is_run(house: House) 
 
 def test_every_refusal_of_the_core_is_an_error_line() -> None:
     # The protocol has one form of refusal; its session catches Refused whatever its code.
-    assert set(REFUSAL_CODES) == {"NOT_FOUND", "TOO_LARGE", "OVER_LIMIT", "DENIED", "DRAINING", "INVALID"}
+    assert set(REFUSAL_CODES) == {"NOT_FOUND", "TOO_LARGE", "OVER_LIMIT", "DENIED", "DRAINING", "DISK_FULL", "INVALID"}
 
 
 # -- send --------------------------------------------------------------------------------------------------------------

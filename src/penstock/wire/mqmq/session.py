@@ -14,7 +14,17 @@ from typing import Final
 
 from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
-from penstock.errors import DENIED, DRAINING, INVALID, NOT_FOUND, OVER_LIMIT, TOO_LARGE, ProtocolError, Refused
+from penstock.errors import (
+    DENIED,
+    DISK_FULL,
+    DRAINING,
+    INVALID,
+    NOT_FOUND,
+    OVER_LIMIT,
+    TOO_LARGE,
+    ProtocolError,
+    Refused,
+)
 from penstock.message import Message
 from penstock.wire.mqmq.codec import (
     BAD_PARAMS,
@@ -49,6 +59,7 @@ REFUSALS: Final = {
     OVER_LIMIT: b"REQUEST_QUEUE_FULL",
     DENIED: b"REQUEST_DENIED",
     DRAINING: b"REQUEST_SERVER_STOPPING",
+    DISK_FULL: b"REQUEST_DISK_FULL",
     INVALID: b"REQUEST_INVALID",
 }
 TOO_MANY_QUEUES: Final = b"REQUEST_TOO_MANY_QUEUES"
