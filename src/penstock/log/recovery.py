@@ -10,7 +10,7 @@ A process that was killed leaves what it had written and not synced to the syste
 read back is synced before anything is built on it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Final
 
 from penstock.log.block import HEADER_SIZE, MAGIC, Block, CorruptBlock, begins_batch, block_length, is_intact
@@ -25,7 +25,7 @@ def segments_of(disk: Disk) -> list[str]:
     return sorted([name for name in disk.names() if name.endswith(SEGMENT_SUFFIX)])
 
 
-def blocks_of(disk: Disk, segment: str) -> Iterator[tuple[int, Block]]:
+def blocks_of(disk: Disk, segment: str) -> Generator[tuple[int, Block], None, None]:
     """Every block of a segment with its place in the file.
 
     Raises CorruptBlock where a block should begin and does not, also for an end that is torn.
@@ -60,28 +60,33 @@ def is_torn_end(disk: Disk, segment: str, place: int) -> bool:
     return True
 
 
-def read_back(disk: Disk) -> Iterator[Block]:
+def read_back(disk: Disk) -> Generator[Block, None, None]:
     """All blocks of the log, in order; a torn end of the last segment is cut off on the way."""
     segments = segments_of(disk)
     position = offset = -1
     for segment in segments:
         blocks = blocks_of(disk, segment)
-        while True:
-            try:
-                found = next(blocks, None)
-            except CorruptBlock as damage:
-                if segment != segments[-1] or not is_torn_end(disk, segment, damage.position):
-                    raise
-                cut(disk, segment, damage.position)
-                break
-            if found is None:
-                break
-            place, block = found
-            if position >= 0 and (block.first_position != position or block.first_offset != offset):
-                raise CorruptBlock(segment, place, f"begins at position {block.first_position}, expected {position}")
-            position = block.first_position + block.entry_count
-            offset = block.first_offset + block.message_count
-            yield block
+        try:
+            while True:
+                try:
+                    found = next(blocks, None)
+                except CorruptBlock as damage:
+                    if segment != segments[-1] or not is_torn_end(disk, segment, damage.position):
+                        raise
+                    cut(disk, segment, damage.position)
+                    break
+                if found is None:
+                    break
+                place, block = found
+                if position >= 0 and (block.first_position != position or block.first_offset != offset):
+                    raise CorruptBlock(
+                        segment, place, f"begins at position {block.first_position}, expected {position}"
+                    )
+                position = block.first_position + block.entry_count
+                offset = block.first_offset + block.message_count
+                yield block
+        finally:
+            blocks.close()  # a compiled generator that is dropped half-way does not end its `with`
     if segments:
         make_safe(disk, segments[-1])
 
