@@ -47,6 +47,8 @@ MISSING: Final = object()
 WRAPPING: Final = ("data", "encoding", "event")
 
 
+EVENT_KEY: Final = b'"event"'
+
 # -- documents ---------------------------------------------------------------------------------------------------------
 
 
@@ -288,6 +290,7 @@ class Patterns:
     def __init__(self) -> None:
         self.root = Branch(None, None)
         self.wrapped = 0  # patterns that could match a message whose body is no JSON object
+        self.of_event = 0  # patterns that may ask for the event, which not every document names
         self._by_text: dict[bytes, Pattern] = {}
         self._leaves: dict[tuple[tuple[str, ...], object], Leaf] = {}
         self._serial = 0
@@ -303,6 +306,7 @@ class Patterns:
             pattern = Pattern(text, self._shared_leaves(text), self._serial)
             self._by_text[text] = pattern
             self.wrapped += pattern.fits_wrapped()
+            self.of_event += EVENT_KEY in text
             self._place(pattern, self.root)
         pattern.add(queue)
 
@@ -311,6 +315,7 @@ class Patterns:
         if pattern is not None and not pattern.discard(queue):
             del self._by_text[text]
             self.wrapped -= pattern.fits_wrapped()
+            self.of_event -= EVENT_KEY in text
             self._remove(pattern)
             for leaf in pattern.leaves:
                 leaf.count -= 1

@@ -189,21 +189,24 @@ class Session:
             self.unconfirmed_size += len(answer)
             self.hub.receipts.append(Receipt(self, answer))
 
-    def publish_confirmed(self, message: Message, answer: bytes) -> None:
-        """Publish, and confirm before a consumer of this very connection is given the message."""
-        mark = len(self.outbox)
-        self.confirm(answer)
+    def publish_confirmed(self, message: Message, id: bytes, ok: bytes) -> None:
+        """Publish, and confirm with `id` and `ok` before a consumer of this very connection is given the message."""
+        if not self.broker.log.is_instant:
+            self.broker.publish(message)
+            self.confirm(id + ok)
+            return
+        outbox = self.outbox
+        mark = len(outbox)
+        if mark == 0:
+            self.hub.dirty.append(self)
+        outbox.write(id)
+        outbox.write(ok)
         try:
             self.broker.publish(message)
         except Refused:
-            if self.broker.log.is_instant:
-                written = self.outbox.getvalue()
-                self.outbox.truncate(mark)
-                self.outbox.write(written[mark + len(answer) :])
-            else:
-                self.unconfirmed -= 1
-                self.unconfirmed_size -= len(answer)
-                self.hub.receipts.pop()
+            written = outbox.getvalue()
+            outbox.truncate(mark)
+            outbox.write(written[mark + len(id) + len(ok) :])
             raise
 
     def fail(self, reason: str, request: bytes) -> bytes:

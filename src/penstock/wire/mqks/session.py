@@ -167,7 +167,7 @@ class MqksSession(NamingSession):
             raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {self.name_size_max}")
         message = Message(request.id, event, data, self.now, PROTOCOL)
         if request.confirm:
-            self.publish_confirmed(message, encode_ok(request.id))
+            self.publish_confirmed(message, request.id, b" ok \n")
         else:
             self.broker.publish(message)
 
