@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from penstock.log.durable import Pending
+from penstock.log.files import sync_directory
 
 # Blocks that wait for the disk, in bytes: above it publishers wait as well.
 BEHIND_MAX = 64 << 20
@@ -131,11 +132,3 @@ class Flusher:
                 os.fdatasync(self._file)
             os.close(self._file)
             self._file = -1
-
-
-def sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

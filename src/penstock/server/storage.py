@@ -1,7 +1,6 @@
 """The data directory of a running broker: opened, read back, written to at the end of each turn, closed."""
 
 import asyncio
-import fcntl
 import os
 from collections import deque
 from collections.abc import Callable
@@ -12,15 +11,10 @@ from penstock.core.limits import Limits
 from penstock.core.replay import Replay
 from penstock.errors import LogError
 from penstock.log.durable import DurableLog
+from penstock.log.lock import lock_directory
 from penstock.log.recovery import read_back
 from penstock.server.flusher import BEHIND_MAX, EXIT_DISK_FAILED, Flusher
 from penstock.wire.session import Hub, Receipt, Report
-
-LOCK_NAME = "lock"
-
-
-class DirectoryLocked(LogError):
-    """Another process has the data directory."""
 
 
 class Storage:
@@ -38,13 +32,9 @@ class Storage:
         """Lock the directory, make it if it is not there, and read back the broker it describes."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._lock = os.open(self.directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock = lock_directory(self.directory)
         except OSError as error:
             raise LogError(f"cannot use data directory {self.directory}: {error.strerror}") from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise DirectoryLocked(f"another process uses data directory {self.directory}") from error
         rebuilt = Replay(self.log, limits)
         blocks = 0
         for block in read_back(self.directory):
