@@ -1,5 +1,6 @@
 """Small logs to try things on."""
 
+from contextlib import closing
 from pathlib import Path
 
 from penstock.core.broker import Broker
@@ -33,8 +34,9 @@ def write_out(log: DurableLog, directory: Path) -> None:
 
 def recovered(directory: Path) -> Broker:
     rebuilt = Replay(DurableLog(1 << 20), Limits())
-    for block in read_back(directory):
-        rebuilt.apply_block(block)
+    with closing(read_back(directory)) as blocks:
+        for block in blocks:
+            rebuilt.apply_block(block)
     return rebuilt.finish()
 
 

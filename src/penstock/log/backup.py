@@ -7,6 +7,7 @@ without it is no backup.
 
 import os
 from collections.abc import Iterator
+from io import BufferedWriter
 from pathlib import Path
 from typing import Final
 
@@ -88,28 +89,26 @@ def _copy(source: Path, target: Path, position: int) -> Iterator[int]:
         write_synced(target / GAPS_NAME, gaps.read_bytes())
     cursor = Cursor(source)
     segment = ""
-    file = -1
+    file: BufferedWriter | None = None
     try:
         block = cursor.next_block()
         while block is not None and block.first_position < position:
-            if cursor.segment != segment:
+            if file is None or cursor.segment != segment:
                 _end(file)
                 segment = cursor.segment
-                file = os.open(target / segment, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            view = memoryview(block.data)
-            while view:
-                view = view[os.write(file, view) :]
+                file = (target / segment).open("xb")
+            file.write(block.data)
             yield len(block.data)
             block = cursor.next_block()
         _end(file)
-        file = -1
     finally:
         cursor.close()
-        if file >= 0:
-            os.close(file)
+        if file is not None:
+            file.close()
 
 
-def _end(file: int) -> None:
-    if file >= 0:
-        os.fsync(file)
-        os.close(file)
+def _end(file: BufferedWriter | None) -> None:
+    if file is not None:
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()

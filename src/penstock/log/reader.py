@@ -80,6 +80,9 @@ class Cursor:
             self._file.close()
             self._file = None
 
+    def __del__(self) -> None:
+        self.close()
+
     def _maybe_read(self) -> Block | None:
         """The block at this place, or None; then `_misfit` says why, or is empty at the end of the file."""
         self._misfit = ""
@@ -144,7 +147,14 @@ class SegmentIndex:
         """Walk on to the block that holds the offset, or as far as there are whole blocks."""
         if self.last is not None and self.last.end_offset > offset:
             return
-        for place, header in headers_of(self.segment, self.place):
+        headers = headers_of(self.segment, self.place)
+        try:
+            self._walk(headers, offset)
+        finally:
+            headers.close()
+
+    def _walk(self, headers: Iterator[tuple[int, Header]], offset: int) -> None:
+        for place, header in headers:
             if not self._places or place - self._places[-1] >= INDEX_STRIDE:
                 self._offsets.append(header.first_offset)
                 self._places.append(place)
@@ -250,10 +260,12 @@ class LogReader:
     def _first_offset(self, segment: Path) -> int:
         first = self._firsts.get(segment.name)
         if first is None:
-            for _, header in headers_of(segment):
-                first = self._firsts[segment.name] = header.first_offset
-                return first
-            return UNKNOWN
+            headers = headers_of(segment)
+            _, header = next(headers, (0, None))
+            headers.close()
+            if header is None:
+                return UNKNOWN
+            first = self._firsts[segment.name] = header.first_offset
         return first
 
     def _index(self, segment: Path) -> SegmentIndex:

@@ -10,7 +10,7 @@ written down in a small file beside the segments, so that a lost segment is not 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
@@ -38,8 +38,8 @@ def segments_of(directory: Path) -> list[Path]:
     return sorted(path for path in directory.iterdir() if path.suffix == SEGMENT_SUFFIX)
 
 
-def blocks_of(segment: Path) -> Iterator[tuple[int, Block]]:
-    """Every block of a segment with its place in the file.
+def blocks_of(segment: Path) -> Generator[tuple[int, Block], None, None]:
+    """Every block of a segment with its place in the file. Close it when it is not used up.
 
     Raises CorruptBlock where a block should begin and does not, also for an end that is torn.
     """
@@ -60,8 +60,8 @@ def blocks_of(segment: Path) -> Iterator[tuple[int, Block]]:
             place += length
 
 
-def headers_of(segment: Path, place: int = 0) -> Iterator[tuple[int, Header]]:
-    """The headers of the blocks from this place on, found by seeking from one to the next.
+def headers_of(segment: Path, place: int = 0) -> Generator[tuple[int, Header], None, None]:
+    """The headers of the blocks from this place on, found by seeking from one to the next. Close it when not used up.
 
     Nothing but headers is read, so nothing is checked. It ends where no whole block begins, for whatever reason.
     """
@@ -102,27 +102,30 @@ def is_torn_end(segment: Path, place: int) -> bool:
     return next_whole(segment, place) < 0
 
 
-def read_back(directory: Path) -> Iterator[Block]:
+def read_back(directory: Path) -> Generator[Block, None, None]:
     """All blocks of the log, in order; a torn end of the last segment is cut off on the way."""
     segments = segments_of(directory)
     accepted = read_gaps(directory)
     position = 0
     for segment in segments:
         blocks = blocks_of(segment)
-        while True:
-            try:
-                place, block = next(blocks)
-            except StopIteration:
-                break
-            except CorruptBlock as damage:
-                if segment is not segments[-1] or not is_torn_end(segment, damage.position):
-                    raise
-                cut(segment, damage.position)
-                break
-            if block.first_position != position and (position, block.first_position) not in accepted:
-                raise CorruptBlock(segment.name, place, misplaced(position, block.first_position))
-            position = block.first_position + block.entry_count
-            yield block
+        try:
+            while True:
+                try:
+                    place, block = next(blocks)
+                except StopIteration:
+                    break
+                except CorruptBlock as damage:
+                    if segment is not segments[-1] or not is_torn_end(segment, damage.position):
+                        raise
+                    cut(segment, damage.position)
+                    break
+                if block.first_position != position and (position, block.first_position) not in accepted:
+                    raise CorruptBlock(segment.name, place, misplaced(position, block.first_position))
+                position = block.first_position + block.entry_count
+                yield block
+        finally:
+            blocks.close()  # a compiled generator that is dropped half-way does not end its `with`
 
 
 def misplaced(expected: int, found: int) -> str:
