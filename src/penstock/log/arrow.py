@@ -18,11 +18,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_schema: "pa.Schema | None" = None
+
+
 def schema() -> "pa.Schema":
     """The columns of the log: the same in a stream over HTTP, in Spark and in the lake."""
+    global _schema
+    if _schema is not None:
+        return _schema
     import pyarrow as pa
 
-    return pa.schema(
+    _schema = pa.schema(
         [
             pa.field("offset", pa.int64(), nullable=False),
             pa.field("event", pa.string(), nullable=False),
@@ -34,6 +40,7 @@ def schema() -> "pa.Schema":
             pa.field("published_at", pa.timestamp("us", tz="UTC"), nullable=False),
         ]
     )
+    return _schema
 
 
 def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
@@ -56,14 +63,14 @@ def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
         return known.take(codes.indices)
 
     event = names(int(block.events_at))
-    is_by_event = pc.equal(numbers(pa.int32(), int(block.routes_at), 4), BY_EVENT)
+    is_by_event = pc.equal(numbers(pa.int32(), int(block.routes_at), 4), pa.scalar(BY_EVENT, pa.int32()))
     ids = strings(pa.binary(), int(block.id_ends_at), int(block.id_at), int(block.body_ends_at))
     bodies = strings(pa.binary(), int(block.body_ends_at), int(block.body_at), int(block.header_ends_at))
     headers = strings(pa.binary(), int(block.header_ends_at), int(block.headers_at), len(block.data))
     wanted = schema()
     batch = pa.RecordBatch.from_arrays(
         [
-            pa.array(range(block.first_offset, block.first_offset + m), pa.int64()),
+            pa.arange(block.first_offset, block.first_offset + m),
             event,
             pc.if_else(is_by_event, pa.scalar(None, pa.string()), event),
             _ids(ids),
@@ -95,9 +102,10 @@ def _headers(texts: "pa.Array", kind: "pa.DataType") -> "pa.Array":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found: list[object] = [None] * len(texts)
-    if pc.max(pc.binary_length(texts)).as_py():
-        for index, text in enumerate(texts.to_pylist()):
-            if text:
-                found[index] = [(text_of(key), text_of(value)) for key, value in decode_headers(text).items()]
+    if not pc.max(pc.binary_length(texts)).as_py():
+        return pa.nulls(len(texts), kind)
+    found: list[object] = []
+    for text in texts.to_pylist():
+        pairs = decode_headers(text).items() if text else None
+        found.append(None if pairs is None else [(text_of(key), text_of(value)) for key, value in pairs])
     return pa.array(found, kind)

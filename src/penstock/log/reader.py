@@ -98,7 +98,8 @@ class Cursor:
         elif self.place + length > size:
             self._misfit = f"{size - self.place} of {length} bytes"
         else:
-            data = header + file.read(length - HEADER_SIZE)
+            file.seek(self.place)  # the header once more: one large piece of memory instead of two
+            data = file.read(length)
             if not is_intact(data):
                 self._misfit = "the checksum does not fit"
         if self._misfit or not data:
