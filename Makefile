@@ -33,7 +33,7 @@ lint: setup
 	@$(BIN)/ruff format --check .
 
 types: setup
-	@$(BIN)/mypy setup.py scripts src $(wildcard tests bench examples)
+	@$(BIN)/mypy setup.py scripts src $(wildcard tests bench examples fuzz)
 
 fmt: setup
 	@$(BIN)/ruff check --fix .

@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Final
 
 from fuzz.program import (
-    BYTES_OF_A_STEP,
     EACH,
     END,
     GOODBYE,
@@ -58,6 +57,7 @@ from fuzz.world import Client, World
 from penstock.core.replay import durable_state
 
 TARGETS: Final = (*PROTOCOLS, "any")
+READS_MAX: Final = 256  # byte by byte, up to so many bytes; in as many pieces beyond that
 
 # Error ids, and the ids that SEVX gives to requests without one: the time of the run and a random end.
 RANDOM_IDS: Final = re.compile(rb"(?m)( error )[0-9A-Za-z]{24}$|2023111422[0-9]{10}[0-9A-Za-z]{4}")
@@ -128,15 +128,15 @@ class _Run:
     def _act_by_and_by(self, client: Client, step: bytes, verb: str) -> None:
         for number in range(1, min(len(step), 65)):
             if client.session.over:
-                return
+                break
             piece = (
                 step[number : number + 1]
                 if verb == EACH
                 else bytes_of(step[:1] + step[number : number + 1], client.language)
             )
             client.feed(piece)
-            self._turn()
-            self.world.check()
+            self.world.turn()
+        self._turn()
 
     def _client(self, slot: int) -> Client:
         client = self.slots.get(slot)
@@ -156,11 +156,11 @@ def _run_alone(parsed: Program) -> None:
     """One client that says everything before it listens, and one that listens after each piece where there is room."""
     pieces = [bytes_of(step, parsed.language_of(0)) for step in parsed.steps if step]
     stream = b"".join(pieces)
-    each = [stream[at : at + 1] for at in range(len(stream))]
+    size = 1 + len(stream) // READS_MAX
+    each = [stream[at : at + size] for at in range(0, len(stream), size)]
     whole = _speak(parsed, [stream], False)
     assert _speak(parsed, pieces, False) == whole, "cut into pieces, it means something else"
-    if len(each) <= BYTES_OF_A_STEP:
-        assert _speak(parsed, each, False) == whole, "byte by byte, it means something else"
+    assert _speak(parsed, each, False) == whole, "byte by byte, it means something else"
     there_is_room = len(whole[0]) < make_limits(parsed.limits).outbox_bytes_max // 2
     if there_is_room and not parsed.paused:
         assert _speak(parsed, pieces, True) == whole, "listened to in between, it says something else"

@@ -153,7 +153,7 @@ class World:
             hub.receipts = []
             self.history.end_turn(self.now)
             dirty = hub.dirty
-            if not dirty and not self.unsafe:
+            if not dirty and not self.unsafe and not hub.awake:
                 break
             hub.dirty = []
             for session in dirty:

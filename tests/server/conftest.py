@@ -84,7 +84,7 @@ class RunningBroker:
         self.node: Node
         self.ports: dict[str, int] = {}
         self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._clients: list[Client] = []
 
     def connect(self, protocol: str) -> Client:

@@ -157,7 +157,13 @@ def test_a_stop_waits_for_the_disk_so_that_what_is_safe_is_confirmed(
 ) -> None:
     started, gate = threading.Event(), threading.Event()
     really = os.fdatasync
-    monkeypatch.setattr(os, "fdatasync", lambda handle: (started.set(), gate.wait(10), really(handle))[2])
+
+    def slow_sync(handle: int) -> None:
+        started.set()
+        gate.wait(10)
+        really(handle)
+
+    monkeypatch.setattr(os, "fdatasync", slow_sync)
     running = RunningBroker(memory=False, data=str(tmp_path), drain_seconds=10)
     running.start()
     client = running.connect("mqks")

@@ -96,6 +96,7 @@ class Session:
         self.outbox = BytesWriter()
         self.outbox_max = hub.limits.outbox_bytes_max
         self.unconfirmed = 0  # confirmations that wait for the disk
+        self.unconfirmed_size = 0  # bytes of them
         self.waits_for_room = False  # executes nothing while its answers are not read, so there is no use in reading on
         self.closing = False  # write what is there, then close
         self.over = False  # the connection is gone
@@ -170,6 +171,7 @@ class Session:
     def release(self, answer: bytes) -> None:
         """What was to be confirmed is safe."""
         self.unconfirmed -= 1
+        self.unconfirmed_size -= len(answer)
         if not self.over:
             self.write(answer)
 
@@ -184,6 +186,7 @@ class Session:
             self.send(answer)
         else:
             self.unconfirmed += 1
+            self.unconfirmed_size += len(answer)
             self.hub.receipts.append(Receipt(self, answer))
 
     def publish_confirmed(self, message: Message, answer: bytes) -> None:
@@ -199,6 +202,7 @@ class Session:
                 self.outbox.write(written[mark + len(answer) :])
             else:
                 self.unconfirmed -= 1
+                self.unconfirmed_size -= len(answer)
                 self.hub.receipts.pop()
             raise
 

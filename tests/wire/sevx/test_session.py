@@ -493,7 +493,7 @@ def test_the_same_receiver_id_again_takes_over_from_another_connection(house: Ho
     new.say(b"2 send {}")
     assert old.hear() == []
     old.leave()
-    assert house.sevx.consumers[b"r"].session is new.session
+    assert house.sevx.consumers[b"r"].owner is new.session
     assert new.say(b"3 send {}") == [b"3 ok ", b"r ok 3 {}"]
 
 

@@ -180,7 +180,7 @@ class MqmqSession(Session):
         ids = self.hub.ids
         decoder = self.decoder
         name_size_max = self.name_size_max
-        while self.waiting is None and self.outbox_size < self.outbox_max and not self.paused and not self.closing:
+        while self.waiting is None and self._has_room() and not self.closing:
             request = decoder.take()
             if request is None:
                 break
@@ -197,6 +197,10 @@ class MqmqSession(Session):
                 self._get(request)
             else:
                 self._rest(request)
+
+    def _has_room(self) -> bool:
+        """Whether one more answer may follow those that the client has not been given yet."""
+        return not self.paused and self.outbox_size + self.unconfirmed_size < self.outbox_max
 
     def _get(self, request: Request) -> None:
         queue = request.queue
@@ -325,6 +329,11 @@ class MqmqSession(Session):
             self.confirm(data)
         else:
             self.write(data)
+
+    def release(self, answer: bytes) -> None:
+        super().release(answer)
+        if self.unconfirmed == 0:
+            self.hub.awake.append(self)  # requests may have had to wait for that
 
     def pause(self) -> None:
         self.paused = True
