@@ -18,7 +18,7 @@ ALLOWED = {
     "wire": {"message", "errors", "clock", "core", "log.port"},
     "config": {"errors"},
     "server": {"message", "errors", "clock", "core", "log", "wire", "config"},
-    "cli": {"errors", "config", "server"},
+    "cli": {"message", "errors", "config", "core", "log", "server"},
 }
 QUIET_ROOMS = ("core", "wire", "log")
 PROTOCOL_WORDS = re.compile(r"mqks|smqs|sevx|mqmq|\brq\b|risp", re.IGNORECASE)

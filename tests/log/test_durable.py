@@ -10,32 +10,21 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
-from penstock.log.block import HEADER_SIZE, Block, BlockWriter, CorruptBlock, block_length, is_intact, marked
+from penstock.log.block import HEADER_SIZE, Block, BlockWriter, CorruptBlock, block_length, is_intact
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.memory import MemoryLog
 from penstock.log.port import Change
-from penstock.log.recovery import blocks_of, is_torn_end, read_back, segments_of
+from penstock.log.segments import blocks_of, is_torn_end, segments_of
 from penstock.message import Message
+
+from .histories import fields, recovered, small_history, write_out
 
 HEADERS = st.none() | st.dictionaries(st.binary(max_size=8), st.binary(max_size=8), min_size=1, max_size=3)
 MESSAGES = st.builds(
     Message, st.binary(max_size=20), st.binary(max_size=20), st.binary(max_size=100), st.integers(0, 1 << 60),
     st.sampled_from(["mqks", "rq"]), HEADERS,
 )  # fmt: skip
-
-
-def fields(message: Message) -> tuple[object, ...]:
-    return (
-        message.id,
-        message.event,
-        message.body,
-        message.published_at,
-        message.protocol,
-        message.headers,
-        message.route,
-        message.offset,
-    )
 
 
 @given(st.lists(MESSAGES, max_size=20), st.lists(st.tuples(st.binary(max_size=5), st.integers(0, 4)), max_size=10))
@@ -64,56 +53,6 @@ def test_a_block_reads_back_as_it_was_written(messages: list[Message], settlemen
 def test_bytes_that_are_no_block_are_not_taken_for_one(data: bytes) -> None:
     length = block_length(data)
     assert length == 0 or not is_intact(data[: max(length, HEADER_SIZE)])
-
-
-def write_out(log: DurableLog, directory: Path) -> None:
-    """One batch, written when all before it is synced."""
-    log.close_block(0)
-    for number, pending in enumerate(log.take_closed()):
-        with (directory / pending.segment).open("ab") as file:
-            file.write(pending.data if number else b"".join(marked(pending.data)))
-
-
-def recovered(directory: Path) -> Broker:
-    rebuilt = Replay(DurableLog(1 << 20), Limits())
-    for block in read_back(Disk(directory)):
-        rebuilt.apply_block(block)
-    return rebuilt.finish()
-
-
-def small_history(directory: Path, segment_bytes_max: int = 700) -> list[tuple[int, dict[bytes, object]]]:
-    """A little of everything; after each turn, the position and the state."""
-    log = DurableLog(segment_bytes_max)
-    broker = Broker(log, Limits(queue_length_max=4))
-    states: list[tuple[int, dict[bytes, object]]] = [(0, {})]
-
-    def turn() -> None:
-        write_out(log, directory)
-        states.append((log.position, dict(durable_state(broker))))
-
-    broker.bind(b"q", (b"e", b"f"))
-    broker.expire(b"q", 5_000_000)
-    turn()
-    inbox = Inbox(manual=True, credit=2)
-    broker.subscribe(b"q", inbox, None, 0)
-    for number in range(3):
-        broker.publish(Message(b"m%d" % number, b"e", b"body %d" % number, number, "mqks", {b"k": b"v"}))
-        turn()
-    broker.reject(inbox.deliveries[0])
-    broker.publish(Message(b"later", b"f", b"", 0, "mqks"))
-    turn()
-    broker.accept(inbox.deliveries[1])
-    turn()
-    broker.put(b"other", Message(b"p", b"other", b"\0\n", 0, "rq"))
-    turn()
-    broker.bind(b"q", (b"f",), (b'{"a":1}',))
-    broker.publish(Message(b"gone", b"nowhere", b"x", 0, "mqks"))
-    turn()
-    broker.cancel(inbox, 0)
-    turn()
-    broker.delete(b"other")
-    turn()
-    return states
 
 
 def test_a_history_reads_back_to_the_state_it_ended_in(tmp_path: Path) -> None:
@@ -182,7 +121,7 @@ def test_a_segment_that_is_missing_is_noticed(tmp_path: Path) -> None:
     small_history(tmp_path)
     segments = segments_of(Disk(tmp_path))
     (tmp_path / segments[1]).unlink()
-    with pytest.raises(CorruptBlock, match=f"segment {segments[2]}, byte 0: begins at position"):
+    with pytest.raises(CorruptBlock, match=f"segment {segments[2]}, byte 0: entries .* are missing before this block"):
         recovered(tmp_path)
 
 

@@ -17,7 +17,12 @@ from penstock import __version__
 from penstock.errors import ConfigError, Error
 
 # The module of the same name has the rest: a function `app`, which makes the Typer with the options.
-COMMANDS = {"serve": "Run a broker until it is told to stop."}
+COMMANDS = {
+    "serve": "Run a broker until it is told to stop.",
+    "log": "Look into the log of a data directory, check it and repair it.",
+    "backup": "Copy a data directory, also while a broker writes to it.",
+    "restore": "Make a data directory from a backup.",
+}
 
 EXIT_FAILED = 1
 EXIT_MISUSED = 2  # what a wrong option gives, too

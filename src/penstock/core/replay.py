@@ -34,6 +34,9 @@ class Replay:
         self._owed: dict[bytes, dict[int, _Owed]] = {}
         self._next_offset = 0
         self._position = 0
+        # Entries are missing, and somebody has accepted that: what speaks of a queue or a message nobody has heard of
+        # speaks of a lost one. Without a gap it is an error.
+        self._has_gap = False
 
     def apply(self, entry: Message | Change) -> None:
         self._position += 1
@@ -46,7 +49,22 @@ class Replay:
             self._topology(entry)
 
     def apply_block(self, block: Block) -> None:
-        """The entries of one block of a log on disk."""
+        """The entries of one block of a log on disk.
+
+        Raises LogError when they do not follow from the entries before them.
+        """
+        if block.first_position != self._position:
+            self._has_gap = True
+            self._position = block.first_position
+        self._next_offset = block.first_offset
+        try:
+            self._apply_entries(block)
+        except (KeyError, IndexError) as error:
+            raise LogError(
+                f"the block at position {block.first_position} speaks of what is not there: {error}"
+            ) from error
+
+    def _apply_entries(self, block: Block) -> None:
         for change in block.changes():
             self.apply(change)
         for index in range(block.message_count):
@@ -69,6 +87,8 @@ class Replay:
 
     def _message(self, message: Message) -> None:
         if message.route == TO_QUEUE:
+            if self._has_gap and message.event not in self._owed:
+                self._declare(message.event)
             self._owed[message.event][message.offset] = _Owed(message)
         elif message.route == BY_EVENT:
             for queue in self.broker.routing.route(message) or ():
@@ -76,6 +96,8 @@ class Replay:
 
     def _settle(self, queue: bytes, offset: int, how: int, bound: int) -> None:
         """End a message of a queue, or send it back into it; a rejected one goes behind offset `bound`."""
+        if self._has_gap and offset not in self._owed.get(queue, {}):
+            return
         owed = self._owed[queue]
         if how == REJECT:
             entry = owed.pop(offset)
@@ -90,9 +112,16 @@ class Replay:
 
     def _topology(self, change: Change) -> None:
         broker = self.broker
+        if self._has_gap:
+            known = change.queue in self._owed
+            if known and change.kind == Change.DECLARED:
+                broker.routing.unbind(broker.queues.pop(change.queue))
+            elif not known and change.kind == Change.DELETED:
+                return
+            elif not known:
+                self._declare(change.queue)
         if change.kind == Change.DECLARED:
-            broker.queues[change.queue] = Queue(change.queue, broker.log, broker.limits, broker.usage)
-            self._owed[change.queue] = {}
+            self._declare(change.queue)
         elif change.kind == Change.BOUND:
             broker.routing.bind(broker.queues[change.queue], change.names, change.patterns)
         elif change.kind == Change.EXPIRES:
@@ -102,6 +131,11 @@ class Replay:
             del self._owed[change.queue]
         else:
             raise LogError(f"unknown entry {change!r}")
+
+    def _declare(self, name: bytes) -> None:
+        broker = self.broker
+        broker.queues[name] = Queue(name, broker.log, broker.limits, broker.usage)
+        self._owed[name] = {}
 
     def _item(self, entry: _Owed) -> Message | Redelivery:
         if entry.retry == 0:

@@ -211,6 +211,22 @@ class Run:
         self.bound = bound  # for REJECT: the offset it goes behind
 
 
+class Header:
+    """The first bytes of a block: what is in it and where it belongs, without reading the rest. Not checked."""
+
+    def __init__(self, data: bytes) -> None:
+        self.length = int(read_i32_le(data, 12))
+        self.first_offset = int(read_i64_le(data, 16))
+        self.first_position = int(read_i64_le(data, 24))
+        self.closed_at = int(read_i64_le(data, 32))
+        self.name_count = int(read_i32_le(data, 40))
+        self.change_count = int(read_i32_le(data, 44))
+        self.message_count = int(read_i32_le(data, 48))
+        self.settled_count = int(read_i32_le(data, 60))
+        self.end_offset = self.first_offset + self.message_count
+        self.end_position = self.first_position + self.change_count + self.message_count + self.settled_count
+
+
 class Block:
     """A block as it was read, checked. Columns are found by arithmetic; nothing is copied before it is asked for."""
 
@@ -227,6 +243,7 @@ class Block:
         self.run_count = int(read_i32_le(data, 52))
         self.settled_count = int(read_i32_le(data, 60))
         self.entry_count = change_count + self.message_count + self.settled_count
+        self.name_count = name_count
         place = self._read_names(HEADER_SIZE, name_count)
         changes_size = int(read_i32_le(data, 56))
         self._changes = data[place : place + changes_size]
@@ -269,6 +286,21 @@ class Block:
     def body_size(self, index: int) -> int:
         i: i64 = index
         return int(self._end(self.body_ends_at, i + 1) - self._end(self.body_ends_at, i))
+
+    def code_max(self) -> int:
+        """The largest code of a name that the block uses; -1 when it uses none."""
+        data = self.data
+        largest: i64 = -1
+        i: i64 = 0
+        while i < self.message_count:
+            largest = max(largest, i64(read_i32_le(data, self.events_at + 4 * i)))
+            largest = max(largest, i64(read_i32_le(data, self.protocols_at + 4 * i)))
+            i += 1
+        i = 0
+        while i < self.run_count:
+            largest = max(largest, i64(read_i32_le(data, i64(self._runs_at) + 4 * i)))
+            i += 1
+        return int(largest)
 
     def runs(self) -> list[Run]:
         """The settlements."""
@@ -338,6 +370,20 @@ def begins_batch(header: bytes) -> bool:
 def marked(data: bytes) -> list[bytes | memoryview]:
     """The block as the first of a batch, in pieces."""
     return [data[:MARK_AT], b"\x01", memoryview(data)[MARK_AT + 1 :]]
+
+
+def is_of_another_version(header: bytes) -> bool:
+    """True for the beginning of a block that only another version of Penstock can read."""
+    return len(header) > 4 and header.startswith(MAGIC) and header[4] != VERSION
+
+
+def why_no_block(header: bytes) -> str:
+    """Why `block_length` gave 0."""
+    if len(header) < HEADER_SIZE:
+        return f"{len(header)} of {HEADER_SIZE} bytes of a header"
+    if is_of_another_version(header):
+        return f"a block of version {header[4]}, which this Penstock does not know"
+    return "no block begins here"
 
 
 def is_intact(data: bytes) -> bool:

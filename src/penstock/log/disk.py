@@ -9,6 +9,8 @@ from typing import BinaryIO, Final
 
 from mypy_extensions import mypyc_attr
 
+from penstock.log.files import sync_directory
+
 APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
@@ -54,7 +56,7 @@ class Disk:
         missing = [path for path in (self.directory, *self.directory.parents) if not path.exists()]
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         for path in missing:
-            _sync_directory(path.parent)
+            sync_directory(path.parent)
 
     def names(self) -> list[str]:
         return os.listdir(self.directory)  # noqa: PTH208 - names are what is asked for
@@ -64,12 +66,4 @@ class Disk:
 
     def sync_directory(self) -> None:
         """Files that came to be or were removed are so after a crash as well."""
-        _sync_directory(self.directory)
-
-
-def _sync_directory(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        sync_directory(self.directory)

@@ -1,10 +1,10 @@
 """The data directory of a running broker: opened, read back, written to at the end of each turn, closed."""
 
 import asyncio
-import fcntl
 import os
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from penstock.core.broker import Broker
@@ -13,15 +13,10 @@ from penstock.core.replay import Replay
 from penstock.errors import LogError
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
+from penstock.log.lock import lock_directory
 from penstock.log.recovery import read_back
 from penstock.server.flusher import BEHIND_MAX, EXIT_DISK_FAILED, Flusher
 from penstock.wire.session import Hub, Receipt, Report
-
-LOCK_NAME = "lock"
-
-
-class DirectoryLocked(LogError):
-    """Another process has the data directory."""
 
 
 class Storage:
@@ -42,13 +37,9 @@ class Storage:
         """Lock the directory, make it if it is not there, and read back the broker it describes."""
         try:
             self.disk.make()
-            self._lock = os.open(self.directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock = lock_directory(self.directory)
         except OSError as error:
             raise LogError(f"cannot use data directory {self.directory}: {error.strerror}") from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise DirectoryLocked(f"another process uses data directory {self.directory}") from error
         try:
             broker, blocks = recover(self.disk, self.log, limits, now)
         except OSError as error:
@@ -131,11 +122,12 @@ class Storage:
 def recover(disk: Disk, log: DurableLog, limits: Limits, now: int) -> tuple[Broker, int]:
     """The broker that the log on the disk describes, and of how many blocks; `log` goes on behind them."""
     rebuilt = Replay(log, limits)
-    blocks = 0
-    for block in read_back(disk):
-        rebuilt.apply_block(block)
-        blocks += 1
+    count = 0
+    with closing(read_back(disk)) as blocks:
+        for block in blocks:
+            rebuilt.apply_block(block)
+            count += 1
     broker = rebuilt.finish()
     log.resume(log.next_offset, log.position, now)
     broker.expect_consumers(now)
-    return broker, blocks
+    return broker, count

@@ -1,0 +1,285 @@
+"""`penstock log`: look into a data directory, check it, repair it.
+
+All but `repair` only read, and may run while a broker writes. Exit code 0: done, and the log is in order. 1: it is
+damaged, or the work could not be done. 2: the command line was wrong.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.main import COMMANDS, EXIT_FAILED
+from penstock.cli.show import entry_to_json, entry_to_line, existing, print_json, progress, say, size, text, when
+from penstock.errors import LogError
+from penstock.log.block import Block
+from penstock.log.check import Check, Damage
+from penstock.log.disk import Disk
+from penstock.log.port import Change
+from penstock.log.reader import LogReader, rows_of
+from penstock.log.segments import headers_of, segments_of
+from penstock.message import Message
+
+FOLLOW_SECONDS = 0.1
+
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The data directory of a broker.")]
+Json = Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")]
+
+
+def app() -> typer.Typer:
+    made = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=COMMANDS["log"])
+    made.callback()(_root)
+    for command in (info, verify, repair, dump, tail):
+        made.command()(command)
+    return made
+
+
+def _root() -> None:
+    """Only so that a single command would still be called by its name."""
+
+
+def info(directory: Directory, json: Json = False) -> None:
+    """What is in a log: segments, blocks, messages, offsets, times, bytes. Reads headers only."""
+    disk = Disk(existing(directory))
+    found = [SegmentInfo(disk, segment) for segment in segments_of(disk)]
+    total = {
+        "directory": str(directory),
+        "segments": [segment.as_dict() for segment in found],
+        "blocks": sum(segment.blocks for segment in found),
+        "messages": sum(segment.messages for segment in found),
+        "settlements": sum(segment.settlements for segment in found),
+        "first_offset": min((segment.first_offset for segment in found if segment.blocks), default=0),
+        "next_offset": max((segment.next_offset for segment in found), default=0),
+        "position": max((segment.position for segment in found), default=0),
+        "bytes": sum(segment.bytes for segment in found),
+        "from": min((segment.since for segment in found if segment.since), default=0),
+        "to": max((segment.until for segment in found), default=0),
+    }
+    if json:
+        print_json(total)
+    else:
+        _show_info(total, found)
+
+
+class SegmentInfo:
+    """What the headers of one segment say."""
+
+    def __init__(self, disk: Disk, segment: str) -> None:
+        self.name = segment
+        self.blocks = self.messages = self.settlements = 0
+        self.first_offset = self.next_offset = self.position = 0
+        self.since = self.until = 0  # a block closed by a stopping broker may have no time
+        end = 0
+        for place, header in headers_of(disk, segment):
+            if self.blocks == 0:
+                self.first_offset = header.first_offset
+            self.blocks += 1
+            self.messages += header.message_count
+            self.settlements += header.settled_count
+            self.next_offset = header.end_offset
+            self.position = header.end_position
+            self.since = self.since or header.closed_at
+            self.until = max(self.until, header.closed_at)
+            end = place + header.length
+        self.bytes = (disk.directory / segment).stat().st_size
+        self.unread = max(self.bytes - end, 0)  # what lies behind the last block
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "segment": self.name,
+            "blocks": self.blocks,
+            "messages": self.messages,
+            "settlements": self.settlements,
+            "first_offset": self.first_offset,
+            "next_offset": self.next_offset,
+            "bytes": self.bytes,
+            "bytes_unread": self.unread,
+            "from": self.since,
+            "to": self.until,
+        }
+
+
+def _show_info(total: dict[str, object], found: list[SegmentInfo]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("segment", no_wrap=True)
+    for title in ("blocks", "messages", "offsets", "bytes"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for segment in found:
+        offsets = f"{segment.first_offset}-{segment.next_offset - 1}" if segment.messages else "-"
+        unread = f" +{segment.unread}?" if segment.unread else ""
+        table.add_row(
+            segment.name,
+            str(segment.blocks),
+            str(segment.messages),
+            offsets,
+            size(segment.bytes - segment.unread) + unread,
+        )
+    Console(highlight=False).print(table)
+    say(f"{total['messages']} messages and {total['settlements']} settlements in {total['blocks']} blocks")
+    say(f"next offset {total['next_offset']}, next position {total['position']}")
+    if total["to"]:
+        say(f"from {when(int(str(total['from'])))} to {when(int(str(total['to'])))}")
+    if any(segment.unread for segment in found):
+        say("+N?: bytes behind the last block that could be found; `penstock log verify` tells what they are")
+
+
+def verify(directory: Directory, json: Json = False) -> None:
+    """Read every block, and replay the log to its end. Exit code 1 and a line for each damage when there is any."""
+    check = Check(existing(directory))
+    reason = _checked(check, "verify", is_replayed=True)
+    _report(check, reason, json)
+    if check.damages or reason:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def repair(
+    directory: Directory,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    json: Json = False,
+) -> None:
+    """Cut a torn end, take damaged blocks out, and say what is lost. No broker may be running on the directory."""
+    from penstock.log.repair import Repair
+
+    with _locked(existing(directory)):
+        check = Check(directory)
+        _checked(check, "check", is_replayed=False)
+        mend = Repair(check)
+        if not dry_run:
+            mend.run()
+        _report(check, "", json, mend.notes)
+        if check.damages or check.torn:
+            say_unless(json, "nothing was changed" if dry_run else "repaired")
+
+
+def dump(
+    directory: Directory,
+    start: Annotated[int, typer.Option("--from", metavar="OFFSET", min=0, help="The first offset.")] = 0,
+    to: Annotated[int | None, typer.Option("--to", metavar="OFFSET", help="Up to, and without, this one.")] = None,
+    event: Annotated[str | None, typer.Option(metavar="GLOB", help="Only messages whose event fits.")] = None,
+    entries: Annotated[bool, typer.Option("--entries", help="Settlements and changes of queues, too.")] = False,
+    json: Json = False,
+) -> None:
+    """The messages of a log, one a line."""
+    reader = LogReader(existing(directory))
+    show = _printer(json)
+    for entry in reader.entries(start, to) if entries else reader.messages(start, to):
+        if event is None or (isinstance(entry, Message) and fnmatchcase(text(entry.event), event)):
+            show(entry)
+
+
+def tail(
+    directory: Directory,
+    count: Annotated[int, typer.Option("-n", "--lines", metavar="N", min=0, help="How many messages.")] = 10,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new ones until interrupted.")] = False,
+    json: Json = False,
+) -> None:
+    """The last messages of a log."""
+    reader = LogReader(existing(directory))
+    show = _printer(json)
+    start = max(reader.end()[0] - count, 0)
+    cursor = reader.cursor(start)
+    try:
+        while True:
+            block = cursor.next_block()
+            if block is not None:
+                for index in range(*rows_of(block, start, None)):
+                    show(block.message(index))
+            elif follow:
+                typer.get_text_stream("stdout").flush()
+                time.sleep(FOLLOW_SECONDS)
+            else:
+                return
+    except KeyboardInterrupt:
+        return
+    finally:
+        cursor.close()
+
+
+def _printer(json: bool) -> Callable[[Message | Change], None]:
+    if json:
+        return lambda entry: print_json(entry_to_json(entry))
+    return lambda entry: say(entry_to_line(entry))
+
+
+def _checked(check: Check, title: str, is_replayed: bool) -> str:
+    """Go through all blocks; why they cannot be replayed, or nothing."""
+    apply: Callable[[Block], None] | None = None
+    if is_replayed:
+        from penstock.core.limits import Limits
+        from penstock.core.replay import Replay
+        from penstock.log.memory import MemoryLog
+
+        apply = Replay(MemoryLog(), Limits()).apply_block
+    reason = ""
+    with progress(title, check.size) as moved:
+        for block in check.blocks():
+            moved(check.place_total)
+            if apply is not None and not check.damages and not reason:
+                try:
+                    apply(block)
+                except LogError as error:
+                    reason = str(error)
+    return reason
+
+
+def _report(check: Check, reason: str, json: bool, notes: list[str] | None = None) -> None:
+    if json:
+        print_json(
+            {
+                "segments": len(check.segments),
+                "blocks": check.block_count,
+                "messages": check.message_count,
+                "next_offset": check.next_offset,
+                "position": check.position,
+                "damages": [_damage_to_json(damage) for damage in check.damages],
+                "torn_end": None if check.torn is None else _damage_to_json(check.torn),
+                "replay": reason or "ok",
+                "notes": notes or [],
+            }
+        )
+        return
+    for damage in check.damages:
+        say(f"{damage.segment} byte {damage.place}: {damage.reason} ({damage.size} bytes); lost: {damage.lost()}")
+    if check.torn is not None:
+        torn = check.torn
+        say(f"{torn.segment} byte {torn.place}: {torn.size} bytes are being written, or torn off")
+    if reason:
+        say(f"cannot be replayed: {reason}")
+    for note in notes or []:
+        say(note)
+    say(f"{check.block_count} blocks, {check.message_count} messages in {len(check.segments)} segments are whole")
+
+
+def _damage_to_json(damage: Damage) -> dict[str, object]:
+    return {
+        "segment": damage.segment,
+        "byte": damage.place,
+        "bytes": damage.size,
+        "reason": damage.reason,
+        "lost_offsets": damage.offsets,
+        "lost_positions": damage.positions,
+    }
+
+
+def say_unless(quiet: bool, line: str) -> None:
+    if not quiet:
+        say(line)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    from penstock.log.lock import lock_directory
+
+    lock = lock_directory(directory)
+    try:
+        yield
+    finally:
+        os.close(lock)

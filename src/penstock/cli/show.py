@@ -1,0 +1,119 @@
+"""How the commands show what they found: tables, sizes, times, messages, and how far long work has come."""
+
+import base64
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+import orjson
+
+from penstock.errors import LogError
+from penstock.log.port import Change
+from penstock.message import BY_EVENT, SETTLEMENT_NAMES, Message
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Moved(Protocol):
+    def __call__(self, done: int) -> None: ...
+
+
+@contextmanager
+def progress(title: str, total: int) -> Iterator[Moved]:
+    """A bar on the terminal, to be told how many bytes are done; nothing where stderr is none."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def existing(directory: Path) -> Path:
+    if not directory.is_dir():
+        raise LogError(f"{directory}: no such directory")
+    return directory
+
+
+def print_json(value: object) -> None:
+    sys.stdout.write(orjson.dumps(value).decode() + "\n")
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def size(count: int) -> str:
+    scaled = float(count)
+    for unit in ("B", "KiB", "MiB"):
+        if scaled < 1024:
+            return f"{count} B" if unit == "B" else f"{scaled:.1f} {unit}"
+        scaled /= 1024
+    return f"{scaled:.1f} GiB"
+
+
+def when(microseconds: int) -> str:
+    """A time, to the microsecond; the number where no calendar has it."""
+    try:
+        return (EPOCH + timedelta(microseconds=microseconds)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    except OverflowError:
+        return str(microseconds)
+
+
+def text(value: bytes) -> str:
+    return value.decode("utf-8", "backslashreplace")
+
+
+def entry_to_json(entry: Message | Change) -> dict[str, object]:
+    """The columns of the log. A body that is no UTF-8 is base64, under a name that says so."""
+    if isinstance(entry, Change):
+        return _change_to_json(entry)
+    try:
+        body = {"body": entry.body.decode()}
+    except UnicodeDecodeError:
+        body = {"body_base64": base64.b64encode(entry.body).decode()}
+    headers = entry.headers
+    return {
+        "offset": entry.offset,
+        "event": text(entry.event),
+        "queue": None if entry.route == BY_EVENT else text(entry.event),
+        "id": text(entry.id),
+        **body,
+        "headers": None if headers is None else {text(key): text(value) for key, value in headers.items()},
+        "protocol": entry.protocol,
+        "published_at": when(entry.published_at),
+    }
+
+
+def entry_to_line(entry: Message | Change) -> str:
+    """One line for people: control characters and what is no text are shown as escapes."""
+    if isinstance(entry, Change):
+        fields = {key: value for key, value in _change_to_json(entry).items() if key not in ("change", "queue")}
+        return (
+            f"{'':>10}  {entry.kind} {_plain(entry.queue)} {orjson.dumps(fields).decode() if fields else ''}".rstrip()
+        )
+    route = "" if entry.route == BY_EVENT else " (queue)"
+    head = f"{entry.offset:>10}  {when(entry.published_at)}  {entry.protocol}  {_plain(entry.event)}{route}"
+    return f"{head}  {_plain(entry.id)}  {_plain(entry.body)}"
+
+
+def _plain(value: bytes) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text(value))
+
+
+def _change_to_json(change: Change) -> dict[str, object]:
+    shown: dict[str, object] = {"change": change.kind, "queue": text(change.queue)}
+    if change.kind == Change.SETTLED:
+        shown |= {"offset": change.offset, "how": SETTLEMENT_NAMES[change.number]}
+    elif change.kind == Change.BOUND:
+        shown |= {"events": [text(n) for n in change.names], "patterns": [text(p) for p in change.patterns]}
+    elif change.kind == Change.EXPIRES:
+        shown |= {"after_us": change.number}
+    return shown

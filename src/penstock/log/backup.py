@@ -1,0 +1,116 @@
+"""A log copied while it grows, and put back.
+
+Every prefix of a log is a log: a backup is the whole blocks up to the position where the log ended when it began. Each
+block is checked on the way, the copy is read back, and a small file beside the segments is written last. A directory
+without it is no backup.
+"""
+
+import os
+from collections.abc import Generator
+from io import BufferedWriter
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from penstock.errors import LogError
+from penstock.log.check import Check
+from penstock.log.disk import Disk
+from penstock.log.files import sync_directory, write_synced
+from penstock.log.reader import Cursor, LogReader
+from penstock.log.recovery import GAPS_NAME
+from penstock.log.segments import segments_of
+
+MANIFEST_NAME: Final = "backup.json"
+MANIFEST_VERSION: Final = 1
+
+
+def back_up(directory: Path, target: Path) -> Generator[int, None, None]:
+    """Copy a log into a new directory; gives the number of bytes copied, block by block."""
+    position = LogReader(directory).end()[1]
+    begin_empty(target)
+    yield from _copy(directory, target, position)
+    end = checked(target)
+    write_synced(
+        target / MANIFEST_NAME, orjson.dumps({"version": MANIFEST_VERSION, "next_offset": end[0], "position": end[1]})
+    )
+    sync_directory(target)
+
+
+def restore(source: Path, directory: Path) -> Generator[int, None, None]:
+    """Copy a backup into a new data directory; gives the number of bytes copied, block by block."""
+    manifest = read_manifest(source)
+    if checked(source) != manifest:
+        raise LogError(f"{source} is not what it was when it was written: it ends at another position")
+    begin_empty(directory)
+    yield from _copy(source, directory, manifest[1])
+    if checked(directory) != manifest:
+        raise LogError(f"the copy in {directory} is not whole")
+    sync_directory(directory)
+
+
+def read_manifest(source: Path) -> tuple[int, int]:
+    """The next offset and the position of a backup."""
+    try:
+        manifest = orjson.loads((source / MANIFEST_NAME).read_bytes())
+        if manifest["version"] != MANIFEST_VERSION:
+            raise LogError(f"{source}: a backup of version {manifest['version']}, which this Penstock does not know")
+        return int(manifest["next_offset"]), int(manifest["position"])
+    except FileNotFoundError:
+        raise LogError(f"{source} is no finished backup: it has no {MANIFEST_NAME}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise LogError(f"{source / MANIFEST_NAME}: {error}") from error
+
+
+def begin_empty(target: Path) -> None:
+    """Make a directory; one that is there must be empty."""
+    target.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if any(target.iterdir()):
+        raise LogError(f"{target} is not empty")
+
+
+def checked(directory: Path) -> tuple[int, int]:
+    """Where a log ends that has been read from beginning to end. Raises LogError when something is wrong with it."""
+    check = Check(directory)
+    for _ in check.blocks():
+        pass
+    for damage in [*check.damages, *([check.torn] if check.torn is not None else [])]:
+        raise LogError(f"{directory}: segment {damage.segment}, byte {damage.place}: {damage.reason}")
+    return check.next_offset, check.position
+
+
+def size_of(directory: Path) -> int:
+    """Bytes of the segments."""
+    return sum([(directory / segment).stat().st_size for segment in segments_of(Disk(directory))])
+
+
+def _copy(source: Path, target: Path, position: int) -> Generator[int, None, None]:
+    """Whole blocks up to a position, each file synced."""
+    gaps = source / GAPS_NAME
+    if gaps.exists():
+        write_synced(target / GAPS_NAME, gaps.read_bytes())
+    cursor = Cursor(source)
+    segment = ""
+    file: BufferedWriter | None = None
+    try:
+        block = cursor.next_block()
+        while block is not None and block.first_position < position:
+            if file is None or cursor.segment != segment:
+                _end(file)
+                segment = cursor.segment
+                file = (target / segment).open("xb")
+            file.write(block.data)
+            yield len(block.data)
+            block = cursor.next_block()
+        _end(file)
+    finally:
+        cursor.close()
+        if file is not None:
+            file.close()
+
+
+def _end(file: BufferedWriter | None) -> None:
+    if file is not None:
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()

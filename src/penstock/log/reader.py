@@ -1,0 +1,275 @@
+"""Reading a log from outside: a cursor over a data directory, also while a broker writes to it.
+
+Nothing is asked of the broker, and nothing is locked. That works because a segment only ever grows, a block carries a
+checksum of itself, and a segment is begun only when the one before is whole. From that follow the three answers to
+"what if no whole block begins here":
+
+    not yet     it is the end of the last segment, or what would be a torn end there (`segments.is_torn_end`): the block
+                is being written, or its writer has died and the next one will cut it off. Ask again later.
+    next        it is the exact end of a segment, and another segment has been begun.
+    damage      anything else; raised as CorruptBlock.
+
+Between looking at a block and looking for what lies behind it the writer goes on, so whatever looks like damage is
+looked at once more before it is called that.
+
+What a reader sees has been written, but perhaps not synced yet: after a power cut, or when the disk was full and the
+broker was stopped, the log may end a little before what was read. Who must not be ahead of it reads up to the broker's
+durable mark. A broker that finds no room cuts off what it had written of a batch and writes the same bytes again later:
+a cursor that was ahead waits there.
+
+A start offset is found without reading what lies before it: segments by bisection over their first headers, places
+within one by an index made of headers. Only a block that brings new names is read whole, because those behind it speak
+of names by number.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from penstock.errors import LogError
+from penstock.log.block import Block, CorruptBlock, Header
+from penstock.log.disk import Disk
+from penstock.log.port import Change
+from penstock.log.segments import block_at, headers_of, is_torn_end, segments_of
+from penstock.message import Message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+INDEX_STRIDE: Final = 256 << 10  # bytes of a segment from one point of the index to the next
+UNKNOWN: Final = 1 << 62  # behind every offset
+
+
+class Cursor:
+    """Goes from block to block, and waits at the end for more. It does not know the broker."""
+
+    def __init__(self, directory: Path, segment: str = "", place: int = 0, names: list[bytes] | None = None) -> None:
+        self.disk = Disk(directory)
+        self.segment = segment  # of the block given last; "" before the first
+        self.place = place  # where the next block begins
+        self._names = names if names is not None else []
+        self._file: BinaryIO | None = None
+        self._misfit = ""
+
+    def next_block(self) -> Block | None:
+        """The next block, or None when it is not there yet.
+
+        Raises CorruptBlock where something is damaged. The cursor stays where it is then.
+        """
+        while True:
+            block = self._maybe_read()
+            if block is not None:
+                return block
+            follower = self._follower()
+            if not follower and (not self._misfit or is_torn_end(self.disk, self.segment, self.place)):
+                return None
+            block = self._maybe_read()
+            if block is not None:
+                return block
+            if self._misfit:
+                raise CorruptBlock(self.segment, self.place, self._misfit)
+            if not follower:
+                return None
+            self.segment = follower
+            self.place = 0
+            self._names = []
+
+    def close(self) -> None:
+        """Let go of the file; the cursor can go on."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _maybe_read(self) -> Block | None:
+        """The block at this place, or None; then `_misfit` says why, or is empty at the end of the file."""
+        self._misfit = ""
+        file = self._open()
+        if file is None:
+            return None
+        data, self._misfit = block_at(file, self.place)
+        if self._misfit or not data:
+            # Opened again for the next look: what is buffered may have been half a block, and the file may be replaced.
+            self.close()
+            return None
+        self.place += len(data)
+        return Block(data, self._names)
+
+    def _open(self) -> BinaryIO | None:
+        if self._file is None and self.segment:
+            try:
+                self._file = self.disk.read(self.segment)
+            except FileNotFoundError:
+                if self.place:
+                    raise LogError(f"segment {self.segment} is gone from {self.disk.directory}") from None
+                return None  # its only block was torn, and has been cut off
+        return self._file
+
+    def _follower(self) -> str:
+        """The name of the segment after this one; "" when there is none."""
+        for segment in _segments(self.disk):
+            if segment > self.segment:
+                return segment
+        return ""
+
+
+class SegmentIndex:
+    """Where in a segment an offset is found: a point every now and then, and the names up to there."""
+
+    def __init__(self, disk: Disk, segment: str) -> None:
+        self.disk = disk
+        self.segment = segment
+        self.names: list[bytes] = []
+        self.place = 0  # everything before is in the index
+        self.last: Header | None = None  # of the block before `place`
+        self._offsets: list[int] = []
+        self._places: list[int] = []
+        self._name_counts: list[int] = []
+
+    def extend(self, offset: int = UNKNOWN) -> None:
+        """Walk on to the block that holds the offset, or as far as there are whole blocks."""
+        if self.last is not None and self.last.end_offset > offset:
+            return
+        headers = headers_of(self.disk, self.segment, self.place)
+        try:
+            self._walk(headers, offset)
+        finally:
+            headers.close()
+
+    def _walk(self, headers: Iterator[tuple[int, Header]], offset: int) -> None:
+        for place, header in headers:
+            if not self._places or place - self._places[-1] >= INDEX_STRIDE:
+                self._offsets.append(header.first_offset)
+                self._places.append(place)
+                self._name_counts.append(len(self.names))
+            if header.name_count and not self._take_names(place):
+                return
+            self.place = place + header.length
+            self.last = header
+            if header.end_offset > offset:
+                return
+
+    def find(self, offset: int) -> tuple[int, list[bytes]]:
+        """A place at or before the block that holds the offset, and the names known there."""
+        self.extend(offset)
+        point = max(bisect_right(self._offsets, offset) - 1, 0)
+        # Blocks without messages share their first offset with the one behind them; the first of them is as good.
+        while point > 0 and self._offsets[point] == offset:
+            point -= 1
+        if not self._places:
+            return 0, []
+        return self._places[point], self.names[: self._name_counts[point]]
+
+    def _take_names(self, place: int) -> bool:
+        with self.disk.read(self.segment) as file:
+            data, reason = block_at(file, place)
+        if reason or not data:
+            return False  # whoever reads there will say what is wrong
+        Block(data, self.names)
+        return True
+
+
+class LogReader:
+    """The log of a data directory, for reading from any offset on, as often as wanted."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.disk = Disk(directory)
+        self._firsts: dict[str, int] = {}
+        self._indexes: dict[str, SegmentIndex] = {}
+
+    def __repr__(self) -> str:
+        return f"<LogReader {str(self.directory)!r} {len(self._indexes)} segments indexed>"
+
+    def cursor(self, offset: int = 0) -> Cursor:
+        """A cursor at the block that holds the offset, or a little before it."""
+        segments = _segments(self.disk)
+        if offset <= 0 or not segments:
+            return Cursor(self.directory)
+        # An unreadable first header counts as one that lies behind: so the search ends too early, never too late.
+        number = max(bisect_right(segments, offset, key=self._first_offset) - 1, 0)
+        place, names = self._index(segments[number]).find(offset)
+        return Cursor(self.directory, segments[number], place, names)
+
+    def end(self) -> tuple[int, int]:
+        """The next offset and the next position: where the log ends at this moment."""
+        for segment in reversed(_segments(self.disk)):
+            index = self._index(segment)
+            index.extend()
+            if index.last is not None:
+                return index.last.end_offset, index.last.end_position
+        return 0, 0
+
+    def blocks(self, start: int = 0, end: int | None = None) -> Iterator[Block]:
+        """Every block with entries of the range [start, end) of offsets, up to where the log ends at this moment.
+
+        A block without messages belongs to the offset that comes next.
+        """
+        bound = UNKNOWN if end is None else end
+        cursor = self.cursor(start)
+        try:
+            while (block := cursor.next_block()) is not None and block.first_offset < bound:
+                if block.first_offset + max(block.message_count, 1) > start:
+                    yield block
+        finally:
+            cursor.close()
+
+    def messages(self, start: int = 0, end: int | None = None) -> Iterator[Message]:
+        for block in self.blocks(start, end):
+            first, bound = rows_of(block, start, end)
+            for index in range(first, bound):
+                yield block.message(index)
+
+    def entries(self, start: int = 0, end: int | None = None) -> Iterator[Message | Change]:
+        """Messages of the range, and with them the changes and settlements that were written in the same blocks."""
+        for block in self.blocks(start, end):
+            yield from block.changes()
+            first, bound = rows_of(block, start, end)
+            for index in range(first, bound):
+                yield block.message(index)
+            for run in block.runs():
+                for offset in range(run.first, run.first + run.count):
+                    yield Change(Change.SETTLED, run.queue, offset, run.how)
+
+    def batches(self, start: int = 0, end: int | None = None) -> "Iterator[pa.RecordBatch]":
+        """The messages of the range as Arrow, one batch for each block, their bodies where the block has them."""
+        from penstock.log.arrow import record_batch
+
+        for block in self.blocks(start, end):
+            first, bound = rows_of(block, start, end)
+            if first < bound:
+                yield record_batch(block, first, bound)
+
+    def _first_offset(self, segment: str) -> int:
+        first = self._firsts.get(segment)
+        if first is None:
+            headers = headers_of(self.disk, segment)
+            _, header = next(headers, (0, None))
+            headers.close()
+            if header is None:
+                return UNKNOWN
+            first = self._firsts[segment] = header.first_offset
+        return first
+
+    def _index(self, segment: str) -> SegmentIndex:
+        index = self._indexes.get(segment)
+        if index is None:
+            index = self._indexes[segment] = SegmentIndex(self.disk, segment)
+        return index
+
+
+def rows_of(block: Block, start: int, end: int | None) -> tuple[int, int]:
+    """Which messages of the block are in the range of offsets: the first, and the one behind the last."""
+    first = max(start - block.first_offset, 0)
+    bound = block.message_count if end is None else min(end - block.first_offset, block.message_count)
+    return first, bound
+
+
+def _segments(disk: Disk) -> list[str]:
+    try:
+        return segments_of(disk)
+    except OSError as error:
+        raise LogError(f"cannot read data directory {disk.directory}: {error.strerror}") from error

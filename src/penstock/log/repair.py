@@ -1,0 +1,169 @@
+"""A damaged log made readable again, and a plain account of what that costs.
+
+    segment   [ block ][ block ][ damaged ][ block ][ block ]
+    becomes   [ block ][ block ]                                      the same file, cut
+                                 [ block ][ block ]                   a segment of its own, named by its first position
+              damaged/            [ damaged ]                         kept, nobody reads it
+
+What lies behind the damage is written anew, because blocks speak of names by number and the damaged one may have
+brought some. How many it brought can be told exactly: a block uses every name it brings, so the largest number it uses
+is the last of its own. Which names they were is taken from the damaged block where its beginning still makes sense,
+and is invented (`lost-...`) where it does not: a message to a queue with a lost name waits in one with the invented.
+
+The steps are such that a repair cut short is done again from the start: the original is cut last, and segments are
+worked on from the newest to the oldest.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from penstock.errors import LogError
+from penstock.log.block import HEADER_SIZE, Block, BlockWriter, Header, block_length, is_of_another_version, marked
+from penstock.log.check import Check, Piece
+from penstock.log.durable import segment_name
+from penstock.log.files import sync_directory, write_synced
+from penstock.log.recovery import GAPS_NAME, cut, make_safe
+from penstock.log.segments import headers_of, segments_of
+
+DAMAGED_NAME: Final = "damaged"
+
+
+class Repair:
+    """What is to be done about a checked log; `run` does it. Whoever runs it holds the lock of the directory."""
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+        self.directory = check.directory
+        self.disk = check.disk
+        self.notes: list[str] = []  # what should be known beyond the list of damages
+        for pieces in check.useless.values():
+            for piece in pieces:
+                if is_of_another_version(piece.data[:HEADER_SIZE]):
+                    raise LogError(f"{piece.reason}: use a Penstock that knows it, this one would throw it away")
+
+    def run(self) -> None:
+        for segment in reversed(self.check.segments):
+            useless = self.check.useless.get(segment)
+            if useless:
+                self._mend(segment, useless)
+        torn = self.check.torn
+        if torn is not None and torn.segment not in self.check.useless:
+            self._cut(torn.segment, torn.place)
+        self._accept_gaps()
+        sync_directory(self.directory)
+
+    def _mend(self, segment: str, useless: list[Piece]) -> None:
+        aside = self.directory / DAMAGED_NAME
+        aside.mkdir(mode=0o700, exist_ok=True)
+        for piece in useless:
+            write_synced(aside / f"{Path(segment).stem}-{piece.place}.part", piece.data)
+        sync_directory(aside)
+        self._write_rest(segment, {piece.place for piece in useless})
+        self._cut(segment, useless[0].place)
+        self.notes.append(f"the damaged part of segment {segment} is in {aside}")
+
+    def _cut(self, segment: str, place: int) -> None:
+        cut(self.disk, segment, place)
+        make_safe(self.disk, segment)
+
+    def _write_rest(self, segment: str, useless: set[int]) -> None:
+        """The good blocks behind the first useless piece, as a segment of their own.
+
+        All of them are marked: the file gets its name when it is synced, so nothing in it can be torn.
+        """
+        names = Names(Path(segment).stem)
+        writer = BlockWriter()
+        first = -1
+        part = (self.directory / segment).with_suffix(".repair")
+        with part.open("wb") as file:
+            for piece in self.check.pieces_of(segment):
+                if piece.reason:
+                    names.lost(piece.data)
+                    continue
+                block = names.read(piece.data)
+                if piece.place > min(useless) and piece.place not in useless:
+                    if first < 0:
+                        first = block.first_position
+                    file.writelines(marked(written_anew(block, writer)))
+            file.flush()
+            os.fsync(file.fileno())
+        self.notes += names.notes
+        if first < 0:
+            part.unlink()
+        else:
+            part.replace(self.directory / segment_name(first))
+            sync_directory(self.directory)
+
+    def _accept_gaps(self) -> None:
+        """Write down every gap there is now, so that the broker starts in spite of it."""
+        gaps: list[dict[str, int]] = []
+        position = 0
+        for segment in segments_of(self.disk):
+            for _, header in headers_of(self.disk, segment):
+                if header.first_position != position:
+                    gaps.append({"from": position, "to": header.first_position})
+                position = header.end_position
+        path = self.directory / GAPS_NAME
+        if gaps:
+            part = path.with_suffix(".repair")
+            write_synced(part, orjson.dumps(gaps) + b"\n")
+            part.replace(path)
+        elif path.exists():
+            path.unlink()
+
+
+class Names:
+    """The names of a segment, also where some were lost."""
+
+    def __init__(self, stem: str) -> None:
+        self.stem = stem
+        self.known: list[bytes] = []
+        self.notes: list[str] = []
+        self._damaged = b""
+
+    def lost(self, data: bytes) -> None:
+        self._damaged = data
+
+    def read(self, data: bytes) -> Block:
+        """The block, with all its names in their places."""
+        block = Block(data, [])
+        missing = block.code_max() + 1 - block.name_count - len(self.known)
+        if missing > 0:
+            found = names_in(self._damaged)
+            if len(found) == missing:
+                self.notes.append(f"names taken from a damaged block, unchecked: {b', '.join(found).decode('latin-1')}")
+            else:
+                found = [b"lost-%s-%d" % (self.stem.encode(), len(self.known) + n) for n in range(missing)]
+                self.notes.append(f"names lost, and invented: {b', '.join(found).decode()}")
+            self.known += found
+            self._damaged = b""
+        return Block(data, self.known)
+
+
+def names_in(data: bytes) -> list[bytes]:
+    """The names a damaged block brings, when its beginning still makes sense."""
+    if block_length(data[:HEADER_SIZE]) == 0:
+        return []
+    count = Header(data).name_count
+    bytes_at = (HEADER_SIZE + 4 * (count + 1) + 7) & ~7
+    if not 0 < count < len(data) // 4 or bytes_at > len(data):
+        return []
+    ends = [int.from_bytes(data[HEADER_SIZE + 4 * n : HEADER_SIZE + 4 * n + 4], "little") for n in range(count + 1)]
+    if ends != sorted(ends) or ends[0] != 0 or bytes_at + ends[-1] > len(data):
+        return []
+    return [data[bytes_at + ends[n] : bytes_at + ends[n + 1]] for n in range(count)]
+
+
+def written_anew(block: Block, writer: BlockWriter) -> bytes:
+    """The same block for another segment: its names are counted from that segment's beginning."""
+    writer.first_offset = block.first_offset
+    writer.first_position = block.first_position
+    writer.changes += block.changes()
+    for index in range(block.message_count):
+        writer.add_message(block.message(index))
+    for run in block.runs():
+        writer.add_run(run.queue, run.how, run.first, run.count, run.bound)
+    return writer.close(block.closed_at)

@@ -1,0 +1,76 @@
+"""Segments written by earlier versions of the format are read for ever.
+
+A directory below tests/vectors/log/ holds a small data directory as that version wrote it, and what is in it. It is
+never written again; a new version of the format gets a directory of its own. See docs/log.md.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from penstock.core.replay import durable_state
+from penstock.log.block import begins_batch
+from penstock.log.check import Check
+from penstock.log.port import Change
+from penstock.log.reader import LogReader
+
+from .histories import recovered
+
+VECTORS = sorted((Path(__file__).resolve().parent.parent / "vectors" / "log").iterdir())
+
+
+def described(directory: Path) -> dict[str, object]:
+    """All a log says, as JSON; bytes are text with a character for each."""
+
+    def text(value: bytes) -> str:
+        return value.decode("latin-1")
+
+    entries: list[dict[str, object]] = []
+    for entry in LogReader(directory).entries():
+        if isinstance(entry, Change):
+            entries.append(
+                {
+                    "kind": entry.kind,
+                    "queue": text(entry.queue),
+                    "offset": entry.offset,
+                    "number": entry.number,
+                    "names": [text(name) for name in entry.names],
+                    "patterns": [text(pattern) for pattern in entry.patterns],
+                }
+            )
+        else:
+            headers = entry.headers or {}
+            entries.append(
+                {
+                    "offset": entry.offset,
+                    "id": text(entry.id),
+                    "event": text(entry.event),
+                    "body": text(entry.body),
+                    "headers": {text(key): text(value) for key, value in headers.items()},
+                    "protocol": entry.protocol,
+                    "route": entry.route,
+                    "published_at": entry.published_at,
+                }
+            )
+    state = {
+        text(name): {
+            "events": [text(event) for event in events],
+            "patterns": [text(pattern) for pattern in patterns],
+            "expires_after": expires_after,
+            "owed": owed,
+        }
+        for name, (events, patterns, expires_after, owed) in durable_state(recovered(directory)).items()
+    }
+    return json.loads(json.dumps({"entries": entries, "state": state}))
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda path: path.name)
+def test_what_an_earlier_version_wrote_is_read(vector: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(vector, data)
+    check = Check(data)
+    assert {begins_batch(block.data) for block in check.blocks()} == {False, True}
+    assert check.damages == []
+    assert described(data) == json.loads((vector / "expected.json").read_text())
