@@ -1,6 +1,7 @@
 """One open door: an address, and the protocol spoken behind it."""
 
 import asyncio
+import os
 
 from penstock.errors import Error
 from penstock.server.connection import Connection, Switchboard
@@ -26,8 +27,10 @@ class Listener:
                 self._connection, self.host, self.port, backlog=4096, reuse_address=True
             )
         except OSError as error:
+            # The loop's own text repeats the address; the system's is enough.
+            reason = os.strerror(error.errno) if error.errno else str(error)
             raise ListenError(
-                f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {error.strerror}"
+                f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {reason}"
             ) from error
         self.port = self._server.sockets[0].getsockname()[1]
 
