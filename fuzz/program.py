@@ -30,7 +30,7 @@ def make_limits(number: int) -> Limits:
     return Limits(
         body_size_max=1024 if number & 1 else 64,
         line_size_max=8192 if number & 1 else 200,
-        queues_max=12 if roomy else 4,
+        queues_max=20 if roomy else 4,
         queue_length_max=50 if roomy else 6,
         queue_bytes_max=1 << 20 if roomy else 7000 if number & 1 else 1800,
         queue_full=DROP_OLDEST if number & 4 else REFUSE,

@@ -100,6 +100,13 @@ EXPRESSIONS: Final = (
     b"state.queues_by_events",
     b"'x' * 70",
     b"1/0",
+    b"sorted([n for n in state.queues if n in state.queues_used and not n < 'q1'], reverse=True)[0:9]",
+    b"{k: max(1, v.qsize(), 2) for k, v in state.queues.items() if state.published or state.queued}",
+    b"[str(x).upper() for x in (state.consumed, 'ab'[0], 1 if True else 2, min([], default=-1), round(1.5, 0))]",
+    b"state.consumer_ids_by_clients == {1: {2, 3}} or any(list(state.socks_by_clients.values()))",
+    b"[x for x in range(9) for y in range(99999)]",
+    b"state.__class__",
+    b"lambda: 1",
 )
 
 
@@ -149,6 +156,16 @@ def sevx_requests() -> list[bytes]:
     lines += [
         b'c%d recv {"queue": "q%d", "pattern": {}, "manual_ack": true}' % (i, j) for i in NUMBERS for j in NUMBERS
     ]
+    # So many that the index of patterns has to split.
+    many = [b'"n": %d' % i for i in NUMBERS] + [b'"n": %d, "a": {"b": %d}' % (i, i) for i in range(5)]
+    many += [b'"a": {"b": [%d, {}]}, "event": "e%d"' % (i, i) for i in NUMBERS] + [
+        b'"n": null',
+        b'"n": 1.0, "n2": true',
+    ]
+    lines += [b'p%d recv {"queue": "p%d", "pattern": {%s}}' % (i, i, members) for i, members in enumerate(many)]
+    lines += [b"m%d send {%s}" % (i % 3, members) for i, members in enumerate(many)]
+    lines += [b'r delete_queue {"queue": "p%d"}' % i for i in NUMBERS]
+    lines += [b'c0 recv {"queue": "q0", "pattern": %s}' % (b'{"a": ' * 40 + b"1" + b"}" * 40)]
     lines += [
         b'c0 recv {"queue": "q0"}',
         b'c0 recv {"queue": "", "pattern": {}}',

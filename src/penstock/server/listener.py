@@ -29,9 +29,7 @@ class Listener:
         except OSError as error:
             # The loop's own text repeats the address; the system's is enough.
             reason = os.strerror(error.errno) if error.errno else str(error)
-            raise ListenError(
-                f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {reason}"
-            ) from error
+            raise ListenError(f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {reason}") from error
         self.port = self._server.sockets[0].getsockname()[1]
 
     def stop(self) -> None:
