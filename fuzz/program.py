@@ -85,8 +85,9 @@ RESUME: Final = "resume"
 END: Final = "end"
 GOODBYE: Final = "goodbye"
 WAKE: Final = "wake"
+DISK: Final = "disk"  # is full from now on, or is not any more
 
-VERBS: Final = (FEED, LATER, EACH, SPEAK, SAY, FRAME, TICK, PAUSE, RESUME, END, GOODBYE, WAKE, SPEAK, SAY, TICK, FRAME)
+VERBS: Final = (FEED, LATER, EACH, SPEAK, SAY, FRAME, TICK, PAUSE, RESUME, END, GOODBYE, WAKE, SPEAK, SAY, TICK, DISK)
 BYTES_OF_A_STEP: Final = 4096
 
 

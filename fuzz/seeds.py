@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from fuzz.program import END, FEED, LATER, PAUSE, RESUME, SAY, SPEAK, TICK, program, step
+from fuzz.program import DISK, END, FEED, LATER, PAUSE, RESUME, SAY, SPEAK, TICK, program, step
 from fuzz.words import PROTOCOLS, REQUESTS, mqmq_frame, rq_command, rq_group
 
 VECTORS = Path(__file__).parent.parent / "tests" / "vectors" / "rq.json"
@@ -93,7 +93,7 @@ def seeds(protocol: str) -> list[bytes]:
         found.append(program(*steps))
         found.append(program(*steps, limits=0, language=1))
         found.append(program(step(PAUSE), *steps, step(TICK, 0, b"\6"), step(RESUME), limits=1, language=2))
-        found.append(program(*steps, limits=5, late=True))
+        found.append(program(*steps, step(DISK), *steps, step(DISK), *steps, limits=5, late=True))
         found.append(program(*[step(LATER, 0, data) for _, data in conversation], alone=True))
     count = len(REQUESTS[protocol])
     for first in range(0, count, 24):

@@ -7,7 +7,8 @@ consume as one should, under names that no input can hold. Throughout:
 
  1. Nothing raises: not `feed`, `wake`, `tick`, `pause`, `resume`, `goodbye`, `end` or `drain`.
  2. The witnesses get each of their messages, at once and in order.
- 3. No queue holds more than its limits say; names and ids are short; the bytes it counts are the bytes it holds.
+ 3. No queue holds more than its limits say; names and ids are short; the bytes it counts are the bytes it holds; and
+    nothing is taken in while the disk is full.
  4. No session keeps more input than a line or frame may have, nor more output than its outbox may hold, apart from
     answers, which are bounded by the input they answer.
  5. A session that hung up executes nothing more, is given nothing more, and one that has ended says nothing more. What
@@ -33,6 +34,7 @@ from pathlib import Path
 from typing import Final
 
 from fuzz.program import (
+    DISK,
     EACH,
     END,
     GOODBYE,
@@ -86,8 +88,11 @@ class _Run:
         world = self.world
         for step in self.program.steps:
             if step:
+                taken = world.log.next_offset
                 self._act(step)
                 world.check()
+                assert not world.broker.shut_because or world.log.next_offset == taken, "took a message in vain"
+        world.broker.reopen()
         for client in list(self.slots.values()):
             if not client.session.over:
                 client.end()
@@ -104,6 +109,12 @@ class _Run:
         if verb == TICK:
             world.advance(TIMES[step[1] % len(TIMES)] if len(step) > 1 else TIMES[-1])
             self._turn()
+            return
+        if verb == DISK:
+            if world.broker.shut_because:
+                world.broker.reopen()
+            else:
+                world.broker.shut("the disk is full")
             return
         client = self._client(slot)
         if verb in (EACH, SAY):
@@ -150,7 +161,8 @@ class _Run:
     def _turn(self) -> None:
         self.world.turn()
         self.world.check_at_rest()
-        self.witness.look()
+        if not self.world.broker.shut_because:
+            self.witness.look()
 
 
 def _run_alone(parsed: Program) -> None:

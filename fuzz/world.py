@@ -112,7 +112,8 @@ class World:
     def __init__(self, limits: Limits, options: Options, late: bool = False) -> None:
         self.now = START
         self.history: History = Disk() if late else Memory()
-        self.broker = Broker(self.history.log, limits)
+        self.log = self.history.log
+        self.broker = Broker(self.log, limits)
         self.hub = Hub(self.broker, self._report, options, b"i.")
         self.mqks, self.sevx, self.rq = Mqks(self.hub), Sevx(self.hub), Rq(self.hub)
         dialects: list[Dialect] = [self.mqks, Smqs(self.hub), self.sevx, Mqmq(self.hub), self.rq]
