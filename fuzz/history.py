@@ -1,13 +1,17 @@
 """Where a broker writes down what it accepts, and the broker that comes of reading it again."""
 
-from typing import Final
+import io
+from pathlib import Path
+from typing import BinaryIO, Final
 
+import penstock.log.disk
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, replay
 from penstock.log.block import Block, block_length, is_intact
 from penstock.log.durable import DurableLog, Pending
 from penstock.log.memory import MemoryLog
+from penstock.log.pager import Pager
 from penstock.log.port import Log
 
 SEGMENT_BYTES_MAX: Final = 2000  # small, so that there are several
@@ -33,17 +37,39 @@ class Memory(History):
         return replay(self._log.entries, MemoryLog(), limits)
 
 
+class Files(penstock.log.disk.Disk):
+    """A directory in memory."""
+
+    def __init__(self) -> None:
+        super().__init__(Path("files"))
+        self._files: dict[str, bytes] = {}
+
+    def append(self, name: str, data: bytes) -> None:
+        self._files[name] = self._files.get(name, b"") + data
+
+    def names(self) -> list[str]:
+        return list(self._files)
+
+    def read(self, name: str) -> BinaryIO:
+        return io.BytesIO(self._files[name])
+
+
 class Disk(History):
     """The log as it goes to the disk, a block for each turn."""
 
     def __init__(self) -> None:
         self.log = self._log = DurableLog(SEGMENT_BYTES_MAX)
+        self._files = Files()
+        self._log.pager = Pager(self._files)
         self._log.resume(0, 0, 0)
         self._blocks: list[Pending] = []
 
     def end_turn(self, now: int) -> None:
         self._log.close_block(now)
-        self._blocks += self._log.take_closed()
+        for pending in self._log.take_closed():
+            self._blocks.append(pending)
+            self._files.append(pending.segment, pending.data)
+            self._log.written(pending.position, pending.next_offset)
 
     def replay(self, limits: Limits) -> Broker:
         """What a crash in the middle leaves must at least be readable; what is there at the end counts."""
@@ -51,7 +77,9 @@ class Disk(History):
         return self._replay(self._blocks, limits)
 
     def _replay(self, blocks: list[Pending], limits: Limits) -> Broker:
-        rebuilt = Replay(DurableLog(SEGMENT_BYTES_MAX), limits)
+        log = DurableLog(SEGMENT_BYTES_MAX)
+        log.pager = Pager(self._files)
+        rebuilt = Replay(log, limits)
         segment = ""
         names: list[bytes] = []
         for pending in blocks:

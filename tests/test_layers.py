@@ -14,7 +14,7 @@ ALLOWED = {
     "errors": set[str](),
     "clock": set[str](),
     "log": {"message", "errors"},
-    "core": {"message", "errors", "clock", "log.port", "log.block"},
+    "core": {"message", "errors", "clock", "log.port", "log.block", "log.span", "log.snapshot"},
     "wire": {"message", "errors", "clock", "core", "log.port"},
     "config": {"errors"},
     "server": {"message", "errors", "clock", "core", "log", "wire", "config"},

@@ -156,6 +156,12 @@ class Config(BaseSettings):
         description="When the log is synced: always before a confirmation, at an interval of a second, or off.",
     )
     segment_bytes_max: Size = Field(default=128 << 20, description="Bytes of one file of the log.")
+    retain_seconds: Seconds = Field(
+        default=7 * 86_400, description="How long history is kept that no queue owes any more; 0 keeps it for ever."
+    )
+    retain_bytes: Size = Field(
+        default=10 << 30, description="Bytes of the log above which history goes that no queue owes any more."
+    )
     smqs_lose_undone: bool = Field(
         default=False, description="SMQS: what a lost consumer had not done is gone, as in the original, not returned."
     )

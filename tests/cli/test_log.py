@@ -10,9 +10,9 @@ from penstock.cli import main as cli
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.disk import Disk
-from penstock.log.durable import DurableLog, segment_name
+from penstock.log.durable import DurableLog
 from penstock.log.lock import lock_directory
-from penstock.log.segments import blocks_of, segments_of
+from penstock.log.segments import blocks_of, segment_name, segments_of
 from penstock.message import Message
 
 NOON = 1_700_000_000_000_000

@@ -10,6 +10,7 @@ from penstock.core.subscription import Inbox
 from penstock.log.block import Block, marked
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
+from penstock.log.pager import Pager
 from penstock.log.recovery import read_back
 from penstock.log.segments import blocks_of, segments_of
 from penstock.message import Message
@@ -49,7 +50,10 @@ def places_of(path: Path) -> list[tuple[int, Block]]:
 
 
 def recovered(directory: Path) -> Broker:
-    rebuilt = Replay(DurableLog(1 << 20), Limits())
+    """The broker that the whole log describes, without any snapshot."""
+    log = DurableLog(1 << 20)
+    log.pager = Pager(Disk(directory))
+    rebuilt = Replay(log, Limits())
     with closing(read_back(Disk(directory))) as blocks:
         for block in blocks:
             rebuilt.apply_block(block)

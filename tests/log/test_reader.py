@@ -12,9 +12,11 @@ from penstock.errors import LogError
 from penstock.log import reader as reader_module
 from penstock.log.arrow import record_batch, schema, text_of
 from penstock.log.block import HEADER_SIZE, Block, BlockWriter, CorruptBlock
-from penstock.log.durable import DurableLog, segment_name
+from penstock.log.disk import Disk
+from penstock.log.durable import DurableLog
 from penstock.log.port import Change
 from penstock.log.reader import INDEX_STRIDE, Cursor, LogReader
+from penstock.log.segments import segment_name
 from penstock.message import BY_EVENT, TO_QUEUE, Message
 
 from .histories import fields, flip, paths_of, places_of, small_history, write_out
@@ -78,7 +80,7 @@ def test_a_block_that_is_being_written_is_not_yet_there(tmp_path: Path) -> None:
     whole.mkdir()
     growing.mkdir()
     grow(DurableLog(500), whole, 9)
-    cursor = Cursor(growing)
+    cursor = Cursor(Disk(growing))
     seen: list[int] = []
     assert cursor.next_block() is None
     for segment in paths_of(whole):
@@ -104,7 +106,7 @@ def test_a_torn_end_is_waited_at_until_the_next_broker_cuts_it(tmp_path: Path) -
     size = segment.stat().st_size
     with segment.open("ab") as file:
         file.write(b"PNSK\x01 torn")
-    cursor = Cursor(tmp_path)
+    cursor = Cursor(Disk(tmp_path))
     assert cursor.next_block() is not None
     assert cursor.next_block() is None
     os.truncate(segment, size)
@@ -119,7 +121,7 @@ def test_a_torn_end_is_waited_at_until_the_next_broker_cuts_it(tmp_path: Path) -
 
 def test_a_first_block_that_was_cut_off_altogether_is_waited_for(tmp_path: Path) -> None:
     (tmp_path / segment_name(0)).write_bytes(b"PNSK")
-    cursor = Cursor(tmp_path)
+    cursor = Cursor(Disk(tmp_path))
     assert cursor.next_block() is None
     (tmp_path / segment_name(0)).unlink()
     assert cursor.next_block() is None
@@ -135,7 +137,7 @@ def test_damage_with_something_whole_behind_it_is_named(tmp_path: Path) -> None:
     (segment,) = paths_of(tmp_path)
     places = [place for place, _ in places_of(segment)]
     flip(segment, places[1] + HEADER_SIZE)
-    cursor = Cursor(tmp_path)
+    cursor = Cursor(Disk(tmp_path))
     assert cursor.next_block() is not None
     for _ in range(2):  # and it stays
         with pytest.raises(CorruptBlock, match=f"byte {places[1]}: the checksum"):
@@ -156,7 +158,7 @@ def test_a_batch_that_is_taken_back_and_written_again_is_seen_once(tmp_path: Pat
     (segment,) = paths_of(tmp_path)
     data, places = segment.read_bytes(), [place for place, _ in places_of(segment)]
     os.truncate(segment, places[2] + 1)
-    cursor = Cursor(tmp_path)
+    cursor = Cursor(Disk(tmp_path))
     assert [block.first_offset for block in iter(cursor.next_block, None)] == [0, 3]
     os.truncate(segment, places[1])
     assert cursor.next_block() is None

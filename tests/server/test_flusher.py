@@ -21,8 +21,11 @@ class Bench:
     def __init__(self, sync: str = "always") -> None:
         self.disk = SimDisk(random.Random(1))
         self.said: list[object] = []
-        self.flusher = Flusher(self.disk, sync, self.said.append, self.said.append, self.said.append)
+        self.flusher = Flusher(self.disk, sync, self.durable, self.said.append, self.said.append)
         self.position = 0
+
+    def durable(self, position: int, next_offset: int) -> None:
+        self.said.append(position)
 
     def submit(self, *segments: str) -> list[bytes]:
         blocks: list[Pending] = []
@@ -30,7 +33,7 @@ class Bench:
             self.position += 1
             writer = BlockWriter()
             writer.add_message(Message(b"%d" % self.position, b"e", b"x" * 100, 0, "mqks"))
-            blocks.append(Pending(segment, writer.close(0), self.position))
+            blocks.append(Pending(segment, writer.close(0), self.position, self.position))
         self.flusher.submit(blocks)
         return [block.data for block in blocks]
 
@@ -191,8 +194,8 @@ def test_a_mistake_of_ours_ends_the_process_as_well() -> None:
             raise ValueError("ours")
 
     said: list[str] = []
-    flusher = Flusher(Mistaken(random.Random(1)), "always", lambda position: None, said.append, said.append)
-    flusher.submit([Pending("a", b"x" * 64, 1)])
+    flusher = Flusher(Mistaken(random.Random(1)), "always", lambda position, _: None, said.append, said.append)
+    flusher.submit([Pending("a", b"x" * 64, 1, 1)])
     run_to_its_end(flusher)
     assert said == ["ours (sim/a)"]
 

@@ -201,8 +201,9 @@ def test_a_disk_that_fails_confirms_nothing_and_says_why(
 
     durable: list[int] = []
     failures: list[str] = []
-    flusher = Flusher(Disk(tmp_path), "always", durable.append, full.append, failures.append)
-    flusher.submit([Pending("0.seg", b"x" * 100, 5)])
+    on_durable = lambda position, _: durable.append(position)  # noqa: E731
+    flusher = Flusher(Disk(tmp_path), "always", on_durable, full.append, failures.append)
+    flusher.submit([Pending("0.seg", b"x" * 100, 5, 1)])
     monkeypatch.setattr(os, call, fail)
     flusher.start()
     flusher._thread.join(10)
@@ -325,7 +326,7 @@ def test_time_that_went_back_while_the_broker_was_down_changes_nothing(tmp_path:
         broker.expire(b"q", 5_000_000)
         broker.tick(now)
         log.close_block(now)
-        flusher = Flusher(disk, "always", lambda position: None, pytest.fail, pytest.fail)
+        flusher = Flusher(disk, "always", lambda position, next_offset: None, pytest.fail, pytest.fail)
         flusher.submit(log.take_closed())
         flusher.start()
         flusher.stop()

@@ -90,6 +90,8 @@ class SimDisk(Disk):
         del self.handles[handle]
 
     def read(self, name: str) -> BinaryIO:
+        if name not in self.files:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
         return io.BytesIO(self.files[name].data)
 
     def make(self) -> None:
@@ -103,6 +105,15 @@ class SimDisk(Disk):
         if not before:
             del self.files[name]
         self._crash_now(before)
+
+    def rename(self, name: str, new_name: str) -> None:
+        before = self._operation("rename")
+        if not before:
+            self.files[new_name] = self.files.pop(name)
+        self._crash_now(before)
+
+    def file_size(self, name: str) -> int:
+        return len(self.files[name].data)
 
     def sync_directory(self) -> None:
         before = self._operation("sync_directory")

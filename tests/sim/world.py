@@ -14,15 +14,19 @@ import random
 from collections.abc import Callable
 
 from penstock.core.broker import RETURN_TIME
+from penstock.core.capture import capture
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.queue import NEVER
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import DISK_FULL, OVER_LIMIT, Refused
 from penstock.log.durable import DurableLog
+from penstock.log.retention import Retention
+from penstock.log.snapshot import Snapshot
 from penstock.message import TO_CONSUMERS, Message
 from penstock.server.flusher import Flusher
-from penstock.server.storage import recover
+from penstock.server.snapshots import Snapshots
+from penstock.server.storage import Recovery, recover
 
 from .disk import Crash, SimDisk
 from .model import Model, QueueState, Sent
@@ -53,6 +57,8 @@ WEIGHTS = {
     "flush": 40,
     "make_trouble": 3,
     "make_room": 3,
+    "snapshot": 12,
+    "page_out": 6,
 }
 
 
@@ -73,6 +79,7 @@ class World:
         self.states: dict[int, tuple[dict[bytes, QueueState], int]] = {0: ({}, 0)}  # by position
         self.durable = 0  # the last position reported
         self.crashes = 0
+        self.trimmed = 0
         self.number = 0
         self.start()
 
@@ -92,12 +99,12 @@ class World:
     def start(self) -> None:
         """Recover, perhaps crash on the way and recover again; then check what came back."""
         chance = self.chance
-        while True:
+        recovery: Recovery | None = None
+        while recovery is None:
             self.disk.operations_to_crash = chance.choice([-1, chance.randint(1, 30), chance.randint(1, 30)])
             self.log = DurableLog(self.segment_bytes_max)
             try:
-                self.broker, _ = recover(self.disk, self.log, self.limits, self.now)
-                break
+                self.broker, recovery = recover(self.disk, self.log, self.limits, self.now)
             except (Crash, OSError) as error:
                 # With an error it does not start, and is started again.
                 self.note(f"crash in recovery: {error!r}")
@@ -105,6 +112,10 @@ class World:
         self.inboxes: list[Inbox] = []
         self.expiries: dict[bytes, int] = {}
         self.flusher = Flusher(self.disk, "always", self.on_durable, self.on_full, self.on_failure)
+        retention = Retention(self.disk, chance.choice([0, 1, 3600]), chance.choice([0, 2000, 1 << 40]))
+        self.snapshots = Snapshots(self.disk, self.log, retention, self.on_report)
+        self.snapshots.taken_at_position = recovery.snapshot_position
+        self.waiting: tuple[Snapshot, list[tuple[int, int]]] | None = None
         self.check_recovered()
         self.durable = self.log.position
 
@@ -161,6 +172,9 @@ class World:
             for name, (events, by_pattern, expires, owed) in sorted(self.model.freeze().items())
         }
         assert durable_state(self.broker) == expected
+        queues = self.broker.queues.values()
+        assert self.broker.usage.bytes == sum(queue.bytes - queue.backlog.cold for queue in queues)
+        assert all(queue.ready == len(queue.backlog) for queue in queues)
 
     def check_message(self, message: Message) -> None:
         sent = self.model.sent[message.offset]
@@ -169,9 +183,10 @@ class World:
 
     # -- the flusher ------------------------------------------------------------------------------------------------
 
-    def on_durable(self, position: int) -> None:
+    def on_durable(self, position: int, next_offset: int) -> None:
         assert position > self.durable
-        self.durable = self.log.durable = position
+        self.durable = position
+        self.log.written(position, next_offset)
 
     def on_full(self, reason: str) -> None:
         if reason:
@@ -190,6 +205,28 @@ class World:
         room = self.disk.room
         done = self.flusher.step()
         assert done or room >= 0 or self.flusher.full
+        if self.waiting is not None and self.waiting[0].position <= self.durable:
+            self.snapshots.write(*self.waiting)
+            self.waiting = None
+
+    def snapshot(self) -> None:
+        """Note the state where a segment begins; it is written once the log is safe up to there."""
+        self.end_turn()
+        if self.log.is_between_segments() and self.log.position > self.snapshots.taken_at_position:
+            self.waiting = (capture(self.broker, self.now), self.broker.owed_ranges())
+            self.snapshots.taken_at_position = self.log.position
+            self.flush()
+
+    def page_out(self) -> None:
+        """Memory is short."""
+        for queue in self.broker.queues.values():
+            queue.free_memory()
+        self.check()
+
+    def on_report(self, level: str, event: str, details: dict[str, object]) -> None:
+        self.note(f"{event} {details}")
+        if event == "log.trimmed":
+            self.trimmed += 1
 
     def make_trouble(self) -> None:
         kind = self.chance.choice(["full", "full", "fault", "crash"])

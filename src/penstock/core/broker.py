@@ -344,6 +344,22 @@ class Broker:
         """Deliveries that ever went out, redeliveries included."""
         return self._delivered_before + sum([queue.delivered for queue in self.queues.values()])
 
+    def owed_ranges(self) -> list[tuple[int, int]]:
+        """Offsets that queues owe, as (smallest, largest) of stretches; there may be others in between."""
+        ranges: list[tuple[int, int]] = []
+        for queue in self.queues.values():
+            queue.add_owed_ranges(ranges)
+        return ranges
+
+    def free_memory(self) -> int:
+        """Let go of what the log can give back, the longest queues first, until half of the limit is free; how much."""
+        freed = 0
+        for queue in sorted(self.queues.values(), key=_bytes_in_memory, reverse=True):
+            if self.usage.bytes * 2 < self.limits.memory_bytes_max:
+                break
+            freed += queue.free_memory()
+        return freed
+
     def expiring(self) -> int:
         """How many queues go away when they are unused."""
         return sum([1 for queue in self.queues.values() if queue.expires_after != NEVER])
@@ -362,3 +378,7 @@ class Broker:
             self.refused += 1
             return Refused(DISK_FULL, self.shut_because)
         return Refused(TOO_LARGE, f"body of {len(message.body)} bytes: body_size_max is {self.limits.body_size_max}")
+
+
+def _bytes_in_memory(queue: Queue) -> int:
+    return queue.ready_bytes() - queue.backlog.cold

@@ -7,42 +7,30 @@ A message of a queue is in one of two places until it is settled:
                      ├── reject ───────┤   to the back, retry + 1
                      └── return ───────┘   to its old place, retry + 1: the consumer went away
 
-The backlog is in order of place. A fresh message's place is its offset; a rejected one's is just behind every message
-that was in the log when it was rejected. `Redelivery` spells that place out as (bound, serial): behind offset
-`bound`, and among those, in order of `serial`. So whatever comes back from several consumers in any order ends up in
-the same order, and a replay of the log, which sees no deliveries at all, ends up in it too.
-
-When nothing is ready and somebody waits, a message passes straight through and the backlog is not touched.
+The backlog is in order of place, and a long one is not in memory: `core.backlog` says how. When nothing is ready and
+somebody waits, a message passes straight through and the backlog is not touched.
 """
 
-from collections import deque
 from typing import Final
 
+from penstock.core.backlog import HEAD_BYTES_MAX, Backlog, Item, Place, Redelivery, cost_of, message_of, place_of
 from penstock.core.limits import CONGESTED_BYTES, DROP_OLDEST, MESSAGE_OVERHEAD, Limits
 from penstock.core.subscription import Delivery, Subscription
 from penstock.log.port import Ledger, Log
+from penstock.log.span import Span
 from penstock.message import ACCEPT, DROP, REJECT, RETURN, Message
 
 NEVER: Final = -1
+NEAR: Final = 1000  # offsets this close to each other are spoken of as one stretch
 
 
 class Usage:
     """What all queues of a broker hold together."""
 
     def __init__(self) -> None:
-        self.bytes = 0
+        self.bytes = 0  # in memory, overhead included
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
-
-
-class Redelivery:
-    """A ready message that was out before, with its place in the queue."""
-
-    def __init__(self, message: Message, retry: int, bound: int, serial: int) -> None:
-        self.message = message
-        self.retry = retry
-        self.bound = bound
-        self.serial = serial
 
 
 class Queue:
@@ -55,10 +43,10 @@ class Queue:
         self.events: tuple[bytes, ...] = ()
         self.patterns: tuple[bytes, ...] = ()
         self.expires_after = NEVER  # microseconds without consumers after which the queue goes away
-        self.backlog: deque[Message | Redelivery] = deque()
+        self.backlog = Backlog(log)
         self.ready = 0  # len(backlog), at the price of an attribute
         self.unacked = 0
-        self.bytes = 0  # of what is ready or out, overhead included
+        self.bytes = 0  # of what is ready or out, in memory or not, overhead included
         self.unacked_bytes = 0  # of what is out
         self.full = False
         self.waiting: list[Subscription] = []  # best priority first, then longest waiting first
@@ -67,6 +55,8 @@ class Queue:
         self.queued = 0  # messages that ever came in
         self.delivered = 0  # deliveries that ever went out
         self.dropped = 0
+        # What the log could not give back: (bound, serial, offset, retry). Still owed, in case it can after a repair.
+        self.unreadable: list[Place] = []
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
 
@@ -91,30 +81,54 @@ class Queue:
             self.backlog.append(message)
             self.ready += 1
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
-            if self.ready_bytes() > CONGESTED_BYTES and self.subscriptions:
-                self.usage.congested = self
+            if self.bytes - self.unacked_bytes > CONGESTED_BYTES:
+                self._be_long()
+
+    def _be_long(self) -> None:
+        """Much is ready. Who fills the queue should wait for its consumers, unless it is so much that it goes to disk.
+
+        A consumer that is that far behind is not helped by a publisher that waits.
+        """
+        backlog = self.backlog
+        if backlog.is_long:
+            if backlog.has_long_tail():
+                self.usage.bytes -= backlog.seal_tail()
+        elif self.ready_bytes() > HEAD_BYTES_MAX:
+            backlog.grow_long()
+        if self.subscriptions and not backlog.is_long:
+            self.usage.congested = self
+
+    def free_memory(self) -> int:
+        """Let go of whatever the log can give back; how many bytes that frees."""
+        freed = self.backlog.seal_tail() + self.backlog.seal_head()
+        self.usage.bytes -= freed
+        return freed
 
     def make_room(self) -> bool:
         """True when one more message may come in; by policy the oldest ready one may have to go for it."""
         if not self.full:
             return True
-        if self.limits.queue_full == DROP_OLDEST and self.ready:
-            self._drop(self._take_first())
-            return True
+        if self.limits.queue_full == DROP_OLDEST:
+            item = self._take_first()
+            if item is not None:
+                self._drop(message_of(item))
+                return True
         return False
 
     def _grow(self, size: int) -> None:
         self.bytes += size
         self.usage.bytes += size
-        limits = self.limits
-        self.full = self.bytes >= limits.queue_bytes_max or self.ready + self.unacked >= limits.queue_length_max
+        self._check_full()
 
     def _shrink(self, size: int) -> None:
         self.bytes -= size
         self.usage.bytes -= size
         if self.full:
-            limits = self.limits
-            self.full = self.bytes >= limits.queue_bytes_max or self.ready + self.unacked >= limits.queue_length_max
+            self._check_full()
+
+    def _check_full(self) -> None:
+        limits = self.limits
+        self.full = self.bytes >= limits.queue_bytes_max or self.ready + self.unacked >= limits.queue_length_max
 
     # -- messages out -----------------------------------------------------------------------------------------------
 
@@ -122,9 +136,11 @@ class Queue:
         """Give what is ready to who is waiting."""
         while self.ready and self.waiting:
             item = self._take_first()
-            message = item.message if isinstance(item, Redelivery) else item
+            if item is None:
+                return
+            message = message_of(item)
             if message.revoked:
-                self._drop(item)
+                self._drop(message)
                 continue
             self._shrink(len(message.body) + MESSAGE_OVERHEAD)
             if isinstance(item, Redelivery):
@@ -134,11 +150,13 @@ class Queue:
 
     def take(self) -> Message | None:
         """Take the first ready message for good; None when there is none."""
-        while self.ready:
+        while True:
             item = self._take_first()
-            message = item.message if isinstance(item, Redelivery) else item
+            if item is None:
+                return None
+            message = message_of(item)
             if message.revoked:
-                self._drop(item)
+                self._drop(message)
                 continue
             self._shrink(len(message.body) + MESSAGE_OVERHEAD)
             self.delivered += 1
@@ -146,7 +164,6 @@ class Queue:
             if message.requester is not None:
                 message.requester.delivered(message)
             return message
-        return None
 
     def broadcast(self, message: Message) -> int:
         """Give the message to every active consumer whose connection takes bytes, whatever it holds already."""
@@ -160,9 +177,26 @@ class Queue:
                     self._leave_line(subscription)
         return reached
 
-    def _take_first(self) -> Message | Redelivery:
-        self.ready -= 1
-        return self.backlog.popleft()
+    def _take_first(self) -> Item | None:
+        """The first ready one, out of the backlog; None when there is none."""
+        while self.ready:
+            item = self.backlog.first()
+            if item is not None:
+                self.ready -= 1
+                return item
+            self._page_in()
+        return None
+
+    def _page_in(self) -> None:
+        """Get the next messages of a long backlog back from the log. What it cannot give back is set aside."""
+        backlog = self.backlog
+        assumed, paged = backlog.page_in()
+        self.bytes += paged - assumed
+        self.usage.bytes += paged
+        if backlog.lost:
+            self.ready -= len(backlog.lost)
+            self.unreadable += backlog.lost
+            backlog.lost = []
 
     def _give(self, subscription: Subscription, message: Message, retry: int, bound: int, serial: int) -> None:
         self.delivered += 1
@@ -277,6 +311,8 @@ class Queue:
         self.backlog.append(Redelivery(message, delivery.retry + 1, log.next_offset - 1, log.position))
         self.ready += 1
         self._grow(len(message.body) + MESSAGE_OVERHEAD)
+        if self.backlog.is_long:
+            self._be_long()
 
     def take_back(self, deliveries: list[Delivery], how: int) -> None:
         """Put deliveries back to where they were: RETURN counts as a try, RELEASE does not."""
@@ -294,18 +330,11 @@ class Queue:
             self.ready += 1
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
         if returned:
-            returned.sort(key=_place_of)
-            self._merge(returned)
-
-    def _merge(self, returned: list[Redelivery]) -> None:
-        """Put items, sorted by place, back among the first of the backlog; mostly they belong before all of it."""
-        backlog = self.backlog
-        behind: list[Message | Redelivery] = []
-        last = _place_of(returned[-1])
-        while backlog and _place_of(backlog[0]) < last:
-            behind.append(backlog.popleft())
-        merged: list[Message | Redelivery] = sorted([*behind, *returned], key=_place_of) if behind else list(returned)
-        backlog.extendleft(reversed(merged))
+            returned.sort(key=place_of)
+            last = place_of(returned[-1])
+            while not self.backlog.reaches(last):
+                self._page_in()
+            self.backlog.merge(returned)
 
     def _close(self, delivery: Delivery) -> None:
         delivery.subscription.let_go(delivery)
@@ -321,10 +350,9 @@ class Queue:
         self._lose(message, "its tries are used up")
         return True
 
-    def _drop(self, item: Message | Redelivery) -> None:
+    def _drop(self, message: Message) -> None:
         """Give up a message already taken from the backlog."""
-        message = item.message if isinstance(item, Redelivery) else item
-        self._shrink(len(message.body) + MESSAGE_OVERHEAD)
+        self._shrink(cost_of(message))
         self._lose(message, "the queue is full")
 
     def count_revoked(self) -> None:
@@ -332,15 +360,9 @@ class Queue:
         self.revoked += 1
         if self.revoked * 2 > self.ready:
             self.revoked = 0
-            kept: deque[Message | Redelivery] = deque()
-            for item in self.backlog:
-                message = item.message if isinstance(item, Redelivery) else item
-                if message.revoked:
-                    self.ready -= 1
-                    self._drop(item)
-                else:
-                    kept.append(item)
-            self.backlog = kept
+            for message in self.backlog.sweep_revoked():
+                self.ready -= 1
+                self._drop(message)
 
     def _lose(self, message: Message, reason: str) -> None:
         self.dropped += 1
@@ -360,9 +382,9 @@ class Queue:
             subscription.waiting = False
             subscription.queue = None
             subscription.ended()
-        for item in self.backlog:
-            self._tell_requester(item.message if isinstance(item, Redelivery) else item)
-        self.usage.bytes -= self.bytes
+        for message in self.backlog.in_memory():
+            self._tell_requester(message)
+        self.usage.bytes -= self.bytes - self.backlog.cold
         self.bytes = 0
         self.ready = 0
         self.backlog.clear()
@@ -374,25 +396,57 @@ class Queue:
         if message.requester is not None and not message.revoked:
             message.requester.undelivered(message, "the queue was deleted")
 
-    def restore(self, items: list[Message | Redelivery]) -> None:
-        """Fill a fresh queue with what a log says it owes."""
-        for item in sorted(items, key=_place_of):
-            message = item.message if isinstance(item, Redelivery) else item
+    def restore(self, items: list[Item]) -> None:
+        """Fill a fresh queue with messages it owes, in order."""
+        for item in items:
             self.backlog.append(item)
             self.ready += 1
-            self._grow(len(message.body) + MESSAGE_OVERHEAD)
+            self._grow(cost_of(message_of(item)))
 
-    def contents(self) -> list[tuple[Message, int]]:
-        """What the queue owes, in order, as (message, retry): ready and out alike."""
-        owed: list[Message | Redelivery] = list(self.backlog)
+    def restore_spans(self, spans: list[Span]) -> None:
+        """Fill a fresh queue with what a log says it owes, and can give back."""
+        self.backlog.restore(spans)
+        self.ready = sum([span.live for span in spans])
+        self.bytes = self.backlog.cold
+        self._check_full()
+
+    def owed(self) -> list[Place]:
+        """What the queue owes, in order: ready and out alike."""
+        entries = [*self.backlog.places(), *self.unreadable]
         for subscription in self.subscriptions:
             for delivery in subscription.held():
-                owed.append(Redelivery(delivery.message, delivery.retry, delivery.bound, delivery.serial))
-        owed.sort(key=_place_of)
-        return [(item.message, item.retry) if isinstance(item, Redelivery) else (item, 0) for item in owed]
+                entries.append((delivery.bound, delivery.serial, delivery.message.offset, delivery.retry))
+        entries.sort()
+        return entries
 
+    def add_owed_ranges(self, ranges: list[tuple[int, int]]) -> None:
+        """What the queue owes, as (smallest, largest offset) of stretches of it."""
+        for span in self.backlog.spans:
+            ranges.append(span.bounds())
+        offsets = [message.offset for message in self.backlog.in_memory()]
+        offsets += [offset for _, _, offset, _ in self.unreadable]
+        for subscription in self.subscriptions:
+            offsets += [delivery.message.offset for delivery in subscription.held()]
+        offsets.sort()
+        first = last = -1
+        for offset in offsets:
+            if first < 0 or offset > last + NEAR:
+                if first >= 0:
+                    ranges.append((first, last))
+                first = offset
+            last = offset
+        if first >= 0:
+            ranges.append((first, last))
 
-def _place_of(item: Message | Redelivery) -> tuple[int, int]:
-    if isinstance(item, Redelivery):
-        return item.bound, item.serial
-    return item.offset, 0
+    def contents(self) -> list[tuple[Message, int]]:
+        """What the queue owes, in order, as (message, retry): ready and out alike. All of it is read from the log."""
+        known = {message.offset: message for message in self.backlog.in_memory()}
+        for subscription in self.subscriptions:
+            for delivery in subscription.held():
+                known[delivery.message.offset] = delivery.message
+        found: list[tuple[Message, int]] = []
+        for _, _, offset, retry in self.owed():
+            message = known.get(offset) or self.log.fetch(offset)
+            if message is not None:
+                found.append((message, retry))
+        return found

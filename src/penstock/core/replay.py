@@ -1,48 +1,162 @@
 """From a log back to the state it describes.
 
-A log knows no consumers and no deliveries, only what was accepted and how it ended. So a replay keeps each queue as an
-ordered table of what it owes, applies the entries to it, and at the end hands the tables to a fresh broker. It never
-lets a queue expire: whether nobody wanted it can only be said once consumers had a chance to come back.
+A log knows no consumers and no deliveries, only what was accepted and how it ended. So a replay keeps for each queue
+the offsets it owes, applies the entries to them, and at the end hands them to a fresh broker, whose queues page the
+messages in when somebody wants them. It never lets a queue expire: whether nobody wanted it can only be said once
+consumers had a chance to come back.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
+from librt.strings import read_i64_le
+from mypy_extensions import i64
+
+from penstock.core.backlog import Item, Redelivery, merged_spans
 from penstock.core.broker import Broker
-from penstock.core.limits import Limits
-from penstock.core.queue import Queue, Redelivery
+from penstock.core.limits import MESSAGE_OVERHEAD, Limits
+from penstock.core.queue import Queue
 from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.port import Change, Log
+from penstock.log.snapshot import PLACE_SIZE, QueueImage, Snapshot
+from penstock.log.span import Span, SpanBuilder
 from penstock.message import BY_EVENT, REJECT, RETURN, TO_QUEUE, Message
 
+SPANS_CROWDED: Final = 256  # so many short spans are put together
 
-class _Owed:
-    """One message a queue owes, with its place."""
 
-    def __init__(self, message: Message) -> None:
-        self.message = message
-        self.retry = 0
-        self.bound = message.offset
-        self.serial = 0
+class Owed:
+    """What one queue owes: offsets of fresh messages in spans, in order, and those with places by themselves."""
+
+    def __init__(self) -> None:
+        self.placed: dict[int, tuple[int, int, int]] = {}  # by offset: bound, serial, retry
+        self._spans: list[Span] = []
+        self._first = 0  # spans before this one are used up
+        self._open = SpanBuilder()
+        self._open_first = -1  # the first offset in `_open`
+        self._crowded = SPANS_CROWDED
+
+    def add(self, first: int, count: int, size: int) -> None:
+        """Fresh messages, behind all others."""
+        if self._open_first < 0:
+            self._open_first = first
+        self._open.add_run(first, count, size)
+
+    def settle(self, first: int, count: int) -> int:
+        """The messages from this offset on are done; how many of them were owed."""
+        gone = self._settle_fresh(first, first + count)
+        if gone < count and self.placed:
+            for offset in range(first, first + count):
+                if self.placed.pop(offset, None) is not None:
+                    gone += 1
+        return gone
+
+    def take(self, offset: int) -> tuple[int, int, int]:
+        """The place of one message, which is not owed any more. Raises KeyError."""
+        place = self.placed.pop(offset, None)
+        if place is None:
+            if not self._settle_fresh(offset, offset + 1):
+                raise KeyError(offset)
+            return offset, 0, 0
+        return place
+
+    def restore(self, image: QueueImage) -> None:
+        self._spans = image.spans
+        data = image.placed
+        for at in range(0, len(data), PLACE_SIZE):
+            i: i64 = at
+            offset = int(read_i64_le(data, i + 16))
+            bound, serial, retry = read_i64_le(data, i), read_i64_le(data, i + 8), read_i64_le(data, i + 24)
+            self.placed[offset] = (int(bound), int(serial), int(retry))
+
+    def spans(self) -> list[Span]:
+        """All of it, in order."""
+        self._seal()
+        placed = sorted([(bound, serial, offset, retry) for offset, (bound, serial, retry) in self.placed.items()])
+        return merged_spans([span for span in self._spans[self._first :] if span.live], placed)
+
+    def _settle_fresh(self, first: int, end: int) -> int:
+        if 0 <= self._open_first < end:
+            self._seal()
+        spans = self._spans
+        index = self._find(first)
+        gone = 0
+        while index < len(spans) and spans[index].first < end:
+            gone += spans[index].settle(first, end)
+            index += 1
+        while self._first < len(spans) and spans[self._first].live == 0:
+            self._first += 1
+        if self._first > 1000 and self._first * 2 > len(spans):
+            del spans[: self._first]
+            self._first = 0
+        return gone
+
+    def _find(self, offset: int) -> int:
+        """The last span that begins at or before the offset."""
+        spans = self._spans
+        low = self._first
+        high = len(spans)
+        while low < high:
+            middle = (low + high) // 2
+            if spans[middle].first <= offset:
+                low = middle + 1
+            else:
+                high = middle
+        return max(low - 1, self._first)
+
+    def _seal(self) -> None:
+        self._open_first = -1
+        self._spans += self._open.finish()
+        if len(self._spans) - self._first > self._crowded:
+            self._put_together()
+
+    def _put_together(self) -> None:
+        builder = SpanBuilder()
+        for span in self._spans[self._first :]:
+            for part in span.trimmed():
+                if part.offsets:
+                    each = part.size // part.live
+                    for index in range(part.count):
+                        builder.add_run(part.offset(index), 1, each)
+                else:
+                    builder.add_run(part.first, part.count, part.size)
+        self._spans = builder.finish()
+        self._first = 0
+        self._crowded = max(SPANS_CROWDED, 2 * len(self._spans))
 
 
 class Replay:
-    """Feed it every entry of a log in order, then `finish`."""
+    """Feed it every entry of a log in order, or those behind a snapshot; then `finish`."""
 
-    def __init__(self, log: Log, limits: Limits) -> None:
+    def __init__(self, log: Log, limits: Limits, snapshot: Snapshot | None = None) -> None:
         self.broker = Broker(log, limits)
-        self._owed: dict[bytes, dict[int, _Owed]] = {}
+        self._owed: dict[bytes, Owed] = {}
         self._next_offset = 0
         self._position = 0
+        self._messages: dict[int, Message] = {}  # that came as such, and not in a block
         # Entries are missing, and somebody has accepted that: what speaks of a queue or a message nobody has heard of
         # speaks of a lost one. Without a gap it is an error.
         self._has_gap = False
+        if snapshot is not None:
+            self._restore(snapshot)
+
+    def _restore(self, snapshot: Snapshot) -> None:
+        self._next_offset = snapshot.next_offset
+        self._position = snapshot.position
+        routing = self.broker.routing
+        for image in snapshot.queues:
+            queue = self._declare(image.name)
+            queue.expires_after = image.expires_after
+            routing.bind(queue, image.events, image.patterns)
+            self._owed[image.name].restore(image)
 
     def apply(self, entry: Message | Change) -> None:
         self._position += 1
         if isinstance(entry, Message):
             self._next_offset = entry.offset + 1
-            self._message(entry)
+            self._messages[entry.offset] = entry
+            self._route(entry, len(entry.body) + MESSAGE_OVERHEAD)
         elif entry.kind == Change.SETTLED:
             self._settle(entry.queue, entry.offset, entry.number, self._next_offset - 1)
         else:
@@ -58,21 +172,46 @@ class Replay:
             self._position = block.first_position
         self._next_offset = block.first_offset
         try:
-            self._apply_entries(block)
+            for change in block.changes():
+                self.apply(change)
+            self._apply_messages(block)
+            self._apply_runs(block)
         except (KeyError, IndexError) as error:
             raise LogError(
                 f"the block at position {block.first_position} speaks of what is not there: {error}"
             ) from error
 
-    def _apply_entries(self, block: Block) -> None:
-        for change in block.changes():
-            self.apply(change)
-        for index in range(block.message_count):
-            self.apply(block.message(index))
+    def _apply_messages(self, block: Block) -> None:
+        """Messages that go the same way are taken together, and only where a pattern may want it, one is looked at."""
+        index = 0
+        while index < block.message_count:
+            offset = block.first_offset + index
+            route = block.route_of(index)
+            if route == BY_EVENT and self.broker.routing.has_patterns:
+                self._route(block.message(index), block.body_size(index) + MESSAGE_OVERHEAD)
+                index += 1
+                continue
+            end = block.end_of_alike(index)
+            count = end - index
+            size = block.body_size_of(index, end) + count * MESSAGE_OVERHEAD
+            if route == TO_QUEUE:
+                self._owed_by(block.event_of(index)).add(offset, count, size)
+            elif route == BY_EVENT:
+                for queue in self.broker.routing.by_event.get(block.event_of(index), ()):
+                    self._owed[queue.name].add(offset, count, size)
+            index = end
+        self._position += block.message_count
+        self._next_offset += block.message_count
+
+    def _apply_runs(self, block: Block) -> None:
         for run in block.runs():
-            for offset in range(run.first, run.first + run.count):
-                self._position += 1
-                self._settle(run.queue, offset, run.how, run.bound)
+            if run.how in (REJECT, RETURN):
+                for offset in range(run.first, run.first + run.count):
+                    self._position += 1
+                    self._settle(run.queue, offset, run.how, run.bound)
+            else:
+                self._position += run.count
+                self._end(run.queue, run.first, run.count)
 
     def finish(self) -> Broker:
         """The broker as the log left it; the log it was given goes on counting where the entries stopped."""
@@ -82,33 +221,62 @@ class Replay:
         log.position = self._position
         log.durable = self._position
         for name, owed in self._owed.items():
-            broker.queues[name].restore([self._item(entry) for entry in owed.values()])
+            if self._messages:
+                broker.queues[name].restore(self._items(owed))
+            else:
+                broker.queues[name].restore_spans(owed.spans())
         return broker
 
-    def _message(self, message: Message) -> None:
+    def _items(self, owed: Owed) -> list[Item]:
+        items: list[Item] = []
+        for span in owed.spans():
+            for index in range(span.start, span.count):
+                if not span.is_dead(index):
+                    message = self._messages[span.offset(index)]
+                    if span.bound(index) == message.offset and span.retry(index) == 0:
+                        items.append(message)
+                    else:
+                        items.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
+        return items
+
+    def _route(self, message: Message, size: int) -> None:
         if message.route == TO_QUEUE:
-            if self._has_gap and message.event not in self._owed:
-                self._declare(message.event)
-            self._owed[message.event][message.offset] = _Owed(message)
+            self._owed_by(message.event).add(message.offset, 1, size)
         elif message.route == BY_EVENT:
             for queue in self.broker.routing.route(message) or ():
-                self._owed[queue.name][message.offset] = _Owed(message)
+                self._owed[queue.name].add(message.offset, 1, size)
+
+    def _owed_by(self, name: bytes) -> Owed:
+        """What a queue owes that a message was put into."""
+        if self._has_gap and name not in self._owed:
+            self._declare(name)
+        return self._owed[name]
 
     def _settle(self, queue: bytes, offset: int, how: int, bound: int) -> None:
         """End a message of a queue, or send it back into it; a rejected one goes behind offset `bound`."""
-        if self._has_gap and offset not in self._owed.get(queue, {}):
+        if how not in (REJECT, RETURN):
+            self._end(queue, offset, 1)
             return
-        owed = self._owed[queue]
+        owed = self._owed.get(queue)
+        if owed is None:
+            if self._has_gap:
+                return
+            raise KeyError(queue)
+        try:
+            place, serial, retry = owed.take(offset)
+        except KeyError:
+            if self._has_gap:
+                return
+            raise
         if how == REJECT:
-            entry = owed.pop(offset)
-            entry.retry += 1
-            entry.bound = bound
-            entry.serial = self._position
-            owed[offset] = entry
-        elif how == RETURN:
-            owed[offset].retry += 1
-        else:
-            del owed[offset]
+            place, serial = bound, self._position
+        owed.placed[offset] = (place, serial, retry + 1)
+
+    def _end(self, queue: bytes, first: int, count: int) -> None:
+        owed = self._owed.get(queue)
+        gone = 0 if owed is None else owed.settle(first, count)
+        if gone != count and not self._has_gap:
+            raise KeyError(f"of {count} messages from offset {first} on, queue {queue!r} owes {gone}")
 
     def _topology(self, change: Change) -> None:
         broker = self.broker
@@ -132,15 +300,11 @@ class Replay:
         else:
             raise LogError(f"unknown entry {change!r}")
 
-    def _declare(self, name: bytes) -> None:
+    def _declare(self, name: bytes) -> Queue:
         broker = self.broker
-        broker.queues[name] = Queue(name, broker.log, broker.limits, broker.usage)
-        self._owed[name] = {}
-
-    def _item(self, entry: _Owed) -> Message | Redelivery:
-        if entry.retry == 0:
-            return entry.message
-        return Redelivery(entry.message, entry.retry, entry.bound, entry.serial)
+        queue = broker.queues[name] = Queue(name, broker.log, broker.limits, broker.usage)
+        self._owed[name] = Owed()
+        return queue
 
 
 def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> Broker:
@@ -161,7 +325,7 @@ def durable_state(broker: Broker) -> dict[bytes, QueueState]:
             queue.events,
             queue.patterns,
             queue.expires_after,
-            [(message.offset, retry) for message, retry in queue.contents()],
+            [(offset, retry) for _, _, offset, retry in queue.owed()],
         )
         for name, queue in sorted(broker.queues.items())
     }

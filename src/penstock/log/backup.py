@@ -89,7 +89,7 @@ def _copy(source: Path, target: Path, position: int) -> Generator[int, None, Non
     gaps = source / GAPS_NAME
     if gaps.exists():
         write_synced(target / GAPS_NAME, gaps.read_bytes())
-    cursor = Cursor(source)
+    cursor = Cursor(Disk(source))
     segment = ""
     file: BufferedWriter | None = None
     try:

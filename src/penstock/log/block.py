@@ -287,6 +287,24 @@ class Block:
         i: i64 = index
         return int(self._end(self.body_ends_at, i + 1) - self._end(self.body_ends_at, i))
 
+    def body_size_of(self, first: int, end: int) -> int:
+        """Of the bodies from `first` up to, and without, `end` together."""
+        return int(self._end(self.body_ends_at, i64(end)) - self._end(self.body_ends_at, i64(first)))
+
+    def end_of_alike(self, index: int) -> int:
+        """Where the messages end that have the event and the route of this one and follow it."""
+        data = self.data
+        i: i64 = index
+        event = read_i32_le(data, self.events_at + 4 * i)
+        route = read_i32_le(data, self.routes_at + 4 * i)
+        count: i64 = self.message_count
+        i += 1
+        while i < count:
+            if read_i32_le(data, self.events_at + 4 * i) != event or read_i32_le(data, self.routes_at + 4 * i) != route:
+                break
+            i += 1
+        return int(i)
+
     def code_max(self) -> int:
         """The largest code of a name that the block uses; -1 when it uses none."""
         data = self.data

@@ -69,7 +69,7 @@ class Check:
         self.position = 0
         self.place_total = 0  # bytes looked at so far
         self.useless: dict[str, list[Piece]] = {}  # by segment: what a repair takes out
-        self._accepted = read_gaps(self.disk)
+        self._accepted = {(gap.start, gap.end) for gap in read_gaps(self.disk)}
         self._open: list[Damage] = []  # their end is not known yet
         self._segment = ""
 

@@ -64,6 +64,30 @@ class Disk:
     def remove(self, name: str) -> None:
         (self.directory / name).unlink()
 
+    def rename(self, name: str, new_name: str) -> None:
+        """Give a file another name, in place of the file that had it; for good once the directory is synced."""
+        (self.directory / name).replace(self.directory / new_name)
+
+    def file_size(self, name: str) -> int:
+        return (self.directory / name).stat().st_size
+
     def sync_directory(self) -> None:
         """Files that came to be or were removed are so after a crash as well."""
         sync_directory(self.directory)
+
+
+def write_whole(disk: Disk, name: str, data: bytes) -> None:
+    """A file of this name with this content is on the disk when the call is back; its name is, once the directory is.
+
+    A file of that name that was there is gone.
+    """
+    if name in disk.names():
+        disk.remove(name)
+    handle = disk.open(name)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[disk.write(handle, view) :]
+        disk.sync(handle)
+    finally:
+        disk.close(handle)

@@ -8,20 +8,22 @@ first entry.
 from typing import Final
 
 from penstock.log.block import BlockWriter
+from penstock.log.pager import Pager
 from penstock.log.port import Change, Ledger, Log
+from penstock.log.segments import segment_name
 from penstock.message import ACCEPT, REJECT, Message
 
-SEGMENT_SUFFIX: Final = ".seg"
 BLOCK_BYTES_MAX: Final = 8 << 20  # a turn that took more than this is written as several blocks
 
 
 class Pending:
     """A closed block on its way to the disk."""
 
-    def __init__(self, segment: str, data: bytes, position: int) -> None:
+    def __init__(self, segment: str, data: bytes, position: int, next_offset: int) -> None:
         self.segment = segment
         self.data = data
-        self.position = position  # once this is synced, `durable` is this
+        self.position = position  # once this is synced, `durable` is this ...
+        self.next_offset = next_offset  # ... and `readable` this
 
 
 class DurableLog(Log):
@@ -31,17 +33,20 @@ class DurableLog(Log):
         self.segment_bytes_max = segment_bytes_max
         self.segment = ""
         self.segment_size = 0
+        self.bytes_closed = 0  # of all blocks since the start
         self.closed: list[Pending] = []  # blocks nobody has taken yet
         self._writer = BlockWriter()
         self._open_runs: list[Ledger] = []
         self._behind_changes = False  # messages or settlements are in the block: a change must begin a new one
         self._now = 0
+        self.pager: Pager | None = None
 
     def resume(self, next_offset: int, position: int, now: int) -> None:
         """Go on counting where a recovery found the end of the log. The next block begins a new segment."""
         self.next_offset = next_offset
         self.position = position
         self.durable = position
+        self.readable = next_offset if self.pager is not None else 0
         self.segment = ""
         self._now = now
         self._begin_block()
@@ -55,6 +60,20 @@ class DurableLog(Log):
         writer.add_message(message)
         if writer.size() > BLOCK_BYTES_MAX:
             self.close_block(self._now)
+
+    def fetch(self, offset: int) -> Message | None:
+        return self.pager.fetch(offset) if self.pager is not None else None
+
+    def written(self, position: int, next_offset: int) -> None:
+        """The blocks up to this position are on the disk."""
+        if position > self.durable:
+            self.durable = position
+            if self.pager is not None:
+                self.readable = next_offset
+
+    def is_between_segments(self) -> bool:
+        """Whether the next entry begins a segment: that is where a snapshot can be taken."""
+        return (not self.segment or self.segment_size >= self.segment_bytes_max) and self._writer.is_empty()
 
     def settled(self, ledger: Ledger, offset: int, how: int) -> None:
         self.position += 1
@@ -94,7 +113,8 @@ class DurableLog(Log):
             self._begin_segment()
         data = writer.close(now)
         self.segment_size += len(data)
-        self.closed.append(Pending(self.segment, data, self.position))
+        self.bytes_closed += len(data)
+        self.closed.append(Pending(self.segment, data, self.position, self.next_offset))
         self._begin_block()
 
     def take_closed(self) -> list[Pending]:
@@ -117,7 +137,3 @@ class DurableLog(Log):
         writer.first_offset = self.next_offset
         writer.first_position = self.position
         self._behind_changes = False
-
-
-def segment_name(position: int) -> str:
-    return f"{position:020d}{SEGMENT_SUFFIX}"

@@ -23,6 +23,10 @@ class MemoryLog(Log):
         if self.keep:
             self.entries.append(message)
 
+    def fetch(self, offset: int) -> Message | None:
+        """Nothing is readable, so nobody asks."""
+        return None
+
     def settled(self, ledger: Ledger, offset: int, how: int) -> None:
         self.position += 1
         self.durable = self.position

@@ -54,10 +54,15 @@ class Log:
         self.next_offset = 0
         self.position = 0
         self.durable = 0
+        self.readable = 0  # messages before this offset can be fetched
         self.is_instant = True  # what is accepted is as safe as it will ever be
 
     def append(self, message: Message) -> None:
         """Take a message and give it its offset."""
+        raise NotImplementedError
+
+    def fetch(self, offset: int) -> Message | None:
+        """A message from before `readable`, once more; None when it cannot be had, which the log has noted."""
         raise NotImplementedError
 
     def settled(self, ledger: Ledger, offset: int, how: int) -> None:

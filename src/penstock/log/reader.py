@@ -44,8 +44,8 @@ UNKNOWN: Final = 1 << 62  # behind every offset
 class Cursor:
     """Goes from block to block, and waits at the end for more. It does not know the broker."""
 
-    def __init__(self, directory: Path, segment: str = "", place: int = 0, names: list[bytes] | None = None) -> None:
-        self.disk = Disk(directory)
+    def __init__(self, disk: Disk, segment: str = "", place: int = 0, names: list[bytes] | None = None) -> None:
+        self.disk = disk
         self.segment = segment  # of the block given last; "" before the first
         self.place = place  # where the next block begins
         self._names = names if names is not None else []
@@ -175,9 +175,9 @@ class SegmentIndex:
 class LogReader:
     """The log of a data directory, for reading from any offset on, as often as wanted."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, disk: Disk | None = None) -> None:
         self.directory = directory
-        self.disk = Disk(directory)
+        self.disk = disk or Disk(directory)
         self._firsts: dict[str, int] = {}
         self._indexes: dict[str, SegmentIndex] = {}
 
@@ -188,11 +188,11 @@ class LogReader:
         """A cursor at the block that holds the offset, or a little before it."""
         segments = _segments(self.disk)
         if offset <= 0 or not segments:
-            return Cursor(self.directory)
+            return Cursor(self.disk)
         # An unreadable first header counts as one that lies behind: so the search ends too early, never too late.
-        number = max(bisect_right(segments, offset, key=self._first_offset) - 1, 0)
+        number = max(bisect_right(segments, offset, key=self.first_offset) - 1, 0)
         place, names = self._index(segments[number]).find(offset)
-        return Cursor(self.directory, segments[number], place, names)
+        return Cursor(self.disk, segments[number], place, names)
 
     def end(self) -> tuple[int, int]:
         """The next offset and the next position: where the log ends at this moment."""
@@ -243,7 +243,8 @@ class LogReader:
             if first < bound:
                 yield record_batch(block, first, bound)
 
-    def _first_offset(self, segment: str) -> int:
+    def first_offset(self, segment: str) -> int:
+        """The offset with which a segment begins; UNKNOWN when no whole block can be seen there."""
         first = self._firsts.get(segment)
         if first is None:
             headers = headers_of(self.disk, segment)

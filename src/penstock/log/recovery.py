@@ -17,20 +17,86 @@ import orjson
 
 from penstock.errors import LogError
 from penstock.log.block import Block, CorruptBlock
-from penstock.log.disk import Disk
-from penstock.log.segments import blocks_of, is_torn_end, segments_of
+from penstock.log.disk import Disk, write_whole
+from penstock.log.segments import blocks_of, headers_of, is_torn_end, position_of, segment_name, segments_of
+from penstock.log.snapshot import Snapshot, read_snapshot, snapshots_of
 
 GAPS_NAME: Final = "gaps.json"
+GAPS_PART_NAME: Final = "gaps.part"
 
 
-def read_back(disk: Disk) -> Generator[Block, None, None]:
-    """All blocks of the log, in order; a torn end of the last segment is cut off on the way.
+class Gap:
+    """Entries that are not there any more, from this position up to, and without, that one."""
+
+    def __init__(self, start: int, end: int, trimmed: bool) -> None:
+        self.start = start
+        self.end = end
+        self.trimmed = trimmed  # let go because nobody owed them; else lost, and somebody has accepted that
+
+
+def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
+    """The snapshot to begin with, and what is wrong with those that cannot be used, which are removed.
+
+    None when all of the log has to be read. Raises LogError when that does not help either.
+    """
+    problems: list[str] = []
+    gaps = read_gaps(disk)
+    for name in reversed(snapshots_of(disk)):
+        try:
+            snapshot = read_snapshot(disk, name)
+        except LogError as error:
+            problems.append(str(error))
+        else:
+            if _log_reaches(disk, snapshot.position):
+                _check_segments(disk, snapshot, gaps)
+                return snapshot, problems
+            # The log lost its end, as it may where it is not synced. From here on it will be another one.
+            problems.append(f"{disk.directory / name}: the log does not reach position {snapshot.position}")
+        disk.remove(name)
+        disk.sync_directory()
+    for gap in gaps:
+        if gap.trimmed:
+            raise LogError(
+                f"{disk.directory}: no snapshot can be used, and entries {gap.start} to {gap.end - 1} were trimmed: "
+                f"what the queues owe cannot be told for certain (penstock log repair accepts that)"
+                + "".join([f"; {problem}" for problem in problems])
+            )
+    return None, problems
+
+
+def _log_reaches(disk: Disk, position: int) -> bool:
+    """Whether the log has all entries before this position, where a segment began or was to begin."""
+    segments = segments_of(disk)
+    if segment_name(position) in segments:
+        return True
+    before = [segment for segment in segments if position_of(segment) < position]
+    end = 0
+    if before:
+        headers = headers_of(disk, before[-1])
+        for _, header in headers:
+            end = header.end_position
+    return end == position
+
+
+def _check_segments(disk: Disk, snapshot: Snapshot, gaps: list[Gap]) -> None:
+    """The segments before a snapshot are not read, but they have to be there: queues owe what is in them."""
+    there = set(segments_of(disk))
+    for segment in snapshot.segments:
+        position = position_of(segment)
+        if segment not in there and not any(gap.start <= position < gap.end for gap in gaps):
+            raise LogError(f"segment {segment} is missing from {disk.directory}")
+
+
+def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, None, None]:
+    """All blocks of the log, or those behind a snapshot, in order; a torn end of the last segment is cut off.
 
     Close it when it is not used up.
     """
-    segments = segments_of(disk)
-    accepted = read_gaps(disk)
     position = offset = 0
+    if snapshot is not None:
+        position, offset = snapshot.position, snapshot.next_offset
+    segments = [segment for segment in segments_of(disk) if position_of(segment) >= position]
+    accepted = {(gap.start, gap.end) for gap in read_gaps(disk)}
     for segment in segments:
         blocks = blocks_of(disk, segment)
         try:
@@ -91,13 +157,36 @@ def make_safe(disk: Disk, segment: str) -> None:
     disk.sync_directory()
 
 
-def read_gaps(disk: Disk) -> set[tuple[int, int]]:
-    """The gaps that were accepted: (position where it begins, position of the next entry there is)."""
+def read_gaps(disk: Disk) -> list[Gap]:
+    """The gaps that are known, in order."""
     if GAPS_NAME not in disk.names():
-        return set()
+        return []
     with disk.read(GAPS_NAME) as file:
         text = file.read()
     try:
-        return {(int(gap["from"]), int(gap["to"])) for gap in orjson.loads(text)}
-    except (ValueError, KeyError, TypeError) as error:
+        gaps = [Gap(int(gap["from"]), int(gap["to"]), gap.get("trimmed") is True) for gap in orjson.loads(text)]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LogError(f"{disk.directory / GAPS_NAME}: not a list of gaps: {error}") from error
+    return sorted(gaps, key=_start_of)
+
+
+def write_gaps(disk: Disk, gaps: list[Gap]) -> None:
+    """Gaps that touch each other become one."""
+    merged: list[Gap] = []
+    for gap in sorted(gaps, key=_start_of):
+        if merged and gap.start <= merged[-1].end:
+            merged[-1] = Gap(merged[-1].start, max(merged[-1].end, gap.end), merged[-1].trimmed or gap.trimmed)
+        else:
+            merged.append(gap)
+    text = orjson.dumps([_gap_to_json(gap) for gap in merged])
+    write_whole(disk, GAPS_PART_NAME, text + b"\n")
+    disk.rename(GAPS_PART_NAME, GAPS_NAME)
+    disk.sync_directory()
+
+
+def _gap_to_json(gap: Gap) -> dict[str, object]:
+    return {"from": gap.start, "to": gap.end, **({"trimmed": True} if gap.trimmed else {})}
+
+
+def _start_of(gap: Gap) -> int:
+    return gap.start

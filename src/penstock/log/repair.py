@@ -18,15 +18,12 @@ import os
 from pathlib import Path
 from typing import Final
 
-import orjson
-
 from penstock.errors import LogError
 from penstock.log.block import HEADER_SIZE, Block, BlockWriter, Header, block_length, is_of_another_version, marked
 from penstock.log.check import Check, Piece
-from penstock.log.durable import segment_name
 from penstock.log.files import sync_directory, write_synced
-from penstock.log.recovery import GAPS_NAME, cut, make_safe
-from penstock.log.segments import headers_of, segments_of
+from penstock.log.recovery import GAPS_NAME, Gap, cut, make_safe, write_gaps
+from penstock.log.segments import headers_of, segment_name, segments_of
 
 DAMAGED_NAME: Final = "damaged"
 
@@ -99,20 +96,17 @@ class Repair:
 
     def _accept_gaps(self) -> None:
         """Write down every gap there is now, so that the broker starts in spite of it."""
-        gaps: list[dict[str, int]] = []
+        gaps: list[Gap] = []
         position = 0
         for segment in segments_of(self.disk):
             for _, header in headers_of(self.disk, segment):
                 if header.first_position != position:
-                    gaps.append({"from": position, "to": header.first_position})
+                    gaps.append(Gap(position, header.first_position, trimmed=False))
                 position = header.end_position
-        path = self.directory / GAPS_NAME
         if gaps:
-            part = path.with_suffix(".repair")
-            write_synced(part, orjson.dumps(gaps) + b"\n")
-            part.replace(path)
-        elif path.exists():
-            path.unlink()
+            write_gaps(self.disk, gaps)
+        else:
+            (self.directory / GAPS_NAME).unlink(missing_ok=True)
 
 
 class Names:

@@ -27,10 +27,19 @@ from penstock.log.block import (
     why_no_block,
 )
 from penstock.log.disk import Disk
-from penstock.log.durable import SEGMENT_SUFFIX
 
+SEGMENT_SUFFIX: Final = ".seg"
 ALIGNMENT: Final = 8  # of the blocks in a segment
 DOUBTED_LENGTH: Final = 16 << 20  # no memory is taken for more than this before the file is known to have it
+
+
+def segment_name(position: int) -> str:
+    """A segment is named by the position of its first entry."""
+    return f"{position:020d}{SEGMENT_SUFFIX}"
+
+
+def position_of(segment: str) -> int:
+    return int(segment.removesuffix(SEGMENT_SUFFIX))
 
 
 def segments_of(disk: Disk) -> list[str]:

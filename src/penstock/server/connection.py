@@ -38,6 +38,7 @@ class Switchboard:
         self.flush_planned = False
         self.draining = False
         self.storage: Storage | None = None
+        self.freed_up_to = 0  # the log was readable up to here when memory was last freed
 
     def plan_flush(self) -> None:
         if not self.flush_planned:
@@ -93,7 +94,14 @@ class Switchboard:
         """Whether memory is short, or the disk is behind."""
         if self.storage is not None and self.storage.is_behind():
             return True
-        return self.hub.broker.usage.bytes >= self.hub.limits.memory_bytes_max
+        broker = self.hub.broker
+        if broker.usage.bytes < self.hub.limits.memory_bytes_max:
+            return False
+        if broker.log.readable > self.freed_up_to:
+            # What has come into the log since the last time can be let go of now.
+            self.freed_up_to = broker.log.readable
+            broker.free_memory()
+        return broker.usage.bytes >= self.hub.limits.memory_bytes_max
 
     def pause_publisher(self, connection: "Connection") -> None:
         """Read no more from a client that publishes until queues have emptied somewhat, or the disk has caught up."""

@@ -51,13 +51,13 @@ class Flusher:
         self,
         disk: Disk,
         sync: str,
-        on_durable: Callable[[int], None],
+        on_durable: Callable[[int, int], None],
         on_full: Callable[[str], None],
         on_failure: Callable[[str], None],
     ) -> None:
         self.disk = disk
         self.sync = sync
-        self.on_durable = on_durable  # all three are called on the thread
+        self.on_durable = on_durable  # with position and next offset; all three are called on the thread
         self.on_full = on_full  # with the reason, and with "" once there is room again
         self.on_failure = on_failure  # is not expected to come back
         self.behind = 0  # bytes submitted and not written yet
@@ -111,7 +111,7 @@ class Flusher:
         with self._work:
             del self._pending[: len(batch)]
             self.behind -= sum(len(block.data) for block in batch)
-        self.on_durable(batch[-1].position)
+        self.on_durable(batch[-1].position, batch[-1].next_offset)
         if self.full:
             self.full = False
             self.on_full("")

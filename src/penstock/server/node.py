@@ -39,7 +39,14 @@ class Node:
         if config.data is None:
             self.broker = Broker(MemoryLog(), limits)
         else:
-            self.storage = Storage(config.data, config.sync, config.segment_bytes_max, report)
+            self.storage = Storage(
+                config.data,
+                config.sync,
+                config.segment_bytes_max,
+                report,
+                retain_seconds=config.retain_seconds,
+                retain_bytes=config.retain_bytes,
+            )
             self.broker = self.storage.open(limits, self.clock.now())
         self.hub = Hub(self.broker, report, options_of(config))
         dialects = [make(self.hub) for make in DIALECTS]

@@ -14,8 +14,13 @@ from penstock.errors import LogError
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.lock import lock_directory
-from penstock.log.recovery import read_back
+from penstock.log.pager import Pager
+from penstock.log.reader import UNKNOWN
+from penstock.log.recovery import find_start, read_back
+from penstock.log.retention import Retention
+from penstock.log.snapshot import Snapshot
 from penstock.server.flusher import BEHIND_MAX, EXIT_DISK_FAILED, Flusher
+from penstock.server.snapshots import Snapshots
 from penstock.wire.session import Hub, Receipt, Report
 
 
@@ -23,13 +28,21 @@ class Storage:
     """Owns the log on disk on behalf of a node."""
 
     def __init__(
-        self, directory: Path, sync: str, segment_bytes_max: int, report: Report, disk: Disk | None = None
+        self,
+        directory: Path,
+        sync: str,
+        segment_bytes_max: int,
+        report: Report,
+        disk: Disk | None = None,
+        retain_seconds: float = 0,
+        retain_bytes: int = UNKNOWN,
     ) -> None:
         self.directory = directory
         self.disk = disk or Disk(directory)
         self.sync = sync
         self.report = report
         self.log = DurableLog(segment_bytes_max)
+        self.snapshots = Snapshots(self.disk, self.log, Retention(self.disk, retain_seconds, retain_bytes), report)
         self._receipts: deque[tuple[int, list[Receipt]]] = deque()
         self._lock = -1
 
@@ -41,29 +54,38 @@ class Storage:
         except OSError as error:
             raise LogError(f"cannot use data directory {self.directory}: {error.strerror}") from error
         try:
-            broker, blocks = recover(self.disk, self.log, limits, now)
+            broker, recovery = recover(self.disk, self.log, limits, now)
         except OSError as error:
             place = error.filename or self.directory
             raise LogError(f"cannot read back data directory {self.directory}: {error.strerror} ({place})") from error
+        self.snapshots.taken_at_position = recovery.snapshot_position
+        for problem in recovery.problems:
+            self.report("warning", "log.snapshot_unusable", {"reason": problem})
         self.report(
             "info",
             "log.opened",
             {
                 "directory": str(self.directory),
                 "sync": self.sync,
-                "blocks": blocks,
+                "snapshot": recovery.snapshot_position,
+                "blocks": recovery.blocks,
                 "next_offset": self.log.next_offset,
                 "queues": len(broker.queues),
             },
         )
         return broker
 
+    @property
+    def pager(self) -> Pager:
+        assert self.log.pager is not None
+        return self.log.pager
+
     def start(self, loop: asyncio.AbstractEventLoop, hub: Hub, plan_flush: Callable[[], None]) -> None:
         self._hub = hub
         self._plan_flush = plan_flush
 
-        def durable(position: int) -> None:
-            loop.call_soon_threadsafe(self._on_durable, position)
+        def durable(position: int, next_offset: int) -> None:
+            loop.call_soon_threadsafe(self._on_durable, position, next_offset)
 
         def full(reason: str) -> None:
             loop.call_soon_threadsafe(self._on_full, reason)
@@ -83,7 +105,18 @@ class Storage:
             self._receipts.append((log.position, hub.receipts))
             hub.receipts = []
             if log.durable >= log.position:
-                self._on_durable(log.durable)
+                self._on_durable(log.durable, log.readable)
+        if self.snapshots.is_due():
+            self.snapshots.take(hub.broker, now)
+        if self.pager.faults:
+            self._report_faults()
+
+    def _report_faults(self) -> None:
+        for fault in self.pager.faults:
+            self.report(
+                "error", "log.damaged", {"reason": fault, "directory": str(self.directory), "do": "penstock log verify"}
+            )
+        self.pager.faults.clear()
 
     def is_behind(self) -> bool:
         return self._flusher.behind > BEHIND_MAX
@@ -93,11 +126,14 @@ class Storage:
         self.log.close_block(now)
         self._flusher.submit(self.log.take_closed())
         self._flusher.stop()
+        self.log.durable = self.log.position
+        self.snapshots.stop(self._hub.broker, now)
+        self.pager.close()
         os.close(self._lock)
 
-    def _on_durable(self, position: int) -> None:
-        if position > self.log.durable:
-            self.log.durable = position
+    def _on_durable(self, position: int, next_offset: int) -> None:
+        self.log.written(position, next_offset)
+        self.snapshots.on_durable()
         receipts = self._receipts
         while receipts and receipts[0][0] <= position:
             for receipt in receipts.popleft()[1]:
@@ -119,15 +155,26 @@ class Storage:
         os._exit(EXIT_DISK_FAILED)
 
 
-def recover(disk: Disk, log: DurableLog, limits: Limits, now: int) -> tuple[Broker, int]:
-    """The broker that the log on the disk describes, and of how many blocks; `log` goes on behind them."""
-    rebuilt = Replay(log, limits)
-    count = 0
-    with closing(read_back(disk)) as blocks:
+class Recovery:
+    """How a broker was read back."""
+
+    def __init__(self, snapshot: Snapshot | None, problems: list[str]) -> None:
+        self.snapshot_position = -1 if snapshot is None else snapshot.position
+        self.problems = problems  # with snapshots that could not be used
+        self.blocks = 0  # read from the log
+
+
+def recover(disk: Disk, log: DurableLog, limits: Limits, now: int) -> tuple[Broker, Recovery]:
+    """The broker that the log on the disk describes; `log` goes on behind it."""
+    snapshot, problems = find_start(disk)
+    recovery = Recovery(snapshot, problems)
+    rebuilt = Replay(log, limits, snapshot)
+    with closing(read_back(disk, snapshot)) as blocks:
         for block in blocks:
             rebuilt.apply_block(block)
-            count += 1
+            recovery.blocks += 1
     broker = rebuilt.finish()
+    log.pager = Pager(disk)
     log.resume(log.next_offset, log.position, now)
     broker.expect_consumers(now)
-    return broker, count
+    return broker, recovery

@@ -1,0 +1,314 @@
+"""What is ready in a queue, in order, most of it perhaps not in memory.
+
+    head                    spans                          tail
+    messages, next to go    offsets, paged in from         messages that came last
+                            the log when the head is empty
+
+A short backlog is its head alone. Once that is long, what comes goes to the tail, and the tail is sealed into spans as
+soon as the log can give it back. When the spans are used up, the tail is the new head. So what a long queue costs is
+its offsets, and reading it back goes through the log in order.
+
+The backlog is in order of place. A fresh message's place is its offset; one that was sent to the back of the queue has
+its place just behind every message that was in the log by then. `Redelivery` spells that place out as (bound, serial):
+behind offset `bound`, and among those, in order of `serial`. So whatever comes back from several consumers in any order
+ends up in the same order, and a replay of the log, which sees no deliveries at all, ends up in it too.
+
+A message somebody waits for (a request) stays in memory, wherever it stands.
+"""
+
+from collections import deque
+from typing import Final
+
+from penstock.core.limits import MESSAGE_OVERHEAD
+from penstock.log.port import Log
+from penstock.log.span import SPAN_LENGTH, WIDE_PIECE, Span, SpanBuilder, split
+from penstock.message import Message
+
+HEAD_BYTES_MAX: Final = 8 << 20  # above it new messages go to the tail
+TAIL_BYTES_MAX: Final = 1 << 20  # above it the tail is sealed
+PAGE_LENGTH: Final = 512  # messages that are paged in at a time ...
+PAGE_BYTES: Final = 1 << 20  # ... unless these are large
+
+
+class Redelivery:
+    """A ready message with a place in the queue that is not its offset, or that was out before."""
+
+    def __init__(self, message: Message, retry: int, bound: int, serial: int) -> None:
+        self.message = message
+        self.retry = retry
+        self.bound = bound
+        self.serial = serial
+
+
+Item = Message | Redelivery
+Place = tuple[int, int, int, int]  # bound, serial, offset, retry: sorted, they are in order
+
+
+def message_of(item: Item) -> Message:
+    return item.message if isinstance(item, Redelivery) else item
+
+
+def place_of(item: Item) -> tuple[int, int]:
+    if isinstance(item, Redelivery):
+        return item.bound, item.serial
+    return item.offset, 0
+
+
+def cost_of(message: Message) -> int:
+    """What a message in memory costs."""
+    return len(message.body) + MESSAGE_OVERHEAD
+
+
+class Backlog:
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.head: deque[Item] = deque()
+        self.spans: deque[Span] = deque()
+        self.tail: deque[Item] = deque()
+        self.is_long = False  # what comes goes to the tail
+        self.cold = 0  # bytes of what is in spans, about
+        self.lost: list[Place] = []  # what could not be paged in; whoever pages in deals with it
+        self.pinned: dict[int, Message] = {}  # by offset, of what is in spans: somebody waits for these
+        self._tail_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self.head) + len(self.tail) + sum([span.live for span in self.spans])
+
+    # -- in ---------------------------------------------------------------------------------------------------------
+
+    def append(self, item: Item) -> None:
+        """Put it behind everything else."""
+        if self.is_long:
+            self.tail.append(item)
+            self._tail_bytes += cost_of(message_of(item))
+        else:
+            self.head.append(item)
+
+    def grow_long(self) -> None:
+        """The head has become long: new messages go to the tail, if they can be got back from there."""
+        if self.log.readable > 0:
+            self.is_long = True
+
+    def has_long_tail(self) -> bool:
+        return self._tail_bytes >= TAIL_BYTES_MAX or len(self.tail) >= SPAN_LENGTH
+
+    def seal_tail(self) -> int:
+        """Let go of the messages of the tail that the log can give back; how many bytes that frees."""
+        builder = SpanBuilder()
+        freed = 0
+        readable = self.log.readable
+        tail = self.tail
+        while tail and message_of(tail[0]).offset < readable:
+            item = tail.popleft()
+            self._tail_bytes -= cost_of(message_of(item))
+            freed += self._seal(builder, item)
+        self.spans.extend(builder.finish())
+        self.cold += freed
+        return freed
+
+    def seal_head(self) -> int:
+        """The same for the head: memory is short, and nobody seems to take what is in it."""
+        readable = self.log.readable
+        head = self.head
+        if readable <= 0 or (self.spans and any(message_of(item).offset >= readable for item in head)):
+            return 0
+        builder = SpanBuilder()
+        freed = 0
+        while head and message_of(head[0]).offset < readable:
+            freed += self._seal(builder, head.popleft())
+        self.spans.extendleft(reversed(builder.finish()))
+        self.cold += freed
+        self.is_long = True
+        # What the log cannot give back yet; there were no spans before, so it stands right before the tail.
+        self._tail_bytes += sum([cost_of(message_of(item)) for item in head])
+        self.tail.extendleft(reversed(head))
+        head.clear()
+        return freed
+
+    def _seal(self, builder: SpanBuilder, item: Item) -> int:
+        """Note the place of an item; how many bytes that frees: none where somebody waits for the message."""
+        message = message_of(item)
+        freed = cost_of(message)
+        # The tries a message is allowed are not in the log.
+        if message.requester is not None or message.revoked or message.deliveries_max:
+            self.pinned[message.offset] = message
+            freed = 0
+        if isinstance(item, Redelivery):
+            builder.add(message.offset, item.retry, item.bound, item.serial, freed)
+        else:
+            builder.add_run(message.offset, 1, freed)
+        return freed
+
+    # -- out --------------------------------------------------------------------------------------------------------
+
+    def first(self) -> Item | None:
+        """Take the first one; None when there is none in memory, see `page_in`."""
+        return self.head.popleft() if self.head else None
+
+    def page_in(self) -> tuple[int, int]:
+        """Read the next messages of the spans to the end of the head; what they were taken to cost, and what they do.
+
+        What the log cannot give back is in `lost` then.
+        """
+        assumed = 0
+        paged = 0
+        count = 0
+        while self.spans and count == 0:
+            span = self.spans[0]
+            index = span.start
+            while index < span.count and count < PAGE_LENGTH and paged < PAGE_BYTES:
+                if not span.is_dead(index):
+                    count += 1
+                    paged += self._load(span, index)
+                index += 1
+            taken = span.size
+            if index == span.count:
+                self.spans.popleft()
+            else:
+                taken = span.size // span.live * count
+                span.size -= taken
+                span.live -= count
+                span.start = index
+            assumed += taken
+        self.cold -= assumed
+        if not self.spans:
+            self.is_long = False
+            self.head.extend(self.tail)
+            self.tail.clear()
+            self._tail_bytes = 0
+        return assumed, paged
+
+    def _load(self, span: Span, index: int) -> int:
+        """Append one message to the head; how many bytes it takes that were not taken before."""
+        offset = span.offset(index)
+        message: Message | None = self.pinned.pop(offset, None) if self.pinned else None
+        cost = 0
+        if message is None:
+            message = self.log.fetch(offset)
+            if message is None:
+                self.lost.append((span.bound(index), span.serial(index), offset, span.retry(index)))
+                return 0
+            cost = cost_of(message)
+        if span.places:
+            self.head.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
+        else:
+            self.head.append(message)
+        return cost
+
+    # -- back to their places ---------------------------------------------------------------------------------------
+
+    def reaches(self, place: tuple[int, int]) -> bool:
+        """Whether everything before this place is in the head; if not, page in."""
+        return not self.is_long or (bool(self.head) and place_of(self.head[-1]) > place)
+
+    def merge(self, returned: list[Redelivery]) -> None:
+        """Put items, sorted by place, back among the first of the backlog; mostly they belong before all of it."""
+        head = self.head
+        behind: list[Item] = []
+        last = place_of(returned[-1])
+        while head and place_of(head[0]) < last:
+            behind.append(head.popleft())
+        merged: list[Item] = sorted([*behind, *returned], key=place_of) if behind else list(returned)
+        head.extendleft(reversed(merged))
+
+    # -- all of it --------------------------------------------------------------------------------------------------
+
+    def restore(self, spans: list[Span]) -> None:
+        """Fill an empty backlog with what a log says it holds."""
+        self.spans.extend(spans)
+        self.cold = sum([span.size for span in spans])
+        self.is_long = bool(spans)
+
+    def sweep_revoked(self) -> list[Message]:
+        """Take out the messages that were given up by those who waited for them, where they are in memory."""
+        revoked: list[Message] = []
+        self.head = _without_revoked(self.head, revoked)
+        self.tail = _without_revoked(self.tail, revoked)
+        self._tail_bytes = sum([cost_of(message_of(item)) for item in self.tail])
+        return revoked
+
+    def clear(self) -> None:
+        self.head.clear()
+        self.spans.clear()
+        self.tail.clear()
+        self.pinned.clear()
+        self.is_long = False
+        self.cold = 0
+        self._tail_bytes = 0
+
+    def in_memory(self) -> list[Message]:
+        """Every message that is held here, in no order."""
+        return [message_of(item) for item in [*self.head, *self.tail]] + list(self.pinned.values())
+
+    def places(self) -> list[Place]:
+        """All there is, in order."""
+        found = [_place(item) for item in self.head]
+        for span in self.spans:
+            for index in range(span.start, span.count):
+                if not span.is_dead(index):
+                    found.append((span.bound(index), span.serial(index), span.offset(index), span.retry(index)))
+        found += [_place(item) for item in self.tail]
+        return found
+
+    def message(self, offset: int) -> Message | None:
+        """One of the messages in spans, to look at."""
+        found = self.pinned.get(offset)
+        return found if found is not None else self.log.fetch(offset)
+
+
+def merged_spans(spans: list[Span], placed: list[Place]) -> list[Span]:
+    """Spans of fresh messages, with messages among them that have places, sorted."""
+    builder = SpanBuilder()
+    next_placed = 0
+    for span in spans:
+        rest: Span | None = span
+        while rest is not None and next_placed < len(placed):
+            bound = placed[next_placed][0]
+            if bound >= rest.last():
+                break
+            front, rest = split(rest, bound) if bound >= rest.first else (None, rest)
+            if front is not None:
+                _add_span(builder, front)
+            # All that stand behind this offset.
+            while next_placed < len(placed) and placed[next_placed][0] == bound:
+                _add_placed(builder, placed[next_placed])
+                next_placed += 1
+        if rest is not None:
+            _add_span(builder, rest)
+    for entry in placed[next_placed:]:
+        _add_placed(builder, entry)
+    return builder.finish()
+
+
+def _add_span(builder: SpanBuilder, span: Span) -> None:
+    if span.live == 0:
+        return
+    if span.live > WIDE_PIECE:
+        builder.add_span(span)
+        return
+    each = span.size // span.live
+    for index in range(span.start, span.count):
+        if not span.is_dead(index):
+            builder.add(span.offset(index), 0, span.offset(index), 0, each)
+
+
+def _add_placed(builder: SpanBuilder, entry: Place) -> None:
+    bound, serial, offset, retry = entry
+    builder.add(offset, retry, bound, serial, MESSAGE_OVERHEAD)
+
+
+def _place(item: Item) -> Place:
+    if isinstance(item, Redelivery):
+        return item.bound, item.serial, item.message.offset, item.retry
+    return item.offset, 0, item.offset, 0
+
+
+def _without_revoked(items: deque[Item], revoked: list[Message]) -> deque[Item]:
+    kept: deque[Item] = deque()
+    for item in items:
+        message = message_of(item)
+        if message.revoked:
+            revoked.append(message)
+        else:
+            kept.append(item)
+    return kept

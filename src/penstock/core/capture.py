@@ -1,0 +1,58 @@
+"""From a broker's state to a snapshot of it: what `core.replay` can begin with.
+
+It is taken between two turns and has to be quick: what a long queue has in spans is handed over as it is.
+"""
+
+from librt.strings import BytesWriter, write_i64_le
+from mypy_extensions import i64
+
+from penstock.core.backlog import Item, Redelivery, cost_of, message_of
+from penstock.core.broker import Broker
+from penstock.core.queue import Queue
+from penstock.log.snapshot import QueueImage, Snapshot
+from penstock.log.span import Span, SpanBuilder
+
+
+def capture(broker: Broker, now: int) -> Snapshot:
+    """All that outlives the broker, as it is at this position of its log."""
+    log = broker.log
+    return Snapshot(log.position, log.next_offset, now, [_image(queue) for queue in broker.queues.values()])
+
+
+def _image(queue: Queue) -> QueueImage:
+    fresh = SpanBuilder()
+    placed = BytesWriter()
+    for item in queue.backlog.head:
+        _add(fresh, placed, item)
+    for span in queue.backlog.spans:
+        if span.places:
+            for index in range(span.start, span.count):
+                if not span.is_dead(index):
+                    _place(placed, span.bound(index), span.serial(index), span.offset(index), span.retry(index))
+        else:
+            for part in span.trimmed():
+                # A copy, because the queue goes on taking from its own.
+                fresh.add_span(Span(part.first, part.count, part.size, part.offsets))
+    for item in queue.backlog.tail:
+        _add(fresh, placed, item)
+    for bound, serial, offset, retry in queue.unreadable:
+        _place(placed, bound, serial, offset, retry)
+    for subscription in queue.subscriptions:
+        for delivery in subscription.held():
+            _place(placed, delivery.bound, delivery.serial, delivery.message.offset, delivery.retry)
+    return QueueImage(queue.name, queue.events, queue.patterns, queue.expires_after, fresh.finish(), placed.getvalue())
+
+
+def _add(fresh: SpanBuilder, placed: BytesWriter, item: Item) -> None:
+    message = message_of(item)
+    if isinstance(item, Redelivery):
+        _place(placed, item.bound, item.serial, message.offset, item.retry)
+    else:
+        fresh.add_run(message.offset, 1, cost_of(message))
+
+
+def _place(placed: BytesWriter, bound: int, serial: int, offset: int, retry: int) -> None:
+    write_i64_le(placed, i64(bound))
+    write_i64_le(placed, i64(serial))
+    write_i64_le(placed, i64(offset))
+    write_i64_le(placed, i64(retry))

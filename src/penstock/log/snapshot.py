@@ -1,0 +1,169 @@
+"""What all queues owed at one position of the log, so that a start need not read what lies before it.
+
+A snapshot is a file beside the segments, named by its position, which is where a segment begins:
+
+    byte  0   magic "PNSS"
+          4   version, u8
+          5   padding, 3 bytes
+          8   CRC-32 of everything from byte 12 to the end, u32
+         12   length of the text, u32
+         16   JSON text: position, next offset, time, the segments there were, the queues
+          .   what the text counts: offsets and places, i64 each, in the order of the text
+
+It is written once the log is durable up to its position, and a damaged or unfinished one is passed over for the one
+before it. So it can be lost, but it cannot be wrong.
+"""
+
+import zlib
+from typing import Final
+
+import orjson
+from librt.strings import BytesWriter, write_i32_le
+from mypy_extensions import i32
+
+from penstock.errors import LogError
+from penstock.log.disk import Disk, write_whole
+from penstock.log.span import Span
+
+SNAPSHOT_SUFFIX: Final = ".snap"
+MAGIC: Final = b"PNSS"
+VERSION: Final = 1
+HEADER_SIZE: Final = 16
+CRC_FROM: Final = 12
+KEPT: Final = 2  # snapshots that are kept: the newest may turn out to be damaged
+PLACE_SIZE: Final = 32
+
+
+class QueueImage:
+    """One queue. `placed` are those that were out before: (bound, serial, offset, retry), i64 each, in order."""
+
+    def __init__(
+        self,
+        name: bytes,
+        events: tuple[bytes, ...],
+        patterns: tuple[bytes, ...],
+        expires_after: int,
+        spans: list[Span],
+        placed: bytes,
+    ) -> None:
+        self.name = name
+        self.events = events
+        self.patterns = patterns
+        self.expires_after = expires_after
+        self.spans = spans
+        self.placed = placed
+
+
+class Snapshot:
+    def __init__(self, position: int, next_offset: int, taken_at: int, queues: list[QueueImage]) -> None:
+        self.position = position
+        self.next_offset = next_offset
+        self.taken_at = taken_at
+        self.queues = queues
+        self.segments: list[str] = []  # that there were, without the one to begin
+
+    def __repr__(self) -> str:
+        return f"<Snapshot at {self.position}, {len(self.queues)} queues>"
+
+
+def encode(snapshot: Snapshot) -> bytes:
+    pieces: list[bytes] = []
+    queues: list[object] = []
+    for image in snapshot.queues:
+        spans: list[object] = []
+        for span in image.spans:
+            spans.append([span.first, span.count, span.size, len(span.offsets)])
+            pieces.append(span.offsets)
+        pieces.append(image.placed)
+        queues.append(
+            {
+                "name": _text(image.name),
+                "events": [_text(event) for event in image.events],
+                "patterns": [_text(pattern) for pattern in image.patterns],
+                "expires_after": image.expires_after,
+                "spans": spans,
+                "placed": len(image.placed),
+            }
+        )
+    text = orjson.dumps(
+        {
+            "position": snapshot.position,
+            "next_offset": snapshot.next_offset,
+            "taken_at": snapshot.taken_at,
+            "segments": snapshot.segments,
+            "queues": queues,
+        }
+    )
+    length = BytesWriter()
+    write_i32_le(length, i32(len(text)))
+    body = b"".join([length.getvalue(), text, *pieces])
+    return MAGIC + bytes([VERSION, 0, 0, 0]) + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def decode(data: bytes) -> Snapshot:
+    """Raises LogError when it is not whole."""
+    if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
+        raise LogError("is no snapshot")
+    if data[4] != VERSION:
+        raise LogError(f"is a snapshot of version {data[4]}, which this Penstock does not know")
+    if int.from_bytes(data[8:12], "little") != zlib.crc32(memoryview(data)[CRC_FROM:]):
+        raise LogError("the checksum does not fit")
+    place = HEADER_SIZE + int.from_bytes(data[12:16], "little")
+    text = orjson.loads(data[HEADER_SIZE:place])
+    queues: list[QueueImage] = []
+    for item in text["queues"]:
+        spans: list[Span] = []
+        for first, count, size, length in item["spans"]:
+            spans.append(Span(first, count, size, data[place : place + length]))
+            place += length
+        placed = data[place : place + item["placed"]]
+        place += item["placed"]
+        queues.append(
+            QueueImage(
+                _bytes(item["name"]),
+                tuple([_bytes(event) for event in item["events"]]),
+                tuple([_bytes(pattern) for pattern in item["patterns"]]),
+                item["expires_after"],
+                spans,
+                placed,
+            )
+        )
+    snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
+    snapshot.segments = [str(segment) for segment in text["segments"]]
+    return snapshot
+
+
+def snapshot_name(position: int) -> str:
+    return f"{position:020d}{SNAPSHOT_SUFFIX}"
+
+
+def snapshots_of(disk: Disk) -> list[str]:
+    """The names of the snapshot files, oldest first."""
+    return sorted([name for name in disk.names() if name.endswith(SNAPSHOT_SUFFIX)])
+
+
+def read_snapshot(disk: Disk, name: str) -> Snapshot:
+    """Raises LogError when it is not whole."""
+    with disk.read(name) as file:
+        data = file.read()
+    try:
+        return decode(data)
+    except (LogError, ValueError, KeyError, TypeError) as error:
+        raise LogError(f"{disk.directory / name}: {error}") from error
+
+
+def write_snapshot(disk: Disk, name: str, data: bytes) -> None:
+    """The file is on the disk when this comes back, and so is its name; the oldest ones are gone."""
+    write_whole(disk, name, data)
+    disk.sync_directory()
+    for old in snapshots_of(disk)[:-KEPT]:
+        disk.remove(old)
+    disk.sync_directory()
+
+
+def _text(name: bytes) -> str:
+    return name.decode("latin-1")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("latin-1")

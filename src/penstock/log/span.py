@@ -1,0 +1,272 @@
+"""Offsets of messages that a queue owes and nobody holds in memory: what is left of a message that is not there.
+
+A span is an ordered stretch of a queue. Most are consecutive offsets and cost a handful of numbers however long they
+are; others list their offsets, eight bytes each. A message that was out before also has a place of its own (see
+`core.backlog`), so a stretch with such messages lists four numbers for each.
+
+Spans are taken from the front as a queue is read. While a log is replayed they are also settled in the middle; what is
+settled there is marked dead until the span is used up.
+"""
+
+from typing import Final
+
+from librt.strings import BytesWriter, read_i64_le, write_i64_le
+from mypy_extensions import i64
+
+SPAN_LENGTH: Final = 4096  # how many offsets a listing span has at most
+RUN_WORTH: Final = 512  # consecutive offsets that are worth a span of their own
+WIDE_PIECE: Final = 64  # fewer offsets than this between two messages with places are listed with them
+
+
+class Span:
+    """`count` offsets in order; those before `start`, and those marked dead, are gone."""
+
+    def __init__(self, first: int, count: int, size: int, offsets: bytes = b"", places: bytes = b"") -> None:
+        self.first = first  # the first offset
+        self.count = count
+        self.size = size  # bytes of the messages that are left, about
+        self.offsets = offsets  # i64 each; nothing when they are consecutive
+        self.places = places  # (retry, bound, serial), i64 each; nothing when all are fresh
+        self.start = 0
+        self.live = count
+        self.dead: bytearray | None = None
+
+    def __repr__(self) -> str:
+        kind = "places" if self.places else "offsets" if self.offsets else "run"
+        return f"<Span {kind} from {self.first}, {self.live} of {self.count}, {self.size} bytes>"
+
+    def offset(self, index: int) -> int:
+        if self.offsets:
+            return int(read_i64_le(self.offsets, 8 * i64(index)))
+        return self.first + index
+
+    def retry(self, index: int) -> int:
+        return int(read_i64_le(self.places, 24 * i64(index))) if self.places else 0
+
+    def bound(self, index: int) -> int:
+        return int(read_i64_le(self.places, 24 * i64(index) + 8)) if self.places else self.offset(index)
+
+    def serial(self, index: int) -> int:
+        return int(read_i64_le(self.places, 24 * i64(index) + 16)) if self.places else 0
+
+    def is_dead(self, index: int) -> bool:
+        return index < self.start or (self.dead is not None and self.dead[index] != 0)
+
+    def last(self) -> int:
+        """The last offset; of fresh messages, the largest."""
+        return self.offset(self.count - 1)
+
+    def index_of(self, offset: int) -> int:
+        """Where the first offset stands that is not before this one. Of fresh messages only."""
+        if not self.offsets:
+            return min(max(offset - self.first, 0), self.count)
+        low: i64 = 0
+        high: i64 = self.count
+        wanted: i64 = offset
+        data = self.offsets
+        while low < high:
+            middle = (low + high) // 2
+            if read_i64_le(data, 8 * middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return int(low)
+
+    def kill(self, index: int) -> None:
+        """The message there is settled."""
+        if self.is_dead(index):
+            return
+        self.size -= self.size // self.live
+        self.live -= 1
+        if index == self.start:
+            self.start += 1
+            if self.dead is not None:
+                while self.start < self.count and self.dead[self.start]:
+                    self.start += 1
+        else:
+            if self.dead is None:
+                self.dead = bytearray(self.count)
+            self.dead[index] = 1
+
+    def settle(self, first: int, end: int) -> int:
+        """Kill the offsets from `first` up to, and without, `end`; how many there were. Of fresh messages only."""
+        index = max(self.index_of(first), self.start)
+        stop = self.index_of(end)
+        before = self.live
+        if index == self.start and self.dead is None:
+            gone = max(stop - index, 0)
+            if gone:
+                self.size -= self.size // self.live * gone
+                self.live -= gone
+                self.start = stop
+        else:
+            while index < stop:
+                self.kill(index)
+                index += 1
+        return before - self.live
+
+    def has(self, offset: int) -> bool:
+        """Whether the offset is in it and alive. Of fresh messages only."""
+        index = self.index_of(offset)
+        return index < self.count and self.offset(index) == offset and not self.is_dead(index)
+
+    def bounds(self) -> tuple[int, int]:
+        """The smallest and the largest offset that is left."""
+        if not self.places:
+            return self.offset(self.start), self.last()
+        left = [self.offset(index) for index in range(self.start, self.count)]
+        return min(left), max(left)
+
+    def trimmed(self) -> "list[Span]":
+        """The same without what is gone."""
+        if self.live == 0:
+            return []
+        if self.live == self.count:
+            return [self]
+        if self.live == self.count - self.start:
+            return [_cut(self, self.start, self.count)]
+        builder = SpanBuilder()
+        each = self.size // self.live
+        for index in range(self.start, self.count):
+            if not self.is_dead(index):
+                builder.add(self.offset(index), self.retry(index), self.bound(index), self.serial(index), each)
+        return builder.finish()
+
+
+class SpanBuilder:
+    """Makes spans of messages that come in their order."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self._run_first = 0
+        self._run_count = 0
+        self._run_size = 0
+        # What is listed so far.
+        self._first = 0
+        self._listed = 0
+        self._size = 0
+        self._wide = False
+        self._offsets = BytesWriter()
+        self._places = BytesWriter()
+
+    def add_run(self, first: int, count: int, size: int) -> None:
+        """Fresh messages with consecutive offsets."""
+        if self._run_count and first == self._run_first + self._run_count:
+            self._run_count += count
+            self._run_size += size
+        else:
+            self._end_run()
+            self._run_first = first
+            self._run_count = count
+            self._run_size = size
+
+    def add(self, offset: int, retry: int, bound: int, serial: int, size: int) -> None:
+        """One message with its place."""
+        if retry == 0 and serial == 0 and bound == offset:
+            self.add_run(offset, 1, size)
+            return
+        self._end_run()
+        if not self._wide:
+            if self._listed > WIDE_PIECE:
+                self._end_list()
+            else:
+                self._widen()
+        self._list(offset, retry, bound, serial)
+        self._size += size
+
+    def add_span(self, span: Span) -> None:
+        """A span that was made before, as it is."""
+        self._end_run()
+        self._end_list()
+        self.spans.append(span)
+
+    def finish(self) -> list[Span]:
+        self._end_run()
+        self._end_list()
+        spans = self.spans
+        self.spans = []
+        return spans
+
+    def _end_run(self) -> None:
+        """List the offsets of the run, unless there are so many that they are worth a span of their own."""
+        count = self._run_count
+        if count == 0:
+            return
+        self._run_count = 0
+        first = self._run_first
+        if count >= RUN_WORTH or (self._wide and count > WIDE_PIECE):
+            self._end_list()
+            self.spans.append(Span(first, count, self._run_size))
+            return
+        for offset in range(first, first + count):
+            self._list(offset, 0, offset, 0)
+        self._size += self._run_size
+
+    def _list(self, offset: int, retry: int, bound: int, serial: int) -> None:
+        if self._listed >= SPAN_LENGTH:
+            self._end_list()
+        if retry or serial or bound != offset:
+            self._widen()
+        if self._listed == 0:
+            self._first = offset
+        write_i64_le(self._offsets, i64(offset))
+        if self._wide:
+            self._place(retry, bound, serial)
+        self._listed += 1
+
+    def _widen(self) -> None:
+        if not self._wide:
+            self._wide = True
+            offsets = self._offsets.getvalue()
+            for index in range(self._listed):
+                self._place(0, int(read_i64_le(offsets, 8 * i64(index))), 0)
+
+    def _place(self, retry: int, bound: int, serial: int) -> None:
+        write_i64_le(self._places, i64(retry))
+        write_i64_le(self._places, i64(bound))
+        write_i64_le(self._places, i64(serial))
+
+    def _end_list(self) -> None:
+        if self._listed:
+            offsets = self._offsets.getvalue()
+            last = int(read_i64_le(offsets, 8 * i64(self._listed - 1)))
+            if not self._wide and last - self._first + 1 == self._listed:
+                offsets = b""
+            self.spans.append(Span(self._first, self._listed, self._size, offsets, self._places.getvalue()))
+            self._clear()
+
+    def _clear(self) -> None:
+        self._first = 0
+        self._listed = 0
+        self._size = 0
+        self._wide = False
+        self._offsets = BytesWriter()
+        self._places = BytesWriter()
+
+
+def split(span: Span, offset: int) -> tuple[Span | None, Span | None]:
+    """A span of fresh messages, cut behind an offset: up to it, and the rest."""
+    index = max(span.index_of(offset + 1), span.start)
+    front = _cut(span, span.start, index) if index > span.start else None
+    back = _cut(span, index, span.count) if index < span.count else None
+    return front, back
+
+
+def _cut(span: Span, begin: int, end: int) -> Span:
+    """Some of a span; what is dead in it stays so."""
+    count = end - begin
+    dead = span.dead[begin:end] if span.dead is not None else None
+    live = count if dead is None else dead.count(0)
+    size = span.size // span.live * live if span.live else 0
+    if span.offsets:
+        offsets, places = span.offsets[8 * begin : 8 * end], span.places[24 * begin : 24 * end]
+        part = Span(span.offset(begin), count, size, offsets, places)
+    else:
+        part = Span(span.first + begin, count, size)
+    if live != count:
+        part.dead = dead
+        part.live = live
+        if dead is not None:
+            while part.start < count and dead[part.start]:
+                part.start += 1
+    return part

@@ -1,0 +1,78 @@
+"""Snapshots of a running broker, and what they make possible: a quick start, and history that does not grow for ever.
+
+    loop      between two segments: capture ──► wait until the log is durable that far ──┐
+    thread                                              write the file, trim the log ◄───┘
+
+What goes wrong here is reported and tried again with the next segment. Nothing depends on it but time and room.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from penstock.core.broker import Broker
+from penstock.core.capture import capture
+from penstock.errors import LogError
+from penstock.log.disk import Disk
+from penstock.log.durable import DurableLog
+from penstock.log.retention import Retention
+from penstock.log.segments import segments_of
+from penstock.log.snapshot import Snapshot, encode, snapshot_name, write_snapshot
+
+Report = Callable[[str, str, dict[str, object]], None]
+
+
+class Snapshots:
+    def __init__(self, disk: Disk, log: DurableLog, retention: Retention, report: Report) -> None:
+        self.disk = disk
+        self.log = log
+        self.retention = retention
+        self.report = report
+        self.taken_at_position = -1  # of the last one
+        self.size = 0  # of the last one
+        self._waiting: tuple[Snapshot, list[tuple[int, int]]] | None = None
+        self._bytes_at = 0  # `log.bytes_closed` when the last one was taken
+        self._thread = ThreadPoolExecutor(1, "snapshots")
+
+    def is_due(self) -> bool:
+        """A snapshot should not be more to write than the log it saves from being read."""
+        log = self.log
+        return (
+            self._waiting is None
+            and log.is_between_segments()
+            and log.position > self.taken_at_position
+            and log.bytes_closed - self._bytes_at >= max(log.segment_bytes_max, self.size)
+        )
+
+    def take(self, broker: Broker, now: int) -> None:
+        """Note the state; it is written when the log is durable up to it."""
+        self._waiting = (capture(broker, now), broker.owed_ranges())
+        self.taken_at_position = broker.log.position
+        self._bytes_at = self.log.bytes_closed
+
+    def on_durable(self) -> None:
+        waiting = self._waiting
+        if waiting is not None and self.log.durable >= waiting[0].position:
+            self._waiting = None
+            self._thread.submit(self.write, waiting[0], waiting[1])
+
+    def stop(self, broker: Broker, now: int) -> None:
+        """A last one, so that the next start has nothing to read. The log is durable to its end by now."""
+        self._thread.shutdown(wait=True)
+        if broker.log.position > self.taken_at_position or self._waiting is not None:
+            self.take(broker, now)
+            assert self._waiting is not None
+            self.write(*self._waiting)
+
+    def write(self, snapshot: Snapshot, owed: list[tuple[int, int]]) -> None:
+        try:
+            snapshot.segments = [s for s in segments_of(self.disk) if s < snapshot_name(snapshot.position)]
+            data = encode(snapshot)
+            write_snapshot(self.disk, snapshot_name(snapshot.position), data)
+            self.size = len(data)
+            gone = self.retention.trim(owed, snapshot.taken_at)
+        except (OSError, LogError) as error:
+            self.report("warning", "log.snapshot_failed", {"position": snapshot.position, "reason": str(error)})
+            return
+        self.report("info", "log.snapshot", {"position": snapshot.position, "bytes": len(data)})
+        if gone:
+            self.report("info", "log.trimmed", {"segments": len(gone), "first": gone[0], "last": gone[-1]})
