@@ -122,8 +122,7 @@ class Session:
 
     def pause(self) -> None:
         """The socket takes no more: no deliveries until `resume`."""
-        for subscription in self.subscriptions():
-            self.broker.suspend(subscription)
+        self.suspend_all()
 
     def resume(self) -> None:
         if not self.closing:
@@ -133,6 +132,7 @@ class Session:
     def end(self, now: int) -> None:
         """The connection is gone: its consumers end, what they held goes back."""
         self.over = True
+        self.suspend_all()  # what one of them gives back is not for another that goes as well
         for subscription in self.subscriptions():
             self.broker.cancel(subscription, now)
         self.outbox = BytesWriter()
@@ -158,6 +158,11 @@ class Session:
     def subscriptions(self) -> list[Subscription]:
         """The consumers of this client."""
         return []
+
+    def suspend_all(self) -> None:
+        """Give none of the consumers anything for now."""
+        for subscription in self.subscriptions():
+            self.broker.suspend(subscription)
 
     def send(self, data: bytes) -> None:
         """Answer now."""
@@ -230,8 +235,7 @@ class Session:
         """Close once what is in the outbox is written. What came after that would be lost, so nothing does."""
         if not self.closing:
             self.closing = True
-            for subscription in self.subscriptions():
-                self.broker.suspend(subscription)
+            self.suspend_all()
             if len(self.outbox) == 0:
                 self.hub.dirty.append(self)
 
