@@ -347,6 +347,7 @@ class SmqsSession(Session):
             self.quiet_time = None
         self.now = now
         self.complained = False
+        self.suspend_all()  # a count that was left behind must not bring more
         rest = b"" if self.closing else self.lines.take_rest()
         if rest.startswith(b"D:"):
             self._run([rest])
@@ -366,7 +367,6 @@ class SmqsSession(Session):
     def _lose_undone(self) -> None:
         broker = self.broker
         for consumer in self.own.values():
-            broker.suspend(consumer)
             for delivery in consumer.held():
                 broker.accept(delivery)
 
