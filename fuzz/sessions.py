@@ -11,8 +11,8 @@ consume as one should, under names that no input can hold. Throughout:
     nothing is taken in while the disk is full.
  4. No session keeps more input than a line or frame may have, nor more output than its outbox may hold, apart from
     answers, which are bounded by the input they answer.
- 5. A session that hung up executes nothing more, is given nothing more, and one that has ended says nothing more. What
-    it has to confirm is confirmed, also where the disk takes its time.
+ 5. A session that hung up executes nothing more, is given nothing more, and one that has ended says nothing more and
+    was given nothing while it ended. What it has to confirm is confirmed, also where the disk takes its time.
  6. Whoever may be given a message stands in line, and nobody stands in line while there is something for him.
  7. When all have left: no session, subscription, timer or waiting request is left, nothing is unacked, and a replay of
     the log gives the same durable state.

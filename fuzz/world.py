@@ -15,6 +15,7 @@ from penstock.core.subscription import Subscription
 from penstock.message import Message
 from penstock.wire.mqks.session import Mqks, MqksSession
 from penstock.wire.mqmq.session import Mqmq, MqmqSession
+from penstock.wire.named import NamingSession
 from penstock.wire.rq.session import Rq, RqSession
 from penstock.wire.session import Dialect, Hub, Options, Receipt, Session
 from penstock.wire.sevx.session import Sevx, SevxSession
@@ -103,7 +104,12 @@ class Client:
 
     def end(self) -> None:
         self.world.drop(self)
+        session = self.current()
+        outbox = session.outbox
+        before = len(outbox)
         self.session.end(self.world.now)
+        # An RQ client may still be answered: what it gives back may be a request of its own, for another to take.
+        assert len(outbox) == before or isinstance(session, RqSession), f"{session.protocol}: given more when it left"
 
 
 class World:
@@ -203,6 +209,9 @@ class World:
             assert subscription.in_flight <= limits.unacked_max
             assert len(subscription.name) <= limits.name_size_max + len(session.peer) + 1
             assert len(subscription.held()) == subscription.in_flight
+        if isinstance(session, NamingSession) and not session.closing:
+            suspended = {consumer for consumer in session.own.values() if consumer.suspended}
+            assert set(session.halted) == suspended, "keeps a consumer that has ended, or forgets one that waits"
 
     def check_outboxes(self) -> None:
         for client in self.clients.values():

@@ -66,9 +66,15 @@ def test_no_request_is_cut_by_the_separator_of_steps() -> None:
     [
         (lambda world: count_a_byte_more(world), "counts 1 bytes and holds 0"),
         (lambda world: world.clients.clear(), "nobody owns"),
-        (lambda world: forget_to_resume(world), "forgotten"),
+        (lambda world: forget_to_resume(world), "mqks: forgotten"),
+        (lambda world: suspend_unnoticed(world), "forgets one that waits"),
     ],
-    ids=["a byte too many", "a session without owner", "a consumer that is never resumed"],
+    ids=[
+        "a byte too many",
+        "a session without owner",
+        "a consumer that is never resumed",
+        "a consumer that nobody will resume",
+    ],
 )
 def test_a_broken_rule_is_noticed(harm, rule) -> None:
     world = World(Limits(), Options())
@@ -91,8 +97,13 @@ def count_a_byte_more(world: World) -> None:
 
 
 def forget_to_resume(world: World) -> None:
-    queue = world.broker.queues[b"q0"]
-    world.broker.suspend(queue.subscriptions[0])
+    suspend_unnoticed(world)
+    consumer = world.mqks.consumers[b"c0"]
+    consumer.owner.halted[consumer] = None
+
+
+def suspend_unnoticed(world: World) -> None:
+    world.broker.suspend(world.mqks.consumers[b"c0"])
 
 
 def test_a_failing_input_is_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:

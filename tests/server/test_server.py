@@ -346,3 +346,21 @@ def test_a_port_that_is_taken_is_one_clear_line(broker: RunningBroker) -> None:
     assert done.stdout == ""
     assert f"cannot listen for mqks on 127.0.0.1:{broker.ports['mqks']}" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_half_closed_consumer_is_given_no_more_than_it_hears(start_broker: Start) -> None:
+    """With room for one message at a time, more would be taken from the queue when the last of them was written."""
+    broker = start_broker(outbox_bytes_max=1)
+    for _ in range(20):
+        publisher = broker.connect("mqks")
+        publisher.send(b"a consume q e\nr delete_consumer --confirm a\n")
+        assert publisher.line() == b"r ok "
+        publisher.send(b"".join(b"m publish e %d\n" % number for number in range(50)) + b"r ping x\n")
+        assert publisher.line() == b"r ok x"
+        client = broker.connect("mqks")
+        client.send(b"c consume q e\n")
+        client.sock.shutdown(socket.SHUT_WR)
+        assert client.closed_by_peer()
+        assert broker.call(lambda: broker.node.broker.queues[b"q"].ready) == 50 - client.buffer.count(b"\n")
+        publisher.send(b"r delete_queue --confirm q\n")
+        assert publisher.line() == b"r ok "

@@ -169,6 +169,7 @@ class Connection(asyncio.Protocol):
         self.reading_pauses = 0  # for how many reasons nothing is read right now
         self.writing_paused = False
         self.unread = False  # the peer asks and does not read the answers
+        self.half_closed = False  # the peer says no more
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
@@ -227,6 +228,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """A half-closed connection counts as closed: what was asked is answered, nothing more is given."""
+        self.half_closed = True
         self.write_outbox()
         if self.session is not None and self.session.unconfirmed:
             self.session.hang_up()
@@ -275,7 +277,7 @@ class Connection(asyncio.Protocol):
             if self.writing_paused and not self.unread and self.transport.get_write_buffer_size() > UNREAD_MAX:
                 self.unread = True
                 self.pause_reading()
-            if full and not self.writing_paused:
+            if full and not self.writing_paused and not self.half_closed:
                 # The outbox was the limit, not the socket: nobody else will say that there is room again.
                 session.resume()
                 if session.outbox_size:

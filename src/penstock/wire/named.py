@@ -45,7 +45,7 @@ class NamingSession(Session):
         self.own: dict[bytes, NamedConsumer] = {}
         self.blocked = False  # the socket takes no more
         self.overrun = 0  # bytes of messages given out since then
-        self.halted: list[NamedConsumer] = []  # suspended until there is room
+        self.halted: dict[NamedConsumer, None] = {}  # suspended until there is room, longest first
 
     def start(self, queue: bytes, consumer: NamedConsumer) -> None:
         """Begin to consume, in place of the consumer that had this name."""
@@ -55,6 +55,10 @@ class NamingSession(Session):
             former.owner.forget(former)
         self.own[name] = consumer
         self.consumers[name] = consumer
+        if self.blocked or self.outbox_size >= self.outbox_max:
+            # Given one message each, a client that reads nothing could start consumers until it has them all.
+            consumer.suspended = True
+            self.halted[consumer] = None
         self.broker.subscribe(queue, consumer, former, self.now)
 
     def stop(self, name: bytes) -> None:
@@ -75,6 +79,7 @@ class NamingSession(Session):
             del self.consumers[consumer.name]
         if self.own.get(consumer.name) is consumer:
             del self.own[consumer.name]
+        self.halted.pop(consumer, None)
 
     def subscriptions(self) -> list[Subscription]:
         return list(self.own.values())
@@ -88,14 +93,14 @@ class NamingSession(Session):
     #
     # A client may have thousands of consumers, and the socket may fill up and empty again many times a second. So a
     # consumer is suspended only when it is given a message there is no room for, which is one each at most; should
-    # even that be much, all are suspended, once.
+    # even that be much, all are suspended, once. One that is started meanwhile begins suspended.
 
     def pause(self) -> None:
         self.blocked = True
 
     def halt(self, consumer: NamedConsumer, size: int) -> None:
         """The consumer is about to be suspended, by what it answers to its queue."""
-        self.halted.append(consumer)
+        self.halted[consumer] = None
         if self.blocked:
             before = self.overrun
             self.overrun += size
@@ -107,17 +112,15 @@ class NamingSession(Session):
             for consumer in self.own.values():
                 if not consumer.suspended:
                     self.broker.suspend(consumer)
-                    self.halted.append(consumer)
+                    self.halted[consumer] = None
 
     def resume(self) -> None:
         if self.closing:
             return
         self.blocked = False
         self.overrun = 0
-        halted = self.halted
-        self.halted = []
-        for place, consumer in enumerate(halted):
+        for consumer in list(self.halted):
             if self.outbox_size >= self.outbox_max:
-                self.halted = halted[place:] + self.halted
                 break
+            del self.halted[consumer]  # it may come back, behind the others
             self.broker.resume(consumer)

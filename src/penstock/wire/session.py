@@ -19,6 +19,7 @@ from penstock.core.subscription import Subscription
 from penstock.errors import Refused
 from penstock.message import Message
 from penstock.wire.ids import ERROR_ID_LENGTH, IdSource, random_id
+from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals
 
 # Whether the first bytes of a connection are this protocol's.
 NO: Final = 0
@@ -102,7 +103,8 @@ class Session:
         self.over = False  # the connection is gone
         self.successor: Session | None = None  # takes this one's place at its connection
         self.now = 0  # when the present read came in
-        self.errors = 0
+        self.errors = 0  # requests that were refused
+        self.refusals = Refusals()
         hub.sessions[self] = None
 
     # -- what the owner of the socket calls -------------------------------------------------------------------------
@@ -122,8 +124,7 @@ class Session:
 
     def pause(self) -> None:
         """The socket takes no more: no deliveries until `resume`."""
-        for subscription in self.subscriptions():
-            self.broker.suspend(subscription)
+        self.suspend_all()
 
     def resume(self) -> None:
         if not self.closing:
@@ -133,10 +134,13 @@ class Session:
     def end(self, now: int) -> None:
         """The connection is gone: its consumers end, what they held goes back."""
         self.over = True
+        self.suspend_all()  # what one of them gives back is not for another that goes as well
         for subscription in self.subscriptions():
             self.broker.cancel(subscription, now)
         self.outbox = BytesWriter()
         self.hub.sessions.pop(self, None)
+        self.tell_ids()
+        self.tell_counted()
 
     def owes(self) -> bool:
         """Whether something is under way that a stopping broker should wait for, besides what is in the outbox."""
@@ -158,6 +162,11 @@ class Session:
     def subscriptions(self) -> list[Subscription]:
         """The consumers of this client."""
         return []
+
+    def suspend_all(self) -> None:
+        """Give none of the consumers anything for now."""
+        for subscription in self.subscriptions():
+            self.broker.suspend(subscription)
 
     def send(self, data: bytes) -> None:
         """Answer now."""
@@ -210,28 +219,61 @@ class Session:
             raise
 
     def fail(self, reason: str, request: bytes) -> bytes:
-        """Log what went wrong under a new error id, and give that id."""
+        """Log what went wrong under a new error id, and give that id, for the client to be told.
+
+        Whoever calls this sees to it that `tell_ids` is called at the end of the read.
+        """
         error_id = random_id(ERROR_ID_LENGTH)
-        self.errors += 1
-        self.hub.report(
-            "warning",
-            "request.refused",
-            {
-                "error_id": error_id.decode(),
-                "reason": reason,
-                "protocol": self.protocol,
-                "peer": self.peer,
-                "request": request[:200].decode("utf-8", "backslashreplace"),
-            },
-        )
+        if self._is_in_full():
+            self._tell_in_full(error_id, reason, request)
+        elif self.refusals.add_id(reason[:TEXT_SIZE_MAX], error_id.decode()):
+            self.tell_ids()
         return error_id
+
+    def complain(self, reason: str, request: bytes) -> None:
+        """Log what went wrong, where the protocol has no way to tell the client an id."""
+        if self._is_in_full():
+            self._tell_in_full(random_id(ERROR_ID_LENGTH), reason, request)
+        else:
+            self.refusals.counted += 1
+
+    def tell_ids(self) -> None:
+        """Log the error ids that clients were given and that were not told in full."""
+        if self.refusals.ids:
+            self._tell_more({"error_ids": self.refusals.take_ids()})
+
+    def tell_counted(self) -> None:
+        """Log how many were refused without a word about each."""
+        if self.refusals.counted:
+            self._tell_more({"count": self.refusals.take_counted()})
+
+    def _is_in_full(self) -> bool:
+        self.errors += 1
+        refusals = self.refusals
+        if refusals.enter(self.now):
+            self.tell_counted()
+        return refusals.may_tell_in_full()
+
+    def _tell_in_full(self, error_id: bytes, reason: str, request: bytes) -> None:
+        details: dict[str, object] = {
+            "error_id": error_id.decode(),
+            "reason": reason[:TEXT_SIZE_MAX],
+            "protocol": self.protocol,
+            "peer": self.peer,
+            "request": request[:TEXT_SIZE_MAX].decode("utf-8", "backslashreplace"),
+        }
+        self.hub.report("warning", "request.refused", details)
+
+    def _tell_more(self, details: dict[str, object]) -> None:
+        details["protocol"] = self.protocol
+        details["peer"] = self.peer
+        self.hub.report("warning", "requests.refused", details)
 
     def hang_up(self) -> None:
         """Close once what is in the outbox is written. What came after that would be lost, so nothing does."""
         if not self.closing:
             self.closing = True
-            for subscription in self.subscriptions():
-                self.broker.suspend(subscription)
+            self.suspend_all()
             if len(self.outbox) == 0:
                 self.hub.dirty.append(self)
 

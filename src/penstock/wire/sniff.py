@@ -94,6 +94,6 @@ class Listening(Session):
 
     def _turn_away(self, reason: str) -> None:
         self.broker.deadlines.cancel(self.rest)
-        self.fail(reason, self.head)
+        self.complain(reason, self.head)
         self.head = b""
         self.hang_up()

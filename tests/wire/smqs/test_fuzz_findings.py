@@ -26,3 +26,14 @@ def test_an_unfinished_line_that_only_looks_like_a_message_is_not_answered_at_th
     client.feed(b'M0::""')
     client.end()
     assert client.session.outbox_size == 0
+
+
+def test_a_count_that_a_client_leaves_behind_brings_it_no_further_message() -> None:
+    """It would go back at once, with a try counted that nobody made."""
+    world = make_world(unacked_max=1)
+    world.connect("smqs", "smqs", "producer").feed(b"M:q:1\nM:q:2\n")
+    client = world.connect("smqs", "smqs", "peer")
+    client.feed(b"C:q\n")
+    client.feed(b"D:q:1")
+    client.end()
+    assert [(message.body, retry) for message, retry in world.broker.queues[b"q"].contents()] == [(b"2", 0)]

@@ -107,13 +107,14 @@ class MqksSession(NamingSession):
         if self.fresh and lines:
             self.fresh = False
             if looks_like_http(lines[0]):
-                self.fail("an HTTP request on the MQKS port", lines[0])
+                self.complain("an HTTP request on the MQKS port", lines[0])
                 self.hang_up()
                 return
         self._run(lines)
         if self.lines.fault:
             self.send(encode_error(NOBODY, self.fail(self.lines.fault, b"")))
             self.hang_up()
+        self.tell_ids()
 
     def _run(self, lines: list[bytes]) -> None:
         broker = self.broker

@@ -163,7 +163,7 @@ class MqmqSession(Session):
             self._run()
         except ProtocolError as error:
             # The client is out of step: whatever an answer said, it would be taken for something else.
-            self.fail(error.reason, b"")
+            self.complain(error.reason, b"")
             self.hang_up()
         if self.closing:
             self.decoder.clear()
@@ -245,7 +245,7 @@ class MqmqSession(Session):
     # -- refusals ---------------------------------------------------------------------------------------------------
 
     def _refuse(self, error_type: bytes, reason: str, request: bytes) -> None:
-        self.fail(reason, request)
+        self.complain(reason, request)
         self.send(encode_error(error_type))
 
     def _refuse_name(self, request: Request) -> None:

@@ -189,7 +189,7 @@ class RqSession(Session):
     def _past_http(self, head: bytes) -> bytes:
         """The beginning of the connection, or nothing while it could be, or when it is, that of an HTTP request."""
         if head.startswith(HTTP_BEGINNINGS):
-            self.fail("an HTTP request on the RQ port", head)
+            self.complain("an HTTP request on the RQ port", head)
             self.hang_up()
             return b""
         for beginning in HTTP_BEGINNINGS:
@@ -202,7 +202,7 @@ class RqSession(Session):
     def _break_off(self, reason: str) -> None:
         """The stream cannot be read on. A request whose ID and QUEUE are known by then is at least told so."""
         fields = self.decoder.fields
-        self.fail(reason, fields.queue)
+        self.complain(reason, fields.queue)
         if fields.id >= 0 and self._queue_of(fields):
             self.send(encode_undelivered(fields.id))
         self.parting = True
@@ -252,12 +252,12 @@ class RqSession(Session):
         payload = fields.payload
         queue = self._queue_of(fields)
         if not payload or not queue:
-            self.fail("BROADCAST needs QUEUE or a QUEUEID of ours, and a PAYLOAD that is not empty", queue)
+            self.complain("BROADCAST needs QUEUE or a QUEUEID of ours, and a PAYLOAD that is not empty", queue)
             return
         try:
             self.broker.broadcast(queue, Message(self.hub.ids.next(), queue, payload, self.now, PROTOCOL))
         except Refused as refusal:
-            self.fail(str(refusal), queue)
+            self.complain(str(refusal), queue)
 
     def send_reply(self, id: int, body: bytes) -> None:
         if self.replies or self.outbox_size >= self.outbox_max:
@@ -287,7 +287,7 @@ class RqSession(Session):
         return ""
 
     def _refuse(self, fields: Fields, reason: str) -> None:
-        self.fail(reason, fields.queue)
+        self.complain(reason, fields.queue)
         self.send(encode_undelivered(fields.id) if fields.id >= 0 else NOBODY_UNDELIVERED)
 
     def _queue_of(self, fields: Fields) -> bytes:
@@ -300,7 +300,7 @@ class RqSession(Session):
         """Answered with CONSUMING once the queue is really served, and only once. There is no way to say no."""
         queue = self._queue_of(fields)
         if not queue or self.parting:
-            self.fail("CONSUME after CLOSING" if self.parting else "CONSUME needs a QUEUE", queue)
+            self.complain("CONSUME after CLOSING" if self.parting else "CONSUME needs a QUEUE", queue)
             return
         consumer = self.consumers.get(queue)
         if consumer is not None:
@@ -318,7 +318,7 @@ class RqSession(Session):
         try:
             self.broker.declare(queue)
         except Refused as refusal:
-            self.fail(str(refusal), queue)  # before it gets a number: names that are not taken must not pile up
+            self.complain(str(refusal), queue)  # before it gets a number: names that are not taken must not pile up
             return
         consumer = Consumer(self, queue, self._number_of(queue), fields.exclusive)
         consumer.allow(fields)
@@ -342,7 +342,7 @@ class RqSession(Session):
             self.broker.subscribe(queue, consumer, None, self.now)
         except Refused as refusal:
             del self.consumers[queue]
-            self.fail(str(refusal), queue)
+            self.complain(str(refusal), queue)
             return
         if not consumer.active:
             consumer.parked = True
@@ -365,7 +365,7 @@ class RqSession(Session):
             self._retire(consumer)
             self._review()
         elif not queue:
-            self.fail("CANCEL_QUEUE needs QUEUE, or a QUEUEID of ours", b"")
+            self.complain("CANCEL_QUEUE needs QUEUE, or a QUEUEID of ours", b"")
 
     def on_delivered(self, fields: Fields) -> None:
         id = self._known(fields.id)
@@ -381,12 +381,12 @@ class RqSession(Session):
         elif id >= 0:
             self._free(id)
         else:
-            self.fail("DELIVERED for an ID that is not open", b"%d" % fields.id)
+            self.complain("DELIVERED for an ID that is not open", b"%d" % fields.id)
 
     def on_reply(self, fields: Fields) -> None:
         id = self._known(fields.id)
         if id < 0:
-            self.fail("REPLY for an ID that is not open", b"%d" % fields.id)
+            self.complain("REPLY for an ID that is not open", b"%d" % fields.id)
             return
         delivery = self.unfinished.get(id)
         wanted = not (self.noreply and id in self.noreply)
@@ -401,7 +401,7 @@ class RqSession(Session):
         """The consumer cannot do it: somebody else may try."""
         id = self._known(fields.id)
         if id < 0:
-            self.fail("UNDELIVERED for an ID that is not open", b"%d" % fields.id)
+            self.complain("UNDELIVERED for an ID that is not open", b"%d" % fields.id)
             return
         delivery = self.unfinished.get(id)
         self._free(id)

@@ -170,7 +170,7 @@ class SevxSession(NamingSession):
             if self.fresh:
                 self.fresh = False
                 if looks_like_http(lines[0]):
-                    self.fail("an HTTP request on the SEVX port", lines[0])
+                    self.complain("an HTTP request on the SEVX port", lines[0])
                     self.hang_up()
                     return
             self._run(lines, is_clean)
@@ -179,6 +179,7 @@ class SevxSession(NamingSession):
         if self.lines.fault:
             self._refuse(self._new_id(), self.lines.fault, b"")
             self.hang_up()
+        self.tell_ids()
 
     def _run(self, lines: list[bytes], is_clean: bool) -> None:
         for line in lines:

@@ -118,7 +118,6 @@ class SmqsSession(Session):
         self.lines = LineBuffer(dialect.hub.limits.line_size_max)
         self.quiet_time: QuietTime | None = None  # made when a line is first left unfinished
         self.fresh = True
-        self.complained = False  # in this read
         self.own: dict[bytes, Consumer] = {}
         self.sole: Consumer | None = None  # the only one there is, while `order` is not kept
         self.order: deque[Delivery] | None = None
@@ -133,17 +132,16 @@ class SmqsSession(Session):
         if self.closing:
             return
         self.now = now
-        self.complained = False
         lines = self.lines.split(data)
         if lines:
             if self.fresh and looks_like_http(lines[0]):
-                self.fail("an HTTP request on the SMQS port", lines[0])
+                self.complain("an HTTP request on the SMQS port", lines[0])
                 self.hang_up()
                 return
             self.fresh = False
             self._run(lines)
         if self.lines.fault:
-            self.fail(self.lines.fault, b"")
+            self.complain(self.lines.fault, b"")
             self.hang_up()
         self._watch_rest(now)
 
@@ -164,7 +162,6 @@ class SmqsSession(Session):
         rest = self.lines.take_rest()
         if needs_no_end(rest):
             self.now = now
-            self.complained = False
             self.fresh = False
             self._run([rest])
         else:
@@ -181,7 +178,7 @@ class SmqsSession(Session):
                 try:
                     broker.put(queue, Message(ids.next(), queue, parts[2], now, PROTOCOL))
                 except Refused as refusal:
-                    self._complain(str(refusal), line)
+                    self.complain(str(refusal), line)
             elif len(parts) == 3 and parts[0] == DONE:
                 self.on_done(line, parts)
             else:
@@ -229,7 +226,7 @@ class SmqsSession(Session):
     def on_done(self, line: bytes, parts: list[bytes]) -> None:
         count = decode_count(parts[2]) if len(parts) == 3 else -1
         if count < 0:
-            self._complain("expected D:{queue}:{count}", line)
+            self.complain("expected D:{queue}:{count}", line)
             return
         order = self.order
         # What is out by now: accepting may bring more, which this count is not meant for.
@@ -289,7 +286,7 @@ class SmqsSession(Session):
             self.stats_owed += 1
 
     def _unknown(self, reason: str, line: bytes) -> None:
-        self._complain(reason, line)
+        self.complain(reason, line)
         if self._has_room():
             self.send(UNKNOWN_TYPE)
         else:
@@ -301,14 +298,6 @@ class SmqsSession(Session):
 
     def _stats(self) -> bytes:
         return encode_stats({name: queue.ready + queue.unacked for name, queue in self.broker.queues.items()})
-
-    def _complain(self, reason: str, line: bytes) -> None:
-        """Log the first thing wrong with a read and count the rest: bad lines come by the million too."""
-        if self.complained:
-            self.errors += 1
-        else:
-            self.complained = True
-            self.fail(reason, line)
 
     def pause(self) -> None:
         self.blocked = True
@@ -346,7 +335,7 @@ class SmqsSession(Session):
             self.broker.deadlines.cancel(self.quiet_time)
             self.quiet_time = None
         self.now = now
-        self.complained = False
+        self.suspend_all()  # a count that was left behind must not bring more
         rest = b"" if self.closing else self.lines.take_rest()
         if rest.startswith(b"D:"):
             self._run([rest])
@@ -361,12 +350,12 @@ class SmqsSession(Session):
             if len(parts) == 3 and parts[0] == MESSAGE and is_whole(parts[2]):
                 self._run([rest])
             else:
-                self.fail("the connection ended within a message", rest)
+                self.complain("the connection ended within a message", rest)
+            self.tell_counted()
 
     def _lose_undone(self) -> None:
         broker = self.broker
         for consumer in self.own.values():
-            broker.suspend(consumer)
             for delivery in consumer.held():
                 broker.accept(delivery)
 
