@@ -212,10 +212,10 @@ class World:
     def snapshot(self) -> None:
         """Note the state where a segment begins; it is written once the log is safe up to there."""
         self.end_turn()
-        if self.log.is_between_segments() and self.log.position > self.snapshots.taken_at_position:
+        if self.log.position > self.snapshots.taken_at_position:
+            self.log.end_segment()
             self.waiting = (capture(self.broker, self.now), self.broker.owed_ranges())
             self.snapshots.taken_at_position = self.log.position
-            self.flush()
 
     def page_out(self) -> None:
         """Memory is short."""

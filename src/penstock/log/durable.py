@@ -71,9 +71,10 @@ class DurableLog(Log):
             if self.pager is not None:
                 self.readable = next_offset
 
-    def is_between_segments(self) -> bool:
-        """Whether the next entry begins a segment: that is where a snapshot can be taken."""
-        return (not self.segment or self.segment_size >= self.segment_bytes_max) and self._writer.is_empty()
+    def end_segment(self) -> None:
+        """The next block begins a segment: that is where a snapshot can be taken. Call it when a block was closed."""
+        self.segment = ""
+        self._begin_block()
 
     def settled(self, ledger: Ledger, offset: int, how: int) -> None:
         self.position += 1

@@ -1,6 +1,6 @@
 """Snapshots of a running broker, and what they make possible: a quick start, and history that does not grow for ever.
 
-    loop      between two segments: capture ──► wait until the log is durable that far ──┐
+    loop      once a segment is full: capture ──► wait until the log is durable that far ──┐
     thread                                              write the file, trim the log ◄───┘
 
 What goes wrong here is reported and tried again with the next segment. Nothing depends on it but time and room.
@@ -15,7 +15,7 @@ from penstock.errors import LogError
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.retention import Retention
-from penstock.log.segments import segments_of
+from penstock.log.segments import position_of, segments_of
 from penstock.log.snapshot import Snapshot, encode, snapshot_name, write_snapshot
 
 Report = Callable[[str, str, dict[str, object]], None]
@@ -36,15 +36,11 @@ class Snapshots:
     def is_due(self) -> bool:
         """A snapshot should not be more to write than the log it saves from being read."""
         log = self.log
-        return (
-            self._waiting is None
-            and log.is_between_segments()
-            and log.position > self.taken_at_position
-            and log.bytes_closed - self._bytes_at >= max(log.segment_bytes_max, self.size)
-        )
+        return self._waiting is None and log.bytes_closed - self._bytes_at >= max(log.segment_bytes_max, self.size)
 
     def take(self, broker: Broker, now: int) -> None:
-        """Note the state; it is written when the log is durable up to it."""
+        """Note the state between two turns, and begin a segment; it is written when the log is durable up to it."""
+        self.log.end_segment()
         self._waiting = (capture(broker, now), broker.owed_ranges())
         self.taken_at_position = broker.log.position
         self._bytes_at = self.log.bytes_closed
@@ -53,7 +49,7 @@ class Snapshots:
         waiting = self._waiting
         if waiting is not None and self.log.durable >= waiting[0].position:
             self._waiting = None
-            self._thread.submit(self.write, waiting[0], waiting[1])
+            self._thread.submit(self._write, waiting[0], waiting[1])
 
     def stop(self, broker: Broker, now: int) -> None:
         """A last one, so that the next start has nothing to read. The log is durable to its end by now."""
@@ -63,9 +59,16 @@ class Snapshots:
             assert self._waiting is not None
             self.write(*self._waiting)
 
+    def _write(self, snapshot: Snapshot, owed: list[tuple[int, int]]) -> None:
+        """On the thread, where nobody would hear of an error."""
+        try:
+            self.write(snapshot, owed)
+        except Exception as error:
+            self.report("error", "log.snapshot_failed", {"position": snapshot.position, "reason": repr(error)})
+
     def write(self, snapshot: Snapshot, owed: list[tuple[int, int]]) -> None:
         try:
-            snapshot.segments = [s for s in segments_of(self.disk) if s < snapshot_name(snapshot.position)]
+            snapshot.segments = [s for s in segments_of(self.disk) if position_of(s) < snapshot.position]
             data = encode(snapshot)
             write_snapshot(self.disk, snapshot_name(snapshot.position), data)
             self.size = len(data)
