@@ -22,7 +22,9 @@ from penstock.log.check import Check, Damage
 from penstock.log.disk import Disk
 from penstock.log.port import Change
 from penstock.log.reader import LogReader, rows_of
+from penstock.log.recovery import read_gaps
 from penstock.log.segments import headers_of, segments_of
+from penstock.log.snapshot import snapshots_of
 from penstock.message import Message
 
 FOLLOW_SECONDS = 0.1
@@ -59,6 +61,8 @@ def info(directory: Directory, json: Json = False) -> None:
         "bytes": sum(segment.bytes for segment in found),
         "from": min((segment.since for segment in found if segment.since), default=0),
         "to": max((segment.until for segment in found), default=0),
+        "snapshots": snapshots_of(disk),
+        "trimmed_positions": [[gap.start, gap.end] for gap in read_gaps(disk) if gap.trimmed],
     }
     if json:
         print_json(total)
@@ -125,6 +129,8 @@ def _show_info(total: dict[str, object], found: list[SegmentInfo]) -> None:
     Console(highlight=False).print(table)
     say(f"{total['messages']} messages and {total['settlements']} settlements in {total['blocks']} blocks")
     say(f"next offset {total['next_offset']}, next position {total['position']}")
+    snapshots = total["snapshots"]
+    say(f"newest snapshot {snapshots[-1]}" if isinstance(snapshots, list) and snapshots else "no snapshot yet")
     if total["to"]:
         say(f"from {when(int(str(total['from'])))} to {when(int(str(total['to'])))}")
     if any(segment.unread for segment in found):
@@ -135,7 +141,8 @@ def verify(directory: Directory, json: Json = False) -> None:
     """Read every block, and replay the log to its end. Exit code 1 and a line for each damage when there is any."""
     check = Check(existing(directory))
     reason = _checked(check, "verify", is_replayed=True)
-    _report(check, reason, json)
+    faults = [f"{fault}: the next start reads more of the log instead" for fault in check.snapshots if fault]
+    _report(check, reason, json, faults)
     if check.damages or reason:
         raise typer.Exit(EXIT_FAILED)
 
@@ -242,6 +249,8 @@ def _report(check: Check, reason: str, json: bool, notes: list[str] | None = Non
                 "damages": [_damage_to_json(damage) for damage in check.damages],
                 "torn_end": None if check.torn is None else _damage_to_json(check.torn),
                 "replay": reason or "ok",
+                "trimmed_positions": [[gap.start, gap.end] for gap in check.gaps if gap.trimmed],
+                "snapshots": len(check.snapshots),
                 "notes": notes or [],
             }
         )
@@ -256,6 +265,9 @@ def _report(check: Check, reason: str, json: bool, notes: list[str] | None = Non
     for note in notes or []:
         say(note)
     say(f"{check.block_count} blocks, {check.message_count} messages in {len(check.segments)} segments are whole")
+    trimmed = sum(gap.end - gap.start for gap in check.gaps if gap.trimmed)
+    if trimmed:
+        say(f"{trimmed} older entries were trimmed: no queue owed them any more")
 
 
 def _damage_to_json(damage: Damage) -> dict[str, object]:

@@ -1,12 +1,14 @@
 """A log copied while it grows, and put back.
 
-Every prefix of a log is a log: a backup is the whole blocks up to the position where the log ended when it began. Each
-block is checked on the way, the copy is read back, and a small file beside the segments is written last. A directory
-without it is no backup.
+Every prefix of a log is a log: a backup is the whole blocks up to the position where the log ended when it began, and
+the snapshots from before that, which hold what trimmed history would have told. Gaps are copied last: history that is
+trimmed meanwhile may or may not be in the copy. Each block is checked on the way, the copy is read back, and a small
+file beside the segments is written last. A directory without it is no backup.
 """
 
 import os
 from collections.abc import Generator
+from contextlib import suppress
 from io import BufferedWriter
 from pathlib import Path
 from typing import Final
@@ -18,8 +20,9 @@ from penstock.log.check import Check
 from penstock.log.disk import Disk
 from penstock.log.files import sync_directory, write_synced
 from penstock.log.reader import Cursor, LogReader
-from penstock.log.recovery import GAPS_NAME
+from penstock.log.recovery import GAPS_NAME, find_start
 from penstock.log.segments import segments_of
+from penstock.log.snapshot import snapshots_of
 
 MANIFEST_NAME: Final = "backup.json"
 MANIFEST_VERSION: Final = 1
@@ -30,6 +33,7 @@ def back_up(directory: Path, target: Path) -> Generator[int, None, None]:
     position = LogReader(directory).end()[1]
     begin_empty(target)
     yield from _copy(directory, target, position)
+    find_start(Disk(target))
     end = checked(target)
     write_synced(
         target / MANIFEST_NAME, orjson.dumps({"version": MANIFEST_VERSION, "next_offset": end[0], "position": end[1]})
@@ -85,10 +89,11 @@ def size_of(directory: Path) -> int:
 
 
 def _copy(source: Path, target: Path, position: int) -> Generator[int, None, None]:
-    """Whole blocks up to a position, each file synced."""
-    gaps = source / GAPS_NAME
-    if gaps.exists():
-        write_synced(target / GAPS_NAME, gaps.read_bytes())
+    """Whole blocks up to a position, each file synced, with the snapshots from before that."""
+    for name in snapshots_of(Disk(source)):
+        if int(Path(name).stem) <= position:
+            with suppress(FileNotFoundError):  # the broker has newer ones by now
+                write_synced(target / name, (source / name).read_bytes())
     cursor = Cursor(Disk(source))
     segment = ""
     file: BufferedWriter | None = None
@@ -103,6 +108,9 @@ def _copy(source: Path, target: Path, position: int) -> Generator[int, None, Non
             yield len(block.data)
             block = cursor.next_block()
         _end(file)
+        gaps = source / GAPS_NAME
+        if gaps.exists():
+            write_synced(target / GAPS_NAME, gaps.read_bytes())
     finally:
         cursor.close()
         if file is not None:

@@ -7,10 +7,12 @@ entries. It only reads, and may run while a broker writes.
 from collections.abc import Generator
 from pathlib import Path
 
+from penstock.errors import LogError
 from penstock.log.block import Block, is_of_another_version
 from penstock.log.disk import Disk
-from penstock.log.recovery import misplaced, read_gaps
+from penstock.log.recovery import is_known_gap, misplaced, read_gaps
 from penstock.log.segments import block_at, is_torn_end, next_whole, segments_of
+from penstock.log.snapshot import read_snapshot, snapshots_of
 
 
 class Damage:
@@ -69,7 +71,9 @@ class Check:
         self.position = 0
         self.place_total = 0  # bytes looked at so far
         self.useless: dict[str, list[Piece]] = {}  # by segment: what a repair takes out
-        self._accepted = {(gap.start, gap.end) for gap in read_gaps(self.disk)}
+        self.gaps = read_gaps(self.disk)
+        # For each snapshot what is wrong with it, or nothing.
+        self.snapshots = [_snapshot_fault(self.disk, name) for name in snapshots_of(self.disk)]
         self._open: list[Damage] = []  # their end is not known yet
         self._segment = ""
 
@@ -142,7 +146,7 @@ class Check:
             self.damages.append(damage)
             self.useless.setdefault(self._segment, []).append(piece)
             return False
-        if reason and not self._open and (expected, found) not in self._accepted:
+        if reason and not self._open and not is_known_gap(self.gaps, expected, found):
             damage = Damage(self._segment, piece.place, 0, reason)
             damage.offsets = (self.next_offset, -1)
             damage.positions = (expected, -1)
@@ -153,3 +157,11 @@ class Check:
             damage.positions = (damage.positions[0], found)
         self._open.clear()
         return True
+
+
+def _snapshot_fault(disk: Disk, name: str) -> str:
+    try:
+        read_snapshot(disk, name)
+    except LogError as error:
+        return str(error)
+    return ""

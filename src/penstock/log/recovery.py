@@ -83,7 +83,7 @@ def _check_segments(disk: Disk, snapshot: Snapshot, gaps: list[Gap]) -> None:
     there = set(segments_of(disk))
     for segment in snapshot.segments:
         position = position_of(segment)
-        if segment not in there and not any(gap.start <= position < gap.end for gap in gaps):
+        if segment not in there and not is_known_gap(gaps, position, position + 1):
             raise LogError(f"segment {segment} is missing from {disk.directory}")
 
 
@@ -96,7 +96,7 @@ def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, 
     if snapshot is not None:
         position, offset = snapshot.position, snapshot.next_offset
     segments = [segment for segment in segments_of(disk) if position_of(segment) >= position]
-    accepted = {(gap.start, gap.end) for gap in read_gaps(disk)}
+    gaps = read_gaps(disk)
     for segment in segments:
         blocks = blocks_of(disk, segment)
         try:
@@ -112,7 +112,7 @@ def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, 
                     break
                 place, block = found
                 reason = misplaced(position, offset, block)
-                if reason and (position, block.first_position) not in accepted:
+                if reason and not is_known_gap(gaps, position, block.first_position):
                     raise CorruptBlock(segment, place, reason)
                 position = block.first_position + block.entry_count
                 offset = block.first_offset + block.message_count
@@ -133,6 +133,11 @@ def misplaced(position: int, offset: int, block: Block) -> str:
     if block.first_offset != offset:
         return f"the block begins with offset {block.first_offset}: offset {offset} should follow"
     return ""
+
+
+def is_known_gap(gaps: list[Gap], start: int, end: int) -> bool:
+    """Whether somebody knows that the entries from `start` up to, and without, `end` are not there."""
+    return any(gap.start <= start < end <= gap.end for gap in gaps)
 
 
 def cut(disk: Disk, segment: str, place: int) -> None:
