@@ -29,7 +29,9 @@ def refusal_of(
 def test_defaults() -> None:
     config = load()
     assert config.host == "127.0.0.1"
-    assert (config.data, config.memory) == (None, False)
+    assert (config.data, config.memory, config.directory) == (None, False, Path("penstock-data"))
+    assert load({"memory": True}).directory is None
+    assert load({"data": "d"}).directory == Path("d")
     assert config.ports() == {
         "mqks": 54321,
         "smqs": 2201,

@@ -25,6 +25,8 @@ from penstock.errors import ConfigError
 ENV_PREFIX = "PENSTOCK_"
 LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
 
+DATA_DEFAULT = "penstock-data"
+
 PORT_MAX = 65535
 AMOUNT_MAX = 2**63 - 1
 COUNT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
@@ -52,6 +54,10 @@ def count_of(value: object) -> int:
 def size_of(value: object) -> int:
     """How many bytes: a whole number, or a text such as 64MiB (1024-based) or 64MB (1000-based)."""
     return _amount_of(value, SIZE_UNITS, "is not a size: give bytes above 0, such as 65536, 10k, 64MB or 64MiB")
+
+
+def maybe_size_of(value: object) -> int | None:
+    return None if value is None else size_of(value)
 
 
 def seconds_of(value: object) -> float:
@@ -89,6 +95,7 @@ def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
 Port = Annotated[int | None, BeforeValidator(port_of)]
 Count = Annotated[int, BeforeValidator(count_of)]
 Size = Annotated[int, BeforeValidator(size_of)]
+OptionalSize = Annotated[int | None, BeforeValidator(maybe_size_of)]
 Seconds = Annotated[float, BeforeValidator(seconds_of)]
 Directory = Annotated[Path | None, BeforeValidator(path_of)]
 
@@ -122,7 +129,9 @@ class Config(BaseSettings):
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
     host: Annotated[str, Field(min_length=1)] = Field(default="127.0.0.1", description="Address to listen on.")
-    data: Directory = Field(default=None, description="Directory that holds the durable log.")
+    data: Directory = Field(
+        default=None, description=f"Directory that holds the durable log; {DATA_DEFAULT} unless said."
+    )
     memory: bool = Field(default=False, description="Keep everything in memory: a restart forgets it.")
 
     mqks: Port = Field(default=54321, description="Port for MQKS; 0 picks a free one, off opens none.")
@@ -138,7 +147,9 @@ class Config(BaseSettings):
     body_size_max: Size = Field(default=33 << 20, description="Bytes of one message's body.")
     queues_max: Count = Field(default=100_000, description="Queues that exist at once.")
     queue_length_max: Count = Field(default=50_000_000, description="Messages in one queue.")
-    queue_bytes_max: Size = Field(default=256 << 20, description="Bytes of the messages in one queue.")
+    queue_bytes_max: OptionalSize = Field(
+        default=None, description="Bytes of the messages in one queue; unless said, 256MiB in memory, no limit on disk."
+    )
     queue_full: Literal["refuse", "drop-oldest"] = Field(
         default="refuse",
         description="What a full queue does with the next message: refuse it, or drop-oldest to make room.",
@@ -215,6 +226,11 @@ class Config(BaseSettings):
         except ValidationError as error:
             raise _config_error(error.errors()[0], origins) from None
         return loaded._settle_storage(layers, origins)
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the log is kept; None when it is not."""
+        return None if self.memory else self.data or Path(DATA_DEFAULT)
 
     def ports(self) -> dict[str, int | None]:
         """The port of each listener by its name: 0 for any free one, None for none."""

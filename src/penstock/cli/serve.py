@@ -9,9 +9,27 @@ import typer
 from pydantic import BeforeValidator
 
 from penstock.cli.main import COMMANDS
-from penstock.config import Config, count_of, env_of, flag_of, path_of, port_of, seconds_of, size_of, text_of
+from penstock.config import (
+    Config,
+    count_of,
+    env_of,
+    flag_of,
+    maybe_size_of,
+    path_of,
+    port_of,
+    seconds_of,
+    size_of,
+    text_of,
+)
 
-METAVARS = {port_of: "PORT", count_of: "COUNT", size_of: "SIZE", seconds_of: "SECONDS", path_of: "DIR"}
+METAVARS = {
+    port_of: "PORT",
+    count_of: "COUNT",
+    size_of: "SIZE",
+    maybe_size_of: "SIZE",
+    seconds_of: "SECONDS",
+    path_of: "DIR",
+}
 
 
 def serve(config: Path | None, **flags: object) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import uvloop
 
 from penstock.clock import Clock, SystemClock
-from penstock.config import Config
+from penstock.config import AMOUNT_MAX, Config
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
@@ -26,6 +26,9 @@ from penstock.wire.sniff import AnyDoor
 
 DRAIN_POLL_SECONDS = 0.01
 
+# What a queue may hold in memory, unless the configuration says otherwise. On disk, the disk is the limit.
+QUEUE_BYTES_IN_MEMORY = 256 << 20
+
 
 class Node:
     """Everything one process serves."""
@@ -36,11 +39,11 @@ class Node:
         self.clock = clock or SystemClock()
         limits = limits_of(config)
         self.storage: Storage | None = None
-        if config.data is None:
+        if config.directory is None:
             self.broker = Broker(MemoryLog(), limits)
         else:
             self.storage = Storage(
-                config.data,
+                config.directory,
                 config.sync,
                 config.segment_bytes_max,
                 report,
@@ -120,7 +123,7 @@ def limits_of(config: Config) -> Limits:
         line_size_max=config.line_size_max,
         queues_max=config.queues_max,
         queue_length_max=config.queue_length_max,
-        queue_bytes_max=config.queue_bytes_max,
+        queue_bytes_max=config.queue_bytes_max or (QUEUE_BYTES_IN_MEMORY if config.directory is None else AMOUNT_MAX),
         queue_full=config.queue_full,
         events_per_queue_max=config.events_per_queue_max,
         unacked_max=config.unacked_max,
@@ -155,9 +158,8 @@ async def _serve(config: Config, report: Report) -> int:
         loop.add_signal_handler(signal_number, stopped.set)
     node = Node(config, report)
     ports = await node.start()
-    if config.data is None:
-        level = "info" if config.memory else "warning"
-        report(level, "log.volatile", {"reason": "without --data messages are kept in memory and end with the process"})
+    if config.directory is None:
+        report("info", "log.volatile", {"reason": "with --memory messages end with the process"})
     elif config.sync != "always":
         report(
             "warning", "log.sync", {"sync": config.sync, "reason": "a confirmed message can be lost with the machine"}
