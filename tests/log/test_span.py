@@ -16,7 +16,8 @@ def offsets_of(spans: list[Span]) -> list[int]:
 
 
 def built(runs: list[tuple[int, int]]) -> tuple[list[Span], list[int]]:
-    builder, expected, offset = SpanBuilder(), [], 0
+    builder, offset = SpanBuilder(), 0
+    expected: list[int] = []
     for gap, count in runs:
         offset += gap
         builder.add_run(offset, count, 10 * count)
