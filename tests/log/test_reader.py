@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from penstock.errors import LogError
 from penstock.log import reader as reader_module
 from penstock.log.arrow import record_batch, schema, text_of
-from penstock.log.block import HEADER_SIZE, Block, BlockWriter, CorruptBlock
+from penstock.log.block import HEADER_SIZE, MAGIC, VERSION, Block, BlockWriter, CorruptBlock
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.port import Change
@@ -105,8 +105,8 @@ def test_a_torn_end_is_waited_at_until_the_next_broker_cuts_it(tmp_path: Path) -
     (segment,) = paths_of(tmp_path)
     size = segment.stat().st_size
     with segment.open("ab") as file:
-        file.write(b"PNSK\x01 torn")
-    cursor = Cursor(Disk(tmp_path))
+        file.write(MAGIC + bytes([VERSION]) + b" torn")
+    cursor = Cursor(tmp_path)
     assert cursor.next_block() is not None
     assert cursor.next_block() is None
     os.truncate(segment, size)

@@ -23,7 +23,7 @@ from penstock.errors import DISK_FULL, OVER_LIMIT, Refused
 from penstock.log.durable import DurableLog
 from penstock.log.retention import Retention
 from penstock.log.snapshot import Snapshot
-from penstock.message import TO_CONSUMERS, Message
+from penstock.message import TO_CONSUMERS, Message, Terms
 from penstock.server.flusher import Flusher
 from penstock.server.snapshots import Snapshots
 from penstock.server.storage import Recovery, recover
@@ -256,7 +256,8 @@ class World:
         name = self.chance.choice(QUEUES)
         sent, message = self.new_message(name, False)
         if self.chance.random() < 0.2:
-            sent.tries_max = message.deliveries_max = 2
+            sent.tries_max = 2
+            message.terms = Terms(deliveries_max=2)
         if not self.broker.shut_because:
             self.model.declare(name)
         self.admit(sent, [name], lambda: self.broker.put(name, message))

@@ -345,7 +345,8 @@ class Queue:
 
     def _worn_out(self, message: Message, retry: int) -> bool:
         """Give the message up when its tries are used up or its requester gave it up."""
-        if not message.revoked and (message.deliveries_max == 0 or retry + 1 < message.deliveries_max):
+        deliveries_max = 0 if message.terms is None else message.terms.deliveries_max
+        if not message.revoked and (deliveries_max == 0 or retry + 1 < deliveries_max):
             return False
         self._lose(message, "its tries are used up")
         return True

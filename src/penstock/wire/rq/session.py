@@ -22,7 +22,7 @@ from typing import Final
 from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
-from penstock.message import TO_CONSUMERS, Message
+from penstock.message import TO_CONSUMERS, Message, Terms
 from penstock.wire.rq.asks import Ask, Timeout
 from penstock.wire.rq.codec import (
     ABSENT,
@@ -220,7 +220,7 @@ class RqSession(Session):
             return
         message = Message(self.hub.ids.next(), queue, payload, self.now, PROTOCOL)
         if fields.retries >= 0:
-            message.deliveries_max = fields.retries + 1
+            message.terms = Terms(deliveries_max=fields.retries + 1)
         ask: Ask | None = None
         if fields.noreply:
             message.headers = {NOREPLY_HEADER: b"1"}
