@@ -106,7 +106,7 @@ def test_a_torn_end_is_waited_at_until_the_next_broker_cuts_it(tmp_path: Path) -
     size = segment.stat().st_size
     with segment.open("ab") as file:
         file.write(MAGIC + bytes([VERSION]) + b" torn")
-    cursor = Cursor(tmp_path)
+    cursor = Cursor(Disk(tmp_path))
     assert cursor.next_block() is not None
     assert cursor.next_block() is None
     os.truncate(segment, size)

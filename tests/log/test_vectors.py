@@ -68,8 +68,9 @@ def described(directory: Path) -> dict[str, object]:
             "patterns": [text(pattern) for pattern in patterns],
             "expires_after": expires_after,
             "owed": owed,
+            "delayed": delayed,
         }
-        for name, (events, patterns, expires_after, owed) in durable_state(recovered(directory)).items()
+        for name, (events, patterns, expires_after, owed, delayed) in durable_state(recovered(directory)).items()
     }
     return json.loads(json.dumps({"entries": entries, "state": state}))
 

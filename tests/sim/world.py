@@ -168,7 +168,7 @@ class World:
     def check(self) -> None:
         """The broker owes what the model owes."""
         expected = {
-            name: (events, (PATTERN,) if by_pattern else (), expires, [(offset, retry) for _, offset, retry in owed])
+            name: (events, (PATTERN,) if by_pattern else (), expires, [(offset, retry) for _, offset, retry in owed], [])
             for name, (events, by_pattern, expires, owed) in sorted(self.model.freeze().items())
         }
         assert durable_state(self.broker) == expected

@@ -54,6 +54,10 @@ def place_of(item: Item) -> tuple[int, int]:
     return item.offset, 0
 
 
+def retry_of(item: Item) -> int:
+    return item.retry if isinstance(item, Redelivery) else 0
+
+
 def cost_of(message: Message) -> int:
     """What a message in memory costs."""
     return len(message.body) + MESSAGE_OVERHEAD

@@ -28,9 +28,10 @@ class Dedup:
             when, oldest = order.popleft()
             if known.get(oldest) == when:
                 del known[oldest]
+        known.pop(id, None)  # so that it stands behind those before it
         known[id] = until
         order.append((until, id))
 
-    def contents(self, now: int) -> list[tuple[bytes, int]]:
-        """What is remembered, and until when, oldest first: all that could still be asked for."""
-        return [(id, until) for until, id in self._order if until > now and self._until.get(id) == until]
+    def contents(self) -> dict[bytes, int]:
+        """What is remembered, and until when, in order of coming."""
+        return dict(self._until)
