@@ -82,7 +82,7 @@ def got(inbox: Inbox) -> list[tuple[bytes, int]]:
     return [(message.id, retry) for message, retry in inbox.received]
 
 
-# -- delays --------------------------------------------------------------------------------------------------------------
+# -- delays ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_delayed_message_is_delivered_when_it_is_due_and_not_before(bench: Bench) -> None:
@@ -153,7 +153,7 @@ def test_many_that_are_due_at_once_come_in_several_turns(bench: Bench) -> None:
     assert bench.ids() == [b"%d" % number for number in range(count)]
 
 
-# -- retries -------------------------------------------------------------------------------------------------------------
+# -- retries -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_rejected_message_may_be_put_off(bench: Bench) -> None:
@@ -220,7 +220,7 @@ def test_tries_are_counted_across_a_restart(bench: Bench) -> None:
     assert again.queues[b"q"].contents() == []
 
 
-# -- time to live --------------------------------------------------------------------------------------------------------
+# -- time to live ------------------------------------------------------------------------------------------------------
 
 
 def test_a_message_whose_time_is_over_goes_by_itself(bench: Bench) -> None:
@@ -300,7 +300,7 @@ def test_a_policy_that_comes_later_holds_for_what_is_there(bench: Bench) -> None
     assert bench.queue().expired == 1
 
 
-# -- dead letters --------------------------------------------------------------------------------------------------------
+# -- dead letters ------------------------------------------------------------------------------------------------------
 
 
 def headers_of(bench: Bench, name: bytes) -> dict[bytes, bytes]:
@@ -452,7 +452,7 @@ def test_whoever_waits_for_an_answer_is_told_and_there_is_a_dead_letter_all_the_
     assert bench.ids(b"dead") == [b"m"]
 
 
-# -- redrive -------------------------------------------------------------------------------------------------------------
+# -- redrive -----------------------------------------------------------------------------------------------------------
 
 
 def dead_bench(bench: Bench, count: int = 3) -> None:
@@ -534,7 +534,7 @@ def test_there_is_nothing_to_redrive_in_a_queue_that_is_not_there(bench: Bench) 
         assert refused.value.code == NOT_FOUND
 
 
-# -- policies ------------------------------------------------------------------------------------------------------------
+# -- policies ----------------------------------------------------------------------------------------------------------
 
 
 def test_later_rules_override_earlier_ones_setting_by_setting() -> None:
@@ -576,7 +576,7 @@ def test_policies_may_change_while_the_broker_runs(bench: Bench) -> None:
     assert bench.ids() == [b"1", b"3"]
 
 
-# -- alarms --------------------------------------------------------------------------------------------------------------
+# -- alarms ------------------------------------------------------------------------------------------------------------
 
 
 def alarms(bench: Bench) -> list[tuple[str, int]]:
@@ -637,7 +637,7 @@ def test_drop_oldest_and_dead_letter_give_alarm_when_they_begin(bench: Bench) ->
     assert bench.ids() == [b"3"]
 
 
-# -- repeated publishes --------------------------------------------------------------------------------------------------
+# -- repeated publishes ------------------------------------------------------------------------------------------------
 
 
 def test_the_same_id_again_is_the_same_message(bench: Bench) -> None:

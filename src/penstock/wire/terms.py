@@ -19,6 +19,9 @@ from penstock.message import Terms
 SECONDS_MAX: Final = 1_000_000_000
 TRIES_MAX: Final = 2**31 - 1
 
+REDRIVE_LIMIT: Final = 10_000  # messages in one go, where nothing else is said
+REDRIVE_LIMIT_MAX: Final = 100_000
+
 DELAY: Final = b"--delay="
 TTL: Final = b"--ttl="
 MAX_DELIVERIES: Final = b"--max-deliveries="
