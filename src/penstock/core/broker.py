@@ -471,11 +471,14 @@ class Broker:
         return moved
 
     def _move(self, message: Message, to: bytes, source: bytes, now: int) -> bool:
-        """Put the message into another queue. Raises Refused when that is full, or cannot be made."""
+        """Put the message into another queue. Raises Refused when that is full, or cannot be made.
+
+        A full one gives up nothing for it, whatever its policy says: that would be one dead letter for another.
+        """
         if not to or to == source or message.revoked:
             return False
         target = self.declare(to)
-        if target.full and not target.make_room():
+        if target.full:
             raise self._full(target)
         sent = revived(message, to, now)
         self.log.append(sent)

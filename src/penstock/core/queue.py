@@ -252,18 +252,22 @@ class Queue:
                 self._acted_told_at = self.usage.now
                 self._alarm(Alarm.FULL)
         policy = self.policy
-        if policy.full == DROP_OLDEST or (policy.full == DEAD_LETTER and policy.dead_letter):
-            item = self._take_first()
-            if item is not None:
-                message = message_of(item)
-                if policy.full == DROP_OLDEST:
-                    self._drop(message)
-                    return True
-                if self._give_up(message, retry_of(item), FULL):
-                    self._shrink(cost_of(message))
-                    return True
-                self.put_back([item])
-        return False
+        if policy.full != DROP_OLDEST and (policy.full != DEAD_LETTER or not policy.dead_letter):
+            return False
+        item = self._take_first()
+        if item is None:
+            return False
+        message = message_of(item)
+        if policy.full == DROP_OLDEST:
+            self._drop(message)
+        elif self._give_up(message, retry_of(item), FULL):
+            self._shrink(cost_of(message))
+        else:
+            self.put_back([item])
+            return False
+        if self.expiring:
+            self._watch_head()
+        return True
 
     def _grow(self, size: int) -> None:
         self.bytes += size
@@ -348,6 +352,8 @@ class Queue:
             self.log.settled(self.ledger, message.offset, ACCEPT)
             if message.requester is not None:
                 message.requester.delivered(message)
+            if self.expiring:
+                self._watch_head()
             return message
 
     def broadcast(self, message: Message) -> int:
@@ -603,6 +609,8 @@ class Queue:
             for message in self.backlog.sweep_revoked():
                 self.ready -= 1
                 self._drop(message)
+            if self.expiring:
+                self._watch_head()
 
     # -- time -------------------------------------------------------------------------------------------------------
 
@@ -717,6 +725,8 @@ class Queue:
         message = message_of(item)
         self._shrink(cost_of(message))
         self._end(message, MOVE, "it was moved to another queue")
+        if self.expiring:
+            self._watch_head()
 
     def put_back(self, items: list[Item]) -> None:
         """Put ready messages back that were taken from the front; nothing has happened to them."""
