@@ -63,6 +63,8 @@ WEIGHTS = {
 
 
 class World:
+    weights = WEIGHTS
+
     def __init__(self, seed: int, steps: int = 250, trace: Callable[[str], None] | None = None) -> None:
         self.chance = chance = random.Random(seed)
         self.steps = steps
@@ -81,10 +83,17 @@ class World:
         self.crashes = 0
         self.trimmed = 0
         self.number = 0
+        self.prepare()
         self.start()
 
+    def prepare(self) -> None:
+        """Choose what differs from run to run."""
+
+    def prepare_broker(self) -> None:
+        """A broker has been recovered and checked."""
+
     def run(self) -> None:
-        words, weights = list(WEIGHTS), list(WEIGHTS.values())
+        words, weights = list(self.weights), list(self.weights.values())
         for word in self.chance.choices(words, weights, k=self.steps):
             try:
                 getattr(self, word)()
@@ -118,6 +127,7 @@ class World:
         self.waiting: tuple[Snapshot, list[tuple[int, int]]] | None = None
         self.check_recovered()
         self.durable = self.log.position
+        self.prepare_broker()
 
     def crash(self) -> None:
         self.crashes += 1
@@ -144,9 +154,10 @@ class World:
         while self.flusher.behind:
             assert self.flusher.step()
         assert self.durable == self.log.position
+        end = max(self.states)
         self.disk.power_off()
         self.start()
-        assert self.log.position == max(self.states)
+        assert self.log.position == end
 
     def check_recovered(self) -> None:
         position = self.log.position
@@ -168,7 +179,7 @@ class World:
     def check(self) -> None:
         """The broker owes what the model owes."""
         expected = {
-            name: (events, (PATTERN,) if by_pattern else (), expires, [(offset, retry) for _, offset, retry in owed], [])
+            name: (events, (PATTERN,) if by_pattern else (), expires, [owing[1:] for owing in owed], [])
             for name, (events, by_pattern, expires, owed) in sorted(self.model.freeze().items())
         }
         assert durable_state(self.broker) == expected

@@ -32,6 +32,11 @@ class Dedup:
         known[id] = until
         order.append((until, id))
 
+    def restore(self, contents: dict[bytes, int]) -> None:
+        """Remember what `contents` said."""
+        self._until = dict(contents)
+        self._order = deque([(until, id) for id, until in contents.items()])
+
     def contents(self) -> dict[bytes, int]:
         """What is remembered, and until when, in order of coming."""
         return dict(self._until)

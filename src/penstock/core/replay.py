@@ -178,8 +178,7 @@ class Replay:
             queue.expires_after = image.expires_after
             routing.bind(queue, image.events, image.patterns)
             self._owed[image.name].restore(image)
-        for id, until in snapshot.dedup.items():
-            self.broker.dedup.remember(id, until, snapshot.taken_at)
+        self.broker.dedup.restore(snapshot.dedup)
 
     def apply(self, entry: Message | Change) -> None:
         self._position += 1
