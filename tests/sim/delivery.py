@@ -6,10 +6,12 @@ one of these, not before the last one that was reported durable. So what was con
 letter is where it was, and nothing is half moved.
 """
 
+from collections.abc import Callable
+
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE
 from penstock.core.policy import Rule
 from penstock.core.replay import QueueState, durable_state
-from penstock.core.subscription import Inbox
+from penstock.core.subscription import Delivery, Inbox
 from penstock.errors import DISK_FULL, OVER_LIMIT, Refused
 from penstock.message import Message, Terms
 
@@ -20,28 +22,32 @@ State = tuple[dict[bytes, QueueState], dict[bytes, int], int]  # queues, remembe
 Fields = tuple[bytes, bytes, bytes, int, dict[bytes, bytes] | None, int, str]
 
 
+# As in `world`: names of methods, and how often they are called.
+WEIGHTS = {
+    "publish": 20,
+    "put": 30,
+    "get": 4,
+    "subscribe": 10,
+    "cancel": 4,
+    "accept": 10,
+    "reject": 14,
+    "put_off": 6,
+    "bury": 6,
+    "release": 2,
+    "redrive": 8,
+    "bind": 3,
+    "tick": 20,
+    "end_turn": 40,
+    "flush": 40,
+    "make_trouble": 3,
+    "make_room": 3,
+    "snapshot": 12,
+    "page_out": 6,
+}
+
+
 class DeliveryWorld(World):
-    weights = {
-        "publish": 20,
-        "put": 30,
-        "get": 4,
-        "subscribe": 10,
-        "cancel": 4,
-        "accept": 10,
-        "reject": 14,
-        "put_off": 6,
-        "bury": 6,
-        "release": 2,
-        "redrive": 8,
-        "bind": 3,
-        "tick": 20,
-        "end_turn": 40,
-        "flush": 40,
-        "make_trouble": 3,
-        "make_room": 3,
-        "snapshot": 12,
-        "page_out": 6,
-    }
+    weights = WEIGHTS
 
     def prepare(self) -> None:
         chance = self.chance
@@ -129,11 +135,13 @@ class DeliveryWorld(World):
             message.terms = Terms(due_at, expires_at, chance.choice([0, 0, 1, 2]), chance.choice([0, 0, 10]))
         return message
 
-    def give(self, message: Message, verb) -> None:
+    def give(self, message: Message, verb: Callable[[], object]) -> None:
+        refused_with = ""
         try:
             verb()
         except Refused as refusal:
-            assert refusal.code == (DISK_FULL if self.broker.shut_because else OVER_LIMIT)
+            refused_with = refusal.code
+        assert refused_with in ("", DISK_FULL if self.broker.shut_because else OVER_LIMIT)
         self.note(f"message {message.id!r} for {message.event!r}, {message.terms!r}")
         self.remember()
 
@@ -171,7 +179,7 @@ class DeliveryWorld(World):
     def release(self) -> None:
         self.end(self.broker.release)
 
-    def end(self, verb) -> None:
+    def end(self, verb: Callable[[Delivery], None]) -> None:
         holders = [inbox for inbox in self.inboxes if inbox.in_flight]
         if holders:
             verb(self.chance.choice(self.chance.choice(holders).held()))

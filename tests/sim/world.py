@@ -17,6 +17,7 @@ from penstock.core.broker import RETURN_TIME
 from penstock.core.capture import capture
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.queue import NEVER
+from penstock.core.replay import QueueState as DurableState
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import DISK_FULL, OVER_LIMIT, Refused
@@ -178,9 +179,9 @@ class World:
 
     def check(self) -> None:
         """The broker owes what the model owes."""
-        expected = {
-            name: (events, (PATTERN,) if by_pattern else (), expires, [owing[1:] for owing in owed], [])
-            for name, (events, by_pattern, expires, owed) in sorted(self.model.freeze().items())
+        expected: dict[bytes, DurableState] = {
+            name: (events, (PATTERN,) if pattern else (), expires, [(offset, retry) for _, offset, retry in owed], [])
+            for name, (events, pattern, expires, owed) in sorted(self.model.freeze().items())
         }
         assert durable_state(self.broker) == expected
         queues = self.broker.queues.values()
