@@ -185,9 +185,13 @@ class Queue:
         self._acted_told_at = -ALARM_PAUSE
         self._set_marks()
         self._check_full()
-        self.expiring = self.expiring or policy.ttl > 0
-        if self.expiring and self.ready:
-            # Perhaps the first one is not in memory. There may be many queues, so they are not all read at once here.
+        if self.expiring or policy.ttl > 0:
+            self.expect_expiry()
+
+    def expect_expiry(self) -> None:
+        """There are messages whose time may be over by now, perhaps not in memory: look when time goes on."""
+        self.expiring = True
+        if self.ready:
             self._arm_head_timer(self.usage.now)
 
     # -- messages in ------------------------------------------------------------------------------------------------

@@ -261,7 +261,7 @@ class Replay:
                 broker.queues[name].restore_spans(owed.spans())
             broker.queues[name].restore_delayed(owed.put_off(self._messages))
             if owed.expiring:
-                broker.queues[name].expiring = True
+                broker.queues[name].expect_expiry()
         broker.usage.alarms.clear()  # for whoever was there at the time
         return broker
 
