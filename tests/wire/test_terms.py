@@ -1,4 +1,4 @@
-"""How clients of each protocol ask for delays, times to live, tries and deduplication, and what old ones never notice."""
+"""How clients of each protocol ask for delays, times, tries and deduplication, and what old ones never notice."""
 
 import re
 
