@@ -70,6 +70,14 @@ def mqks_requests() -> list[bytes]:
         b"c0 consume q0 e0 e1 e2 e3 e4",
         b"%s consume q0 e0" % (b"c" * 300),
     ]
+    lines += [b"m%d publish %s e%d x" % (i, flag, i) for flag in FLAGS for i in NUMBERS[:2]]
+    lines += [b"r reject c%d m%d%s" % (i, i, flag) for i in NUMBERS for flag in (b" --delay=0.05", b" --dead")]
+    lines += [
+        b"r redrive q0.dead",
+        b"r redrive q0.dead --limit=1 --to=q1",
+        b"r redrive q0.dead --dry-run",
+        b"r redrive no",
+    ]
     lines += [b"r %s c%d m%d" % (verb, i, j) for verb in (b"ack", b"reject") for i in NUMBERS for j in NUMBERS]
     lines += [b"r %s --confirm c%d --all" % (verb, i) for verb in (b"ack", b"reject") for i in NUMBERS]
     lines += [b"r %s c%d i.%d" % (verb, i, i + 1) for verb in (b"ack", b"reject") for i in NUMBERS]
@@ -88,6 +96,9 @@ def mqks_requests() -> list[bytes]:
     ]
     lines += [b"r _eval %s" % code for code in EXPRESSIONS]
     return [line + b"\n" for line in lines]
+
+
+FLAGS: Final = (b"--delay=0.05", b"--ttl=0.05", b"--max-deliveries=2", b"--dedup", b"--delay=1 --ttl=1", b"--ttl=x")
 
 
 EXPRESSIONS: Final = (
@@ -181,6 +192,10 @@ def sevx_requests() -> list[bytes]:
         lines += [b'r %s {"receiver_id": "c%d", "event_id": "m%d"}' % (verb, i, j) for i in NUMBERS for j in NUMBERS]
         lines += [b'r %s {"receiver_id": "c%d", "all": true}' % (verb, i) for i in NUMBERS]
         lines += [b'r %s {"receiver_id": "c0", "event_id": "i.1"}' % verb]
+    lines += [b'm%d send %s {"event": "e0"}' % (i, flag) for i, flag in enumerate(FLAGS)]
+    lines += [b'r reject {"receiver_id": "c0", "event_id": "m0", "delay": 0.05}', b'r redrive {"queue": "q0.dead"}']
+    lines += [b'r reject {"receiver_id": "c0", "all": true, "dead": true}']
+    lines += [b'r redrive {"queue": "q0.dead", "dry_run": true}', b'r redrive {"queue": "q0.dead", "to": "q1"}']
     lines += [b'r delete_receiver {"receiver_id": "c%d"}' % i for i in NUMBERS]
     lines += [b'r delete_queue {"queue": "q%d"}' % i for i in NUMBERS]
     lines += [b'r _ping {"data": "x"}', b"r _ping {}", b"", b" ", b"r", b"r nothing {}", b"GET / HTTP/1.1"]
@@ -192,6 +207,16 @@ def mqmq_requests() -> list[bytes]:
     frames = [mqmq_frame(b"Put", b"q%d" % i, body) for i in NUMBERS for body in BODIES]
     frames += [mqmq_frame(b"Put", b"q%d" % i, b"%d" % i) for i in NUMBERS] * 3
     frames += [mqmq_frame(b"Put", b"reply/i.%d" % i, b"back") for i in (1, 2, 3, 5, 8)]
+    options = (
+        b'{"delay": 0.05}',
+        b'{"ttl": 0.05, "max_deliveries": 1}',
+        b'{"dedup": "k"}',
+        b"{}",
+        b"{",
+        b'{"x": 1}',
+        b"x",
+    )
+    frames += [mqmq_frame(b"Put", b"q0", b"x", option) for option in options]
     frames += [mqmq_frame(b"Get", b"q%d" % i) for i in NUMBERS] * 3
     frames += [mqmq_frame(b"Get", b"q%d" % i, timeout) for i in NUMBERS for timeout in TIMEOUTS]
     frames += [mqmq_frame(b"Get", b"q0", timeout) for timeout in (b"", b"+", b"1.5", b"9" * 19, b"9" * 30, b"3600001")]
@@ -223,6 +248,8 @@ def rq_requests() -> list[bytes]:
         groups.append(rq_group(ids[1], queue, rq_command(0xE0, b"tell"), 0x21, rq_command(0x61, b"\1"), 0x0A))
         groups.append(rq_group(ids[2], queue, rq_command(0xE0, b"ask"), rq_command(0x61, b"\1"), 0x0A))
         groups.append(rq_group(ids[3], queue, rq_command(0xE0, b"ask"), rq_command(0x41, b"\1"), 0x0A))
+        for term in (rq_command(0x90, b"\x32"), rq_command(0x91, b"\x32")):
+            groups.append(rq_group(ids[3], queue, rq_command(0xE0, b"ask"), term, 0x0A))
         groups.append(rq_group(queue, rq_command(0xE0, b"news"), 0x0E))
         groups.append(rq_group(ids[0], queue, rq_command(0xE0), 0x0A))
     groups += [rq_group(ids[0], queues[0], rq_command(0xE0, body), 0x0A) for body in BODIES]
@@ -304,6 +331,7 @@ TOKENS: Final[dict[str, tuple[bytes, ...]]] = {
             b" ping ",
             b" _eval ",
         ),
+        *(b"--delay=", b"--ttl=", b"--max-deliveries=", b"--dedup ", b"--dead", b" redrive ", b"--limit=", b"--to="),
         *(b"--confirm ", b"--all", b"--manual-ack", b"--delete-queue-when-unused", b"--delete-queue-when-unused=0.05"),
         *(b"GET / HTTP/1.1\r\n", b"state.", b"len(", b"for q in state.queues"),
     ),

@@ -70,12 +70,85 @@ def test_absent_flags_empty_and_foreign_variables_are_passed_over() -> None:
 def test_every_field_is_flag_variable_and_key(file: Path) -> None:
     samples = {"host": "::1", "data": "d", "memory": "true", "queue_full": "drop-oldest", "sync": "off"}
     samples |= {"log_level": "error", "log_format": "json"}
-    for key, field in Config.model_fields.items():
+    for key in Config.options():
+        field = Config.model_fields[key]
         text = samples.get(key, "true" if field.annotation is bool else "7")
         file.write_text(f'{key} = "{text}"\n')
         given = [load({key: text}), load({}, {env_of(key): text}), load({}, {}, file)]
         assert {getattr(config, key) for config in given} == {getattr(given[0], key)}
         assert getattr(given[0], key) != getattr(Config(), key)
+
+
+POLICIES = """
+[[policy]]
+queues = "orders.*"
+length_max = "10k"
+bytes_max = "64MiB"
+full = "dead-letter"
+alarm = 0.5
+ttl = 60
+deliveries_max = 5
+retry_delay = 0.5
+retry_backoff = 2
+retry_delay_max = 30
+dead_letter = "{queue}.dead"
+dedup = 600
+
+[[policy]]
+queues = ["a", "b*"]
+"""
+
+
+def test_policies_are_tables_of_the_file(file: Path) -> None:
+    file.write_text(POLICIES)
+    first, second = load({}, {}, file).policy
+    assert (first.queues, second.queues) == (("orders.*",), ("a", "b*"))
+    assert first.model_dump(exclude={"queues"}) == {
+        "length_max": 10_000,
+        "bytes_max": 64 << 20,
+        "full": "dead-letter",
+        "alarm": 0.5,
+        "ttl": 60.0,
+        "deliveries_max": 5,
+        "retry_delay": 0.5,
+        "retry_backoff": 2.0,
+        "retry_delay_max": 30.0,
+        "dead_letter": "{queue}.dead",
+        "dedup": 600.0,
+    }
+    assert set(second.model_dump(exclude={"queues"}).values()) == {None}
+    assert "policy" not in Config.options()
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "reason"),
+    [
+        ("lenght_max = 7", "lenght_max", "is not a setting; did you mean length_max?"),
+        ("length_max = 0", "length_max", "is not a count"),
+        ("bytes_max = true", "bytes_max", "is not a size"),
+        ('full = "drop"', "full", "Input should be 'refuse', 'drop-oldest' or 'dead-letter'"),
+        ("ttl = -1", "ttl", "is not a number of seconds"),
+        ("ttl = 1e10", "ttl", "is too long: at most 1000000000 seconds"),
+        ("alarm = 1.5", "alarm", "is not a part of a limit"),
+        ("retry_backoff = 0.5", "retry_backoff", "is not a factor"),
+        ("deliveries_max = 3_000_000_000", "deliveries_max", "Input should be less than or equal to 2147483647"),
+        ("dead_letter = 7", "dead_letter", "is not a name of a queue"),
+        (f'dead_letter = "{"x" * 1025}"', "dead_letter", "at most 1024 bytes"),
+    ],
+)
+def test_a_wrong_policy_is_told_with_the_number_of_its_table(file: Path, line: str, key: str, reason: str) -> None:
+    file.write_text(POLICIES + line)
+    error = refusal_of(file=file)
+    assert (error.key, error.source) == (f"policy 2, {key}", f"file {file}")
+    assert reason in error.reason
+
+
+@pytest.mark.parametrize(
+    "line", ["policy = 5", "[policy]\nqueues = 1", "[[policy]]\nttl = 1", "[[policy]]\nqueues = []"]
+)
+def test_what_is_no_list_of_policies_is_told(file: Path, line: str) -> None:
+    file.write_text(line)
+    assert refusal_of(file=file).key.startswith("policy")
 
 
 def test_file_types(file: Path) -> None:
@@ -242,7 +315,7 @@ def test_frozen() -> None:
 
 def test_describe() -> None:
     settings = {setting.key: setting for setting in load({"mqks": "off"}).describe()}
-    assert list(settings) == list(Config.model_fields)
+    assert list(settings) == Config.options()
     assert settings["mqks"][:4] == ("mqks", None, 54321, "PENSTOCK_MQKS")
     assert all(setting.help.endswith(".") for setting in settings.values())
 

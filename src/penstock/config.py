@@ -3,9 +3,9 @@
     field             flag                environment                 file
     line_size_max     --line-size-max     PENSTOCK_LINE_SIZE_MAX      line_size_max = "48MiB"
 
-A flag beats the environment, the environment beats the file, and the file beats the default. Whatever is wrong is told
-with the key, the value and the place it came from. Nothing here reads the process's own environment or arguments: they
-are handed in, so that a test can.
+A flag beats the environment, the environment beats the file, and the file beats the default. Policies are tables, so
+they are in the file alone. Whatever is wrong is told with the key, the value and the place it came from. Nothing here
+reads the process's own environment or arguments: they are handed in, so that a test can.
 """
 
 import math
@@ -16,19 +16,24 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from penstock.errors import ConfigError
 
 ENV_PREFIX = "PENSTOCK_"
+FILE_ONLY = ("policy",)
 LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
 
 DATA_DEFAULT = "penstock-data"
 
 PORT_MAX = 65535
 AMOUNT_MAX = 2**63 - 1
+TRIES_MAX = 2**31 - 1
+FACTOR_MAX = 1000
+SPAN_MAX = 1e9  # seconds: more than thirty years
+NAME_SIZE_MAX = 1024
 COUNT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 DECIMAL_UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -71,6 +76,42 @@ def seconds_of(value: object) -> float:
     raise ValueError("is not a number of seconds: give 0 or more, such as 2.5")
 
 
+def factor_of(value: object) -> float:
+    """By how much: a number from 1 on."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value <= FACTOR_MAX:
+        return float(value)
+    raise ValueError(f"is not a factor: give 1 for always the same, or more, such as 2; at most {FACTOR_MAX}")
+
+
+def part_of(value: object) -> float:
+    """A part of a whole."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1:
+        return float(value)
+    raise ValueError("is not a part of a limit: give more than 0 and at most 1, such as 0.8")
+
+
+def span_of(value: object) -> float:
+    """How long something may be put off or kept, in seconds."""
+    seconds = seconds_of(value)
+    if seconds > SPAN_MAX:
+        raise ValueError(f"is too long: at most {SPAN_MAX:.0f} seconds")
+    return seconds
+
+
+def globs_of(value: object) -> tuple[str, ...]:
+    """Names of queues with * and ? in them: one, or a list."""
+    globs = (value,) if isinstance(value, str) else value
+    if isinstance(globs, list | tuple) and globs and all(isinstance(glob, str) and glob for glob in globs):
+        return tuple(globs)
+    raise ValueError('is not a pattern for queue names: give a text such as "orders.*", or a list of them')
+
+
+def name_of(value: object) -> str:
+    if isinstance(value, str) and len(value.encode("utf-8", "replace")) <= NAME_SIZE_MAX:
+        return value
+    raise ValueError(f"is not a name of a queue: give a text of at most {NAME_SIZE_MAX} bytes")
+
+
 def path_of(value: object) -> Path | None:
     if value is None or isinstance(value, Path):
         return value
@@ -98,6 +139,28 @@ Size = Annotated[int, BeforeValidator(size_of)]
 OptionalSize = Annotated[int | None, BeforeValidator(maybe_size_of)]
 Seconds = Annotated[float, BeforeValidator(seconds_of)]
 Directory = Annotated[Path | None, BeforeValidator(path_of)]
+
+
+Span = Annotated[float | None, BeforeValidator(span_of)]
+
+
+class PolicyTable(BaseModel):
+    """One [[policy]] of the file: what holds for the queues whose names match. What is None is not said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    queues: Annotated[tuple[str, ...], BeforeValidator(globs_of)]
+    length_max: Annotated[int | None, BeforeValidator(count_of)] = None
+    bytes_max: Annotated[int | None, BeforeValidator(size_of)] = None
+    full: Literal["refuse", "drop-oldest", "dead-letter"] | None = None
+    alarm: Annotated[float | None, BeforeValidator(part_of)] = None
+    ttl: Span = None
+    deliveries_max: Annotated[int | None, Field(le=TRIES_MAX), BeforeValidator(count_of)] = None
+    retry_delay: Span = None
+    retry_backoff: Annotated[float | None, BeforeValidator(factor_of)] = None
+    retry_delay_max: Span = None
+    dead_letter: Annotated[str | None, BeforeValidator(name_of)] = None
+    dedup: Span = None
 
 
 class Setting(NamedTuple):
@@ -173,6 +236,11 @@ class Config(BaseSettings):
     retain_bytes: Size = Field(
         default=10 << 30, description="Bytes of the log above which history goes that no queue owes any more."
     )
+    dedup_seconds: Annotated[float, BeforeValidator(span_of)] = Field(
+        default=600.0, description="How long the id of a message that asks for deduplication is remembered."
+    )
+    dedup_ids_max: Count = Field(default=1_000_000, description="Ids remembered for deduplication.")
+    policy: tuple[PolicyTable, ...] = Field(default=(), description="Policies by queue name; in the file only.")
     smqs_lose_undone: bool = Field(
         default=False, description="SMQS: what a lost consumer had not done is gone, as in the original, not returned."
     )
@@ -216,7 +284,7 @@ class Config(BaseSettings):
         """
         layers = [
             Layer("flag", {key: value for key, value in flags.items() if value is not None}),
-            Layer("environment", {key: env[env_of(key)] for key in cls.model_fields if env.get(env_of(key))}),
+            Layer("environment", {key: env[env_of(key)] for key in cls.options() if env.get(env_of(key))}),
             Layer("file", {} if file is None else _read(file), file),
         ]
         origins = {key: layer for layer in reversed(layers) for key in layer.values}
@@ -232,15 +300,21 @@ class Config(BaseSettings):
         """Where the log is kept; None when it is not."""
         return None if self.memory else self.data or Path(DATA_DEFAULT)
 
+    @classmethod
+    def options(cls) -> list[str]:
+        """The settings that are flags and environment variables, too."""
+        return [key for key in cls.model_fields if key not in FILE_ONLY]
+
     def ports(self) -> dict[str, int | None]:
         """The port of each listener by its name: 0 for any free one, None for none."""
         return {name: getattr(self, name) for name in LISTENERS}
 
     def describe(self) -> list[Setting]:
-        """Every setting, in the order of declaration."""
+        """Every setting but the policies, in the order of declaration."""
+        fields = type(self).model_fields
         return [
-            Setting(key, getattr(self, key), field.default, env_of(key), field.description or "")
-            for key, field in type(self).model_fields.items()
+            Setting(key, getattr(self, key), fields[key].default, env_of(key), fields[key].description or "")
+            for key in self.options()
         ]
 
     def _settle_storage(self, layers: list[Layer], origins: Mapping[str, Layer]) -> Self:
@@ -290,11 +364,22 @@ def _read(file: Path) -> dict[str, Any]:
 def _config_error(error: ErrorDetails, origins: Mapping[str, Layer]) -> ConfigError:
     key = str(error["loc"][0])
     layer = origins[key]
+    value = layer.values[key]
+    known: list[str] = list(Config.model_fields)
+    place = key
+    if len(error["loc"]) > 1:
+        number, *inner = error["loc"][1:]
+        place = f"{key} {int(number) + 1}"
+        value = error["input"]
+        known = list(PolicyTable.model_fields)
+        if inner:
+            key = str(inner[0])
+            place = f"{place}, {key}"
     if error["type"] == "extra_forbidden":
-        similar = get_close_matches(key, Config.model_fields, n=1)
+        similar = get_close_matches(key, known, n=1)
         reason = f"is not a setting; did you mean {similar[0]}?" if similar else "is not a setting"
     elif error["type"] == "value_error":
         reason = str(error["ctx"]["error"])
     else:
         reason = error["msg"]
-    return ConfigError(key, layer.values[key], layer.source_of(key), reason)
+    return ConfigError(place, value, layer.source_of(str(error["loc"][0])), reason)

@@ -9,7 +9,7 @@ from mypy_extensions import mypyc_attr
 
 # How a message found its queues.
 BY_EVENT: Final = 0  # a copy for every queue bound to the event or matching by pattern
-TO_QUEUE: Final = 1  # to one queue by name; `event` is that name
+TO_QUEUE: Final = 1  # to one queue by name; `event` is that name, unless `Terms.target` is another
 TO_CONSUMERS: Final = 2  # to whoever consumed that queue at that moment; no queue keeps it
 
 # How a delivery ends.
@@ -18,8 +18,15 @@ REJECT: Final = 1  # to the back of the queue, retry + 1
 RETURN: Final = 2  # back to its old place, retry + 1: the consumer went away without an answer
 DROP: Final = 3  # the queue's limit gave it up
 RELEASE: Final = 4  # back to its old place as if never delivered: the consumer never saw it
+DUE: Final = 5  # the time it was put off to has come: to the back of the queue, no try counted
+DEAD: Final = 6  # went to the dead-letter queue
+EXPIRE: Final = 7  # its time was over before anybody took it
+MOVE: Final = 8  # went on to another queue: it was redriven
 
-SETTLEMENT_NAMES: Final = ("accept", "reject", "return", "drop", "release")
+SETTLEMENT_NAMES: Final = ("accept", "reject", "return", "drop", "release", "due", "dead", "expire", "move")
+
+# A header whose name begins so belongs to the protocol it came by, and is shown to nobody.
+INTERNAL_PREFIX: Final = b"."
 
 # Whether a message fits into one line of text; worked out once, by the first line protocol that needs to know.
 LINE_UNKNOWN: Final = 0
@@ -38,6 +45,30 @@ class Requester:
 
     def undelivered(self, message: "Message", reason: str) -> None:
         raise NotImplementedError
+
+
+class Terms:
+    """What was asked for beyond plain delivery; most messages have none. Times are microseconds since 1970."""
+
+    def __init__(
+        self,
+        due_at: int = 0,
+        expires_at: int = 0,
+        deliveries_max: int = 0,
+        dedup_seconds: int = 0,
+        target: bytes = b"",
+    ) -> None:
+        self.due_at = due_at  # not to be delivered before; 0 = at once
+        self.expires_at = expires_at  # not to be delivered from then on; 0 = for ever
+        self.deliveries_max = deliveries_max  # how often it may be tried; 0 = as often as it takes
+        self.dedup_seconds = dedup_seconds  # how long another one with its id is taken for the same; 0 = not at all
+        self.target = target  # the queue it goes to, where that is not called like its event
+
+    def __repr__(self) -> str:
+        return (
+            f"<Terms due_at={self.due_at} expires_at={self.expires_at} deliveries_max={self.deliveries_max} "
+            f"dedup_seconds={self.dedup_seconds} target={self.target!r}>"
+        )
 
 
 @mypyc_attr(free_list_len=1)
@@ -61,7 +92,7 @@ class Message:
         self.headers = headers
         self.route = BY_EVENT
         self.offset = -1  # given by the log
-        self.deliveries_max = 0  # how often it may be tried before it is given up; 0 = as often as it takes
+        self.terms: Terms | None = None
         self.requester: Requester | None = None  # not logged: a reply is owed to a living connection only
         self.revoked = False  # given up by its requester; queues drop it when they meet it
         self.line_fit = LINE_UNKNOWN
@@ -70,6 +101,18 @@ class Message:
 
     def __repr__(self) -> str:
         return f"<Message {self.id!r} event={self.event!r} {len(self.body)} bytes offset={self.offset}>"
+
+
+def queue_of(message: Message) -> bytes:
+    """The queue that a message TO_QUEUE goes to."""
+    terms = message.terms
+    return terms.target if terms is not None and terms.target else message.event
+
+
+def is_delayed(message: Message) -> bool:
+    """True when the message was put off when it was published. Says nothing of whether its time has come since."""
+    terms = message.terms
+    return terms is not None and terms.due_at > message.published_at
 
 
 def fits_one_line(message: Message) -> bool:

@@ -8,7 +8,7 @@ from penstock.core.queue import NEVER
 from penstock.core.subscription import Inbox
 from penstock.errors import DISK_FULL, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import Message
+from penstock.message import Message, Terms
 
 SECOND = 1_000_000
 
@@ -436,7 +436,7 @@ def test_usage_comes_back_to_nothing() -> None:
 def test_a_message_is_given_up_when_its_tries_are_used_up() -> None:
     broker = make_broker()
     limited = message(1)
-    limited.deliveries_max = 2
+    limited.terms = Terms(deliveries_max=2)
     inbox = consumer(broker, manual=True)
     broker.put(b"q", limited)
     broker.reject(inbox.deliveries[0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.patterns import Patterns, _walk, canonical, document_of, may_be_object, parse_body
-from penstock.core.queue import Queue, Usage
+from penstock.core.queue import Queue
 from penstock.core.replay import durable_state, replay
 from penstock.errors import INVALID, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.memory import MemoryLog
@@ -53,7 +53,7 @@ def text_of(pattern: object) -> bytes:
 
 
 def queue_for(name: bytes) -> Queue:
-    return Queue(name, MemoryLog(), Limits(), Usage())
+    return Broker(MemoryLog(), Limits()).make_queue(name)
 
 
 class Index:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
+from penstock.core.policy import Rule
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
 from penstock.log.block import Block, marked
@@ -13,7 +14,7 @@ from penstock.log.durable import DurableLog
 from penstock.log.pager import Pager
 from penstock.log.recovery import read_back
 from penstock.log.segments import blocks_of, segments_of
-from penstock.message import Message
+from penstock.message import Message, Terms
 
 
 def fields(message: Message) -> tuple[object, ...]:
@@ -24,6 +25,7 @@ def fields(message: Message) -> tuple[object, ...]:
         message.published_at,
         message.protocol,
         message.headers,
+        repr(message.terms or Terms()),
         message.route,
         message.offset,
     )
@@ -91,6 +93,22 @@ def small_history(directory: Path, segment_bytes_max: int = 700) -> list[tuple[i
     broker.cancel(inbox, 0)
     turn()
     broker.delete(b"other")
+    turn()
+    broker.set_policies([Rule([b"q"], dead_letter=b"dead")])
+    delayed = Message(b"delayed", b"f", b"later", 0, "mqks")
+    delayed.terms = Terms(due_at=10, expires_at=20, deliveries_max=3, dedup_seconds=60)
+    broker.declare(b"dead")
+    broker.publish(delayed)
+    turn()
+    inbox = Inbox(manual=True)
+    broker.subscribe(b"q", inbox, None, 1)
+    broker.bury(inbox.deliveries[0])
+    broker.reject(inbox.deliveries[1], 5)
+    turn()
+    broker.tick(10)
+    turn()
+    broker.redrive(b"dead", 1, b"", 11)
+    broker.cancel(inbox, 12)
     turn()
     return states
 

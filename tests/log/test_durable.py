@@ -10,40 +10,60 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
-from penstock.log.block import HEADER_SIZE, Block, BlockWriter, CorruptBlock, block_length, is_intact
+from penstock.log.block import HEADER_SIZE, RARE_AT, Block, BlockWriter, CorruptBlock, block_length, is_intact
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.memory import MemoryLog
 from penstock.log.port import Change
 from penstock.log.segments import blocks_of, is_torn_end, segments_of
-from penstock.message import Message
+from penstock.message import Message, Terms
 
 from .histories import fields, recovered, small_history, write_out
 
 HEADERS = st.none() | st.dictionaries(st.binary(max_size=8), st.binary(max_size=8), min_size=1, max_size=3)
-MESSAGES = st.builds(
+TERMS = st.none() | st.builds(
+    Terms, st.integers(0, 1 << 60), st.integers(0, 1 << 60), st.integers(0, 2**31 - 1), st.integers(0, 2**31 - 1),
+    st.binary(max_size=5),
+)  # fmt: skip
+
+
+def with_terms(message: Message, terms: Terms | None) -> Message:
+    message.terms = terms
+    return message
+
+
+PLAIN_MESSAGES = st.builds(
     Message, st.binary(max_size=20), st.binary(max_size=20), st.binary(max_size=100), st.integers(0, 1 << 60),
     st.sampled_from(["mqks", "rq"]), HEADERS,
 )  # fmt: skip
 
 
-@given(st.lists(MESSAGES, max_size=20), st.lists(st.tuples(st.binary(max_size=5), st.integers(0, 4)), max_size=10))
-def test_a_block_reads_back_as_it_was_written(messages: list[Message], settlements: list[tuple[bytes, int]]) -> None:
+MESSAGES = st.builds(with_terms, PLAIN_MESSAGES, TERMS)
+SETTLEMENTS = st.tuples(st.binary(max_size=5), st.integers(0, 8), st.sampled_from([0, 0, 1 << 60]))
+
+
+@given(st.lists(MESSAGES | PLAIN_MESSAGES, max_size=20), st.lists(SETTLEMENTS, max_size=10))
+def test_a_block_reads_back_as_it_was_written(
+    messages: list[Message], settlements: list[tuple[bytes, int, int]]
+) -> None:
     writer = BlockWriter()
     writer.first_offset, writer.first_position = 7, 11
     for number, message in enumerate(messages):
         message.offset = 7 + number
         writer.add_message(message)
-    for number, (queue, how) in enumerate(settlements):
-        writer.add_run(queue, how, number * 10, number + 1, number)
+    for number, (queue, how, due_at) in enumerate(settlements):
+        writer.add_run(queue, how, number * 10, number + 1, number, due_at)
     writer.changes.append(Change(Change.BOUND, b"\xff q", number=-1, names=(b"e", b"\x00"), patterns=(b"{}",)))
     data = writer.close(99)
     assert block_length(data) == len(data)
     assert is_intact(data)
     block = Block(data, [])
     assert [fields(block.message(index)) for index in range(block.message_count)] == [fields(m) for m in messages]
-    runs = [(run.queue, run.how, run.first, run.count, run.bound) for run in block.runs()]
-    assert runs == [(queue, how, n * 10, n + 1, n) for n, (queue, how) in enumerate(settlements)]
+    runs = [(run.queue, run.how, run.first, run.count, run.bound, run.due_at) for run in block.runs()]
+    assert runs == [(queue, how, n * 10, n + 1, n, due_at) for n, (queue, how, due_at) in enumerate(settlements)]
+    other = bytearray(data)
+    other[RARE_AT] ^= 1
+    assert not is_intact(bytes(other))
     (change,) = block.changes()
     assert (change.queue, change.number, change.names, change.patterns) == (b"\xff q", -1, (b"e", b"\x00"), (b"{}",))
     assert (block.first_offset, block.first_position, block.closed_at) == (7, 11, 99)
@@ -113,7 +133,7 @@ def test_a_batch_that_was_never_synced_is_cut_where_it_is_torn_whatever_follows(
     place = [place for place, _ in blocks_of(Disk(tmp_path), segment)][2]  # the queue's birth, then the message
     data[place : place + HEADER_SIZE] = bytes(HEADER_SIZE)
     (tmp_path / segment).write_bytes(data)
-    assert durable_state(recovered(tmp_path)) == state | {b"q": ((), (), -1, [(0, 0), (1, 0)])}
+    assert durable_state(recovered(tmp_path)) == state | {b"q": ((), (), -1, [(0, 0), (1, 0)], [])}
     assert (tmp_path / segment).stat().st_size == place
 
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from penstock.errors import LogError
 from penstock.log import reader as reader_module
 from penstock.log.arrow import record_batch, schema, text_of
-from penstock.log.block import HEADER_SIZE, Block, BlockWriter, CorruptBlock
+from penstock.log.block import HEADER_SIZE, MAGIC, VERSION, Block, BlockWriter, CorruptBlock
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.port import Change
 from penstock.log.reader import INDEX_STRIDE, Cursor, LogReader
 from penstock.log.segments import segment_name
-from penstock.message import BY_EVENT, TO_QUEUE, Message
+from penstock.message import BY_EVENT, TO_QUEUE, Message, Terms, queue_of
 
 from .histories import fields, flip, paths_of, places_of, small_history, write_out
 from .test_durable import MESSAGES
@@ -105,7 +105,7 @@ def test_a_torn_end_is_waited_at_until_the_next_broker_cuts_it(tmp_path: Path) -
     (segment,) = paths_of(tmp_path)
     size = segment.stat().st_size
     with segment.open("ab") as file:
-        file.write(b"PNSK\x01 torn")
+        file.write(MAGIC + bytes([VERSION]) + b" torn")
     cursor = Cursor(Disk(tmp_path))
     assert cursor.next_block() is not None
     assert cursor.next_block() is None
@@ -204,14 +204,14 @@ def block_with(messages: list[Message], names: list[bytes] | None = None) -> Blo
 
 
 def row_of(message: Message) -> dict[str, object]:
-    headers = message.headers
+    headers = {key: value for key, value in (message.headers or {}).items() if not key.startswith(b".")}
     return {
         "offset": message.offset,
         "event": text_of(message.event),
-        "queue": None if message.route == BY_EVENT else text_of(message.event),
+        "queue": None if message.route == BY_EVENT else text_of(queue_of(message)),
         "id": text_of(message.id),
         "body": message.body,
-        "headers": None if headers is None else [(text_of(key), text_of(value)) for key, value in headers.items()],
+        "headers": [(text_of(key), text_of(value)) for key, value in headers.items()] or None,
         "protocol": message.protocol,
         "published_at": message.published_at,
     }
@@ -228,6 +228,8 @@ def rows_of_batch(batch: pa.RecordBatch) -> list[dict[str, object]]:
 def test_a_batch_is_what_reading_row_by_row_gives(messages: list[Message], data: st.DataObject) -> None:
     for message in messages:
         message.route = data.draw(st.integers(0, 2))
+        if message.route != TO_QUEUE and message.terms is not None:
+            message.terms.target = b""
     block = block_with(messages)
     first = data.draw(st.integers(0, len(messages) - 1))
     bound = data.draw(st.integers(first, len(messages)))
@@ -258,6 +260,17 @@ def test_what_is_no_utf_8_becomes_text() -> None:
     assert row["headers"] == [("\\xfe", "ü")]
 
 
+def test_a_dead_letter_shows_its_queue_and_no_internal_headers() -> None:
+    letter = Message(b"1", b"e", b"x", 0, "rq", {b".rq-noreply": b"1", b"dead-queue": b"q"})
+    letter.route = TO_QUEUE
+    letter.terms = Terms(target=b"q.dead")
+    plain = Message(b"2", b"jobs", b"x", 0, "rq", {b".rq-noreply": b"1"})
+    plain.route = TO_QUEUE
+    rows = rows_of_batch(record_batch(block_with([letter, plain, Message(b"3", b"e", b"x", 0, "mqks")]), 0, 3))
+    assert [(row["event"], row["queue"]) for row in rows] == [("e", "q.dead"), ("jobs", "jobs"), ("e", None)]
+    assert [row["headers"] for row in rows] == [[("dead-queue", "q")], None, None]
+
+
 def test_batches_of_a_range(tmp_path: Path) -> None:
     small_history(tmp_path)
     reader = LogReader(tmp_path)
@@ -268,7 +281,7 @@ def test_batches_of_a_range(tmp_path: Path) -> None:
     assert str(table.schema.field("published_at").type) == "timestamp[us, tz=UTC]"
     rows = [row for batch in reader.batches() for row in rows_of_batch(batch)]
     assert rows == [row_of(message) for message in reader.messages()]
-    assert [fields(m)[-1] for m in reader.messages()] == list(range(6))
+    assert [fields(m)[-1] for m in reader.messages()] == list(range(len(rows)))
 
 
 def test_pyarrow_is_loaded_by_nothing_but_the_first_batch() -> None:

@@ -11,7 +11,7 @@ from penstock.core.replay import durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import LogError
 from penstock.log.backup import MANIFEST_NAME, back_up, restore
-from penstock.log.block import HEADER_SIZE, CorruptBlock
+from penstock.log.block import HEADER_SIZE, VERSION, CorruptBlock
 from penstock.log.check import Check
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
@@ -254,9 +254,9 @@ def test_a_block_of_another_version_is_neither_cut_nor_thrown_away(tmp_path: Pat
     queues_history(tmp_path)
     segment, place = place_of(tmp_path, 5)
     data = bytearray(segment.read_bytes())
-    data[place + 4] = 2
+    data[place + 4] = VERSION + 1
     segment.write_bytes(data)
-    with pytest.raises(CorruptBlock, match="a block of version 2, which this Penstock does not know"):
+    with pytest.raises(CorruptBlock, match=f"a block of version {VERSION + 1}, which this Penstock does not know"):
         recovered(tmp_path)
     with pytest.raises(LogError, match="use a Penstock that knows it"):
         Repair(checked(tmp_path))

@@ -101,7 +101,7 @@ def test_a_snapshot_says_all_that_the_log_before_it_says(house: House) -> None:
     del state[b"q"]
     rebuilt = durable_state(house.broker)
     whole = durable_state(recovered(house.directory))
-    whole[b"q"] = (*whole[b"q"][:2], rebuilt[b"q"][2], whole[b"q"][3])  # the expiry was set aside above
+    whole[b"q"] = (*whole[b"q"][:2], rebuilt[b"q"][2], *whole[b"q"][3:])  # the expiry was set aside above
     assert rebuilt == whole
     assert {name: rebuilt[name] for name in state} == state
 

@@ -15,6 +15,7 @@ from penstock.log.block import begins_batch
 from penstock.log.check import Check
 from penstock.log.port import Change
 from penstock.log.reader import LogReader
+from penstock.message import Terms
 
 from .histories import recovered
 
@@ -38,9 +39,11 @@ def described(directory: Path) -> dict[str, object]:
                     "number": entry.number,
                     "names": [text(name) for name in entry.names],
                     "patterns": [text(pattern) for pattern in entry.patterns],
+                    "due_at": entry.due_at,
                 }
             )
         else:
+            terms = entry.terms or Terms()
             headers = entry.headers or {}
             entries.append(
                 {
@@ -52,6 +55,11 @@ def described(directory: Path) -> dict[str, object]:
                     "protocol": entry.protocol,
                     "route": entry.route,
                     "published_at": entry.published_at,
+                    "due_at": terms.due_at,
+                    "expires_at": terms.expires_at,
+                    "deliveries_max": terms.deliveries_max,
+                    "dedup_seconds": terms.dedup_seconds,
+                    "target": text(terms.target),
                 }
             )
     state = {
@@ -60,8 +68,9 @@ def described(directory: Path) -> dict[str, object]:
             "patterns": [text(pattern) for pattern in patterns],
             "expires_after": expires_after,
             "owed": owed,
+            "delayed": delayed,
         }
-        for name, (events, patterns, expires_after, owed) in durable_state(recovered(directory)).items()
+        for name, (events, patterns, expires_after, owed, delayed) in durable_state(recovered(directory)).items()
     }
     return json.loads(json.dumps({"entries": entries, "state": state}))
 

@@ -5,9 +5,11 @@ import multiprocessing
 import sys
 import time
 import traceback
+from collections.abc import Callable
 
 import penstock.core.broker
 
+from .delivery import DeliveryWorld
 from .world import World
 
 CHUNK = 200
@@ -16,11 +18,16 @@ CHUNK = 200
 def run(seed: int) -> int:
     """How many crashes the run survived. Raises AssertionError with the seed, and how to see it again."""
     try:
-        world = World(seed)
+        world = world_of(seed)
         world.run()
         return world.crashes
     except Exception as error:
         raise AssertionError(f"seed {seed}: {error!r}; again with {again(seed)}") from error
+
+
+def world_of(seed: int, trace: Callable[[str], None] | None = None) -> World:
+    """Every third run is about what is delivered when, and how often."""
+    return DeliveryWorld(seed, trace=trace) if seed % 3 == 2 else World(seed, trace=trace)
 
 
 def again(seed: int) -> str:
@@ -61,7 +68,7 @@ def run_many(first: int, count: int, jobs: int) -> int:
 
 def run_one(seed: int) -> int:
     try:
-        World(seed, trace=print).run()
+        world_of(seed, trace=print).run()
     except Exception:
         traceback.print_exc()
         return 1

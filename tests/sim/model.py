@@ -93,8 +93,6 @@ class Model:
         return {name: queue.freeze() for name, queue in self.queues.items()}
 
     def thaw(self, state: dict[bytes, QueueState], message_count: int) -> None:
-        """Go back to how it was; who may try how often is not remembered."""
+        """Go back to how it was."""
         self.queues = {name: ModelQueue.thaw(queue) for name, queue in state.items()}
         del self.sent[message_count:]
-        for sent in self.sent:
-            sent.tries_max = 0

@@ -17,13 +17,14 @@ from penstock.core.broker import RETURN_TIME
 from penstock.core.capture import capture
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.queue import NEVER
+from penstock.core.replay import QueueState as DurableState
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import DISK_FULL, OVER_LIMIT, Refused
 from penstock.log.durable import DurableLog
 from penstock.log.retention import Retention
 from penstock.log.snapshot import Snapshot
-from penstock.message import TO_CONSUMERS, Message
+from penstock.message import TO_CONSUMERS, Message, Terms
 from penstock.server.flusher import Flusher
 from penstock.server.snapshots import Snapshots
 from penstock.server.storage import Recovery, recover
@@ -63,6 +64,8 @@ WEIGHTS = {
 
 
 class World:
+    weights = WEIGHTS
+
     def __init__(self, seed: int, steps: int = 250, trace: Callable[[str], None] | None = None) -> None:
         self.chance = chance = random.Random(seed)
         self.steps = steps
@@ -81,10 +84,17 @@ class World:
         self.crashes = 0
         self.trimmed = 0
         self.number = 0
+        self.prepare()
         self.start()
 
+    def prepare(self) -> None:
+        """Choose what differs from run to run."""
+
+    def prepare_broker(self) -> None:
+        """A broker has been recovered and checked."""
+
     def run(self) -> None:
-        words, weights = list(WEIGHTS), list(WEIGHTS.values())
+        words, weights = list(self.weights), list(self.weights.values())
         for word in self.chance.choices(words, weights, k=self.steps):
             try:
                 getattr(self, word)()
@@ -118,6 +128,7 @@ class World:
         self.waiting: tuple[Snapshot, list[tuple[int, int]]] | None = None
         self.check_recovered()
         self.durable = self.log.position
+        self.prepare_broker()
 
     def crash(self) -> None:
         self.crashes += 1
@@ -144,9 +155,10 @@ class World:
         while self.flusher.behind:
             assert self.flusher.step()
         assert self.durable == self.log.position
+        end = max(self.states)
         self.disk.power_off()
         self.start()
-        assert self.log.position == max(self.states)
+        assert self.log.position == end
 
     def check_recovered(self) -> None:
         position = self.log.position
@@ -167,9 +179,9 @@ class World:
 
     def check(self) -> None:
         """The broker owes what the model owes."""
-        expected = {
-            name: (events, (PATTERN,) if by_pattern else (), expires, [(offset, retry) for _, offset, retry in owed])
-            for name, (events, by_pattern, expires, owed) in sorted(self.model.freeze().items())
+        expected: dict[bytes, DurableState] = {
+            name: (events, (PATTERN,) if pattern else (), expires, [(offset, retry) for _, offset, retry in owed], [])
+            for name, (events, pattern, expires, owed) in sorted(self.model.freeze().items())
         }
         assert durable_state(self.broker) == expected
         queues = self.broker.queues.values()
@@ -256,7 +268,8 @@ class World:
         name = self.chance.choice(QUEUES)
         sent, message = self.new_message(name, False)
         if self.chance.random() < 0.2:
-            sent.tries_max = message.deliveries_max = 2
+            sent.tries_max = 2
+            message.terms = Terms(deliveries_max=2)
         if not self.broker.shut_because:
             self.model.declare(name)
         self.admit(sent, [name], lambda: self.broker.put(name, message))

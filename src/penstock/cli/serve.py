@@ -19,6 +19,7 @@ from penstock.config import (
     port_of,
     seconds_of,
     size_of,
+    span_of,
     text_of,
 )
 
@@ -28,6 +29,7 @@ METAVARS = {
     size_of: "SIZE",
     maybe_size_of: "SIZE",
     seconds_of: "SECONDS",
+    span_of: "SECONDS",
     path_of: "DIR",
 }
 
@@ -43,7 +45,7 @@ def serve(config: Path | None, **flags: object) -> None:
 def app() -> typer.Typer:
     """The command with an option for every setting."""
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    options = [_config_option(), *(_option(key) for key in Config.model_fields)]
+    options = [_config_option(), *(_option(key) for key in Config.options())]
     serve.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     made.command(
         help=COMMANDS["serve"],

@@ -12,7 +12,7 @@ import orjson
 
 from penstock.errors import LogError
 from penstock.log.port import Change
-from penstock.message import BY_EVENT, SETTLEMENT_NAMES, Message
+from penstock.message import BY_EVENT, INTERNAL_PREFIX, SETTLEMENT_NAMES, Message, Terms, queue_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -79,17 +79,36 @@ def entry_to_json(entry: Message | Change) -> dict[str, object]:
         body = {"body": entry.body.decode()}
     except UnicodeDecodeError:
         body = {"body_base64": base64.b64encode(entry.body).decode()}
-    headers = entry.headers
+    headers = {
+        text(key): text(value) for key, value in (entry.headers or {}).items() if not key.startswith(INTERNAL_PREFIX)
+    }
     return {
         "offset": entry.offset,
         "event": text(entry.event),
-        "queue": None if entry.route == BY_EVENT else text(entry.event),
+        "queue": None if entry.route == BY_EVENT else text(queue_of(entry)),
         "id": text(entry.id),
         **body,
-        "headers": None if headers is None else {text(key): text(value) for key, value in headers.items()},
+        "headers": headers or None,
         "protocol": entry.protocol,
         "published_at": when(entry.published_at),
+        **_terms_to_json(entry.terms),
     }
+
+
+def _terms_to_json(terms: Terms | None) -> dict[str, object]:
+    """What was asked for beyond plain delivery; nothing for most messages."""
+    if terms is None:
+        return {}
+    shown: dict[str, object] = {}
+    if terms.due_at:
+        shown["due_at"] = when(terms.due_at)
+    if terms.expires_at:
+        shown["expires_at"] = when(terms.expires_at)
+    if terms.deliveries_max:
+        shown["deliveries_max"] = terms.deliveries_max
+    if terms.dedup_seconds:
+        shown["dedup_seconds"] = terms.dedup_seconds
+    return shown
 
 
 def entry_to_line(entry: Message | Change) -> str:
@@ -100,6 +119,8 @@ def entry_to_line(entry: Message | Change) -> str:
             f"{'':>10}  {entry.kind} {_plain(entry.queue)} {orjson.dumps(fields).decode() if fields else ''}".rstrip()
         )
     route = "" if entry.route == BY_EVENT else " (queue)"
+    if entry.terms is not None and entry.terms.target:
+        route = f" (queue {_plain(entry.terms.target)})"
     head = f"{entry.offset:>10}  {when(entry.published_at)}  {entry.protocol}  {_plain(entry.event)}{route}"
     return f"{head}  {_plain(entry.id)}  {_plain(entry.body)}"
 
@@ -112,6 +133,8 @@ def _change_to_json(change: Change) -> dict[str, object]:
     shown: dict[str, object] = {"change": change.kind, "queue": text(change.queue)}
     if change.kind == Change.SETTLED:
         shown |= {"offset": change.offset, "how": SETTLEMENT_NAMES[change.number]}
+        if change.due_at:
+            shown["due_at"] = when(change.due_at)
     elif change.kind == Change.BOUND:
         shown |= {"events": [text(n) for n in change.names], "patterns": [text(p) for p in change.patterns]}
     elif change.kind == Change.EXPIRES:

@@ -54,6 +54,10 @@ def place_of(item: Item) -> tuple[int, int]:
     return item.offset, 0
 
 
+def retry_of(item: Item) -> int:
+    return item.retry if isinstance(item, Redelivery) else 0
+
+
 def cost_of(message: Message) -> int:
     """What a message in memory costs."""
     return len(message.body) + MESSAGE_OVERHEAD
@@ -129,8 +133,7 @@ class Backlog:
         """Note the place of an item; how many bytes that frees: none where somebody waits for the message."""
         message = message_of(item)
         freed = cost_of(message)
-        # The tries a message is allowed are not in the log.
-        if message.requester is not None or message.revoked or message.deliveries_max:
+        if message.requester is not None or message.revoked:
             self.pinned[message.offset] = message
             freed = 0
         if isinstance(item, Redelivery):

@@ -6,15 +6,19 @@ times give the same state, and the log it wrote gives that state again (`core.re
 
 from typing import Final
 
+from penstock.core.backlog import Item, message_of
+from penstock.core.deadletters import dead_letter, origin_of, revived
 from penstock.core.deadlines import Deadlines, Timer
-from penstock.core.limits import Limits
+from penstock.core.dedup import Dedup
+from penstock.core.limits import DROP_OLDEST, Limits
 from penstock.core.patterns import canonical
-from penstock.core.queue import NEVER, Queue, Usage
+from penstock.core.policy import Policies, Rule
+from penstock.core.queue import BY_POLICY, NEVER, DeadLetters, Queue, Usage
 from penstock.core.routing import Routing
 from penstock.core.subscription import Delivery, Subscription
-from penstock.errors import DISK_FULL, OVER_LIMIT, TOO_LARGE, Refused
+from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.port import Change, Log
-from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message
+from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms
 
 # A reply to a request may be sent to this event or queue, followed by the request's message id, by anyone who was
 # given it.
@@ -38,6 +42,30 @@ class QueueExpiry(Timer):
             self.broker.delete(self.queue.name)
 
 
+class DeadLetterQueues(DeadLetters):
+    """Puts what a queue gives up into the queue that its policy names."""
+
+    def __init__(self, broker: "Broker") -> None:
+        self.broker = broker
+
+    def take(self, queue: Queue, message: Message, retry: int, reason: str) -> bool:
+        broker = self.broker
+        if broker.shut_because:
+            return False
+        name = queue.policy.dead_letter
+        try:
+            target = broker.declare(name)
+        except Refused:
+            return False
+        # A dead-letter queue that is full never sends on what is in it: two of them might go on like that for ever.
+        if target.full and (target.policy.full != DROP_OLDEST or not target.make_room()):
+            return False
+        letter = dead_letter(message, queue.name, retry, reason, name, broker.usage.now)
+        broker.log.append(letter)
+        target.offer(letter)
+        return True
+
+
 class Broker:
     def __init__(self, log: Log, limits: Limits) -> None:
         self.log = log
@@ -45,7 +73,10 @@ class Broker:
         self.deadlines = Deadlines()
         self.queues: dict[bytes, Queue] = {}
         self.routing = Routing()
-        self.usage = Usage()
+        self.usage = Usage(self.deadlines, DeadLetterQueues(self))
+        self.policies = Policies([], limits)
+        self.dedup = Dedup(limits.dedup_ids_max)
+        self.deduplicated = 0  # publishes that were there already
         self.published = 0  # publishes, wanted by a queue or not
         self.unrouted = 0  # publishes no queue wanted
         self.refused = 0  # publishes a full queue or a full disk did not take
@@ -53,6 +84,7 @@ class Broker:
         self._body_size_max = limits.body_size_max  # -1 while none is: whoever checks the one has checked the other
         self._queued_before = 0  # by queues that are gone
         self._delivered_before = 0
+        self._dedups = False  # by policy: any publish may have to be looked at
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
 
@@ -66,6 +98,9 @@ class Broker:
         """
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
+        if message.terms is not None or self._dedups:
+            self._publish_on_terms(message)
+            return
         self.published += 1
         queues = self.routing.route(message)
         if self._awaiting and message.event.startswith(REPLY_PREFIX):
@@ -83,21 +118,61 @@ class Broker:
         else:
             self._fan_out(message, queues)
 
+    def _publish_on_terms(self, message: Message) -> None:
+        """The same for a message that asks for more than plain delivery, or may have been published before."""
+        if self._is_repeated(message, message.event):
+            return
+        self.published += 1
+        queues = self.routing.route(message)
+        if self._awaiting and message.event.startswith(REPLY_PREFIX):
+            self.reply(message.event[len(REPLY_PREFIX) :], message.body)
+        if queues is None:
+            self.log.append(message)
+            self._remember(message)
+            self.unrouted += 1
+        else:
+            self._fan_out(message, queues)
+
+    def _is_repeated(self, message: Message, name: bytes) -> bool:
+        """Whether the message was taken before, and is to be taken for the same one now."""
+        terms = message.terms
+        if self._dedups and (terms is None or not terms.dedup_seconds):
+            seconds = self.policies.dedup_seconds(name)
+            if seconds and terms is None:
+                terms = message.terms = Terms(dedup_seconds=seconds)
+            elif seconds and terms is not None:
+                terms.dedup_seconds = seconds
+        if terms is None or not terms.dedup_seconds or not self.dedup.is_known(message.id, message.published_at):
+            return False
+        self.deduplicated += 1
+        return True
+
+    def _remember(self, message: Message) -> None:
+        terms = message.terms
+        if terms is not None and terms.dedup_seconds:
+            now = message.published_at
+            self.dedup.remember(message.id, now + terms.dedup_seconds * 1_000_000, now)
+
     def _fan_out(self, message: Message, queues: list[Queue]) -> None:
         closed: list[Queue] = []
         for queue in queues:
             if queue.full and not queue.make_room():
                 closed.append(queue)
-        if len(closed) == len(queues):
+        terms = message.terms
+        # A message that will be sent again goes to all of its queues or to none: the second time it would go to none.
+        if closed and (len(closed) == len(queues) or (terms is not None and terms.dedup_seconds)):
             raise self._full(closed[0])
         self.log.append(message)
+        self._remember(message)
         for queue in queues:
             if queue in closed:
                 # A replay routes the message here as well, whatever the limits are by then: write down that it was
                 # not kept.
                 self.log.settled(queue.ledger, message.offset, DROP)
-            else:
+            elif terms is None:
                 queue.offer(message)
+            else:
+                queue.admit(message)
         if closed:
             raise self._full(closed[0])
 
@@ -108,6 +183,8 @@ class Broker:
         """
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
+        if (message.terms is not None or self._dedups) and self._is_repeated(message, name):
+            return
         queue = self.queues.get(name)
         if queue is None:
             if self._awaiting and name.startswith(REPLY_PREFIX) and name[len(REPLY_PREFIX) :] in self._awaiting:
@@ -125,7 +202,11 @@ class Broker:
         self.log.append(message)
         if message.requester is not None:
             self._awaiting[message.id] = message
-        queue.offer(message)
+        if message.terms is None:
+            queue.offer(message)
+        else:
+            self._remember(message)
+            queue.admit(message)
 
     def broadcast(self, name: bytes, message: Message) -> int:
         """Give the message to everyone who consumes the queue right now; nobody keeps it. Returns to how many."""
@@ -183,10 +264,22 @@ class Broker:
             raise Refused(TOO_LARGE, f"queue name of {len(name)} bytes: name_size_max is {limits.name_size_max}")
         if len(self.queues) >= limits.queues_max:
             raise Refused(OVER_LIMIT, f"there are {len(self.queues)} queues: queues_max is {limits.queues_max}")
-        queue = Queue(name, self.log, limits, self.usage)
-        self.queues[name] = queue
+        queue = self.make_queue(name)
         self.log.changed(Change(Change.DECLARED, name))
         return queue
+
+    def make_queue(self, name: bytes) -> Queue:
+        """A queue that the log knows of."""
+        queue = Queue(name, self.log, self.policies.of(name), self.usage)
+        self.queues[name] = queue
+        return queue
+
+    def set_policies(self, rules: list[Rule]) -> None:
+        """Let these rules hold, in place of those before, for the queues there are and those to come."""
+        self.policies = Policies(rules, self.limits)
+        self._dedups = self.policies.has_dedup
+        for queue in list(self.queues.values()):
+            queue.obey(self.policies.of(queue.name))
 
     def bind(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
         """Make these the bindings of the queue, in place of what it had. Patterns are texts of JSON objects."""
@@ -234,6 +327,7 @@ class Broker:
         `instead_of` is a consumer that this one replaces: what that one held comes to this one, in order, and the queue
         is never without a consumer in between.
         """
+        self.set_time(now)
         queue = self.declare(name)
         unacked_max = self.limits.unacked_max
         if subscription.credit <= 0 or subscription.credit > unacked_max:
@@ -250,6 +344,7 @@ class Broker:
         queue = subscription.queue
         if queue is None:
             return
+        self.set_time(now)
         queue.detach(subscription)
         queue.pump()
         if queue.consumer_count() == 0 and queue.expires_after != NEVER:
@@ -265,6 +360,7 @@ class Broker:
 
     def expect_consumers(self, now: int) -> None:
         """After a restart: queues that go when they are unused wait for their consumers to come back first."""
+        self.set_time(now)
         for queue in list(self.queues.values()):
             if queue.expires_after != NEVER and queue.consumer_count() == 0:
                 expiry = QueueExpiry(self, queue)
@@ -308,12 +404,23 @@ class Broker:
                 delivery.message.requester.delivered(delivery.message)
             self._after_settling(queue, subscription)
 
-    def reject(self, delivery: Delivery) -> None:
-        """The consumer could not do it: to the back of the queue with one more try on its counter."""
+    def reject(self, delivery: Delivery, due_at: int = BY_POLICY) -> None:
+        """The consumer could not do it: to the back of the queue with one more try on its counter.
+
+        It is tried again when `due_at` has come; 0 is at once.
+        """
         subscription = delivery.subscription
         queue = subscription.queue
         if delivery.open and queue is not None:
-            queue.reject(delivery)
+            queue.reject(delivery, due_at)
+            self._after_settling(queue, subscription)
+
+    def bury(self, delivery: Delivery) -> None:
+        """The consumer knows that nobody can do it: to the dead-letter queue, or gone where there is none."""
+        subscription = delivery.subscription
+        queue = subscription.queue
+        if delivery.open and queue is not None:
+            queue.bury(delivery)
             self._after_settling(queue, subscription)
 
     def release(self, delivery: Delivery) -> None:
@@ -330,10 +437,78 @@ class Broker:
         if queue.ready:
             queue.pump()
 
+    # -- dead letters come back -------------------------------------------------------------------------------------
+
+    def redrive(self, name: bytes, limit: int, to: bytes, now: int) -> int:
+        """Move up to `limit` ready dead letters back to the queues they died in, or to `to`; how many were moved.
+
+        What was not dead anywhere stays where it is, unless `to` is given. It ends early where a queue is full.
+        """
+        self.set_time(now)
+        if self.shut_because:
+            raise Refused(DISK_FULL, self.shut_because)
+        queue = self._existing(name)
+        moved = 0
+        kept: list[Item] = []
+        for _ in range(queue.ready):
+            if moved >= limit:
+                break
+            item = queue.take_to_move()
+            if item is None:
+                break
+            message = message_of(item)
+            try:
+                went = self._move(message, to or origin_of(message), name, now)
+            except Refused:
+                kept.append(item)
+                break
+            if went:
+                queue.moved(item)
+                moved += 1
+            else:
+                kept.append(item)
+        queue.put_back(kept)
+        return moved
+
+    def _move(self, message: Message, to: bytes, source: bytes, now: int) -> bool:
+        """Put the message into another queue. Raises Refused when that is full, or cannot be made.
+
+        A full one gives up nothing for it, whatever its policy says: that would be one dead letter for another.
+        """
+        if not to or to == source or message.revoked:
+            return False
+        target = self.declare(to)
+        if target.full:
+            raise self._full(target)
+        sent = revived(message, to, now)
+        self.log.append(sent)
+        target.offer(sent)
+        return True
+
+    def redrive_targets(self, name: bytes, limit: int, to: bytes) -> dict[bytes, int]:
+        """What `redrive` would do: how many messages would go to which queue. What would stay is not counted."""
+        counts: dict[bytes, int] = {}
+        for message in self._existing(name).first_messages(limit):
+            target = to or origin_of(message)
+            if target and target != name:
+                counts[target] = counts.get(target, 0) + 1
+        return counts
+
+    def _existing(self, name: bytes) -> Queue:
+        queue = self.queues.get(name)
+        if queue is None:
+            raise Refused(NOT_FOUND, f"there is no queue {name!r}")
+        return queue
+
     # -- time and numbers -------------------------------------------------------------------------------------------
+
+    def set_time(self, now: int) -> None:
+        """Say what time it is for what follows. Nothing happens by that alone."""
+        self.usage.now = now
 
     def tick(self, now: int) -> None:
         """Do what is due by now."""
+        self.usage.now = now
         self.deadlines.run(now)
 
     def queued(self) -> int:
@@ -366,11 +541,11 @@ class Broker:
 
     def _full(self, queue: Queue) -> Refused:
         self.refused += 1
-        limits = self.limits
+        policy = queue.policy
         return Refused(
             OVER_LIMIT,
-            f"queue {queue.name!r} is full with {queue.ready + queue.unacked} messages, {queue.bytes} bytes: "
-            f"queue_length_max is {limits.queue_length_max}, queue_bytes_max is {limits.queue_bytes_max}",
+            f"queue {queue.name!r} is full with {queue.length()} messages, {queue.size()} bytes: "
+            f"{policy.length_name} is {policy.length_max}, {policy.bytes_name} is {policy.bytes_max}",
         )
 
     def _not_taken(self, message: Message) -> Refused:
@@ -381,4 +556,4 @@ class Broker:
 
 
 def _bytes_in_memory(queue: Queue) -> int:
-    return queue.ready_bytes() - queue.backlog.cold
+    return queue.ready_bytes() - queue.backlog.cold + queue.delayed.bytes - queue.delayed.cold

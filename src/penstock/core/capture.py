@@ -16,7 +16,9 @@ from penstock.log.span import Span, SpanBuilder
 def capture(broker: Broker, now: int) -> Snapshot:
     """All that outlives the broker, as it is at this position of its log."""
     log = broker.log
-    return Snapshot(log.position, log.next_offset, now, [_image(queue) for queue in broker.queues.values()])
+    snapshot = Snapshot(log.position, log.next_offset, now, [_image(queue) for queue in broker.queues.values()])
+    snapshot.dedup = broker.dedup.contents()
+    return snapshot
 
 
 def _image(queue: Queue) -> QueueImage:
@@ -40,7 +42,19 @@ def _image(queue: Queue) -> QueueImage:
     for subscription in queue.subscriptions:
         for delivery in subscription.held():
             _place(placed, delivery.bound, delivery.serial, delivery.message.offset, delivery.retry)
-    return QueueImage(queue.name, queue.events, queue.patterns, queue.expires_after, fresh.finish(), placed.getvalue())
+    delayed = BytesWriter()
+    for entry in queue.delayed.entries():
+        _place(delayed, entry.due_at, entry.offset, entry.retry, entry.size)
+    return QueueImage(
+        queue.name,
+        queue.events,
+        queue.patterns,
+        queue.expires_after,
+        fresh.finish(),
+        placed.getvalue(),
+        delayed.getvalue(),
+        queue.expiring,
+    )
 
 
 def _add(fresh: SpanBuilder, placed: BytesWriter, item: Item) -> None:
@@ -51,8 +65,8 @@ def _add(fresh: SpanBuilder, placed: BytesWriter, item: Item) -> None:
         fresh.add_run(message.offset, 1, cost_of(message))
 
 
-def _place(placed: BytesWriter, bound: int, serial: int, offset: int, retry: int) -> None:
-    write_i64_le(placed, i64(bound))
-    write_i64_le(placed, i64(serial))
-    write_i64_le(placed, i64(offset))
-    write_i64_le(placed, i64(retry))
+def _place(places: BytesWriter, first: int, second: int, third: int, fourth: int) -> None:
+    write_i64_le(places, i64(first))
+    write_i64_le(places, i64(second))
+    write_i64_le(places, i64(third))
+    write_i64_le(places, i64(fourth))

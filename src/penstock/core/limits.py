@@ -4,6 +4,7 @@ from typing import Final
 
 REFUSE: Final = "refuse"
 DROP_OLDEST: Final = "drop-oldest"
+DEAD_LETTER: Final = "dead-letter"  # by policy: the oldest goes to the dead-letter queue
 
 # What a message costs beyond its bytes: the object, its id and event, its place in a queue. Measured, rounded up.
 MESSAGE_OVERHEAD: Final = 256
@@ -28,6 +29,8 @@ class Limits:
         memory_bytes_max: int = 1 << 30,
         outbox_bytes_max: int = 1 << 20,
         name_size_max: int = 1024,
+        dedup_seconds: int = 600,
+        dedup_ids_max: int = 1_000_000,
     ) -> None:
         self.body_size_max = body_size_max
         self.line_size_max = line_size_max
@@ -40,3 +43,5 @@ class Limits:
         self.memory_bytes_max = memory_bytes_max
         self.outbox_bytes_max = outbox_bytes_max
         self.name_size_max = name_size_max
+        self.dedup_seconds = dedup_seconds
+        self.dedup_ids_max = dedup_ids_max

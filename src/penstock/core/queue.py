@@ -1,11 +1,16 @@
 """One queue: who waits, what is ready, what is out, and who gets what next.
 
-A message of a queue is in one of two places until it is settled:
+A message of a queue is in one of three places until it is settled:
 
         offer ──► backlog ──► in a consumer's hands ──► accept: gone
-                     ▲                 │
-                     ├── reject ───────┤   to the back, retry + 1
-                     └── return ───────┘   to its old place, retry + 1: the consumer went away
+                   ▲   ▲               │
+                   │   ├── reject ─────┤   to the back, retry + 1
+                   │   └── return ─────┤   to its old place, retry + 1: the consumer went away
+                  due                  │
+                   └─── delayed ◄──────┘   rejected, and put off; or put off by whoever published it
+
+What is given up, because its tries or its time are over, its consumer says so or the queue needs the room, goes to the
+dead-letter queue, where the policy names one, and else nowhere. The time is looked at when a message reaches the front.
 
 The backlog is in order of place, and a long one is not in memory: `core.backlog` says how. When nothing is ready and
 somebody waits, a message passes straight through and the backlog is not touched.
@@ -13,32 +18,112 @@ somebody waits, a message passes straight through and the backlog is not touched
 
 from typing import Final
 
-from penstock.core.backlog import HEAD_BYTES_MAX, Backlog, Item, Place, Redelivery, cost_of, message_of, place_of
-from penstock.core.limits import CONGESTED_BYTES, DROP_OLDEST, MESSAGE_OVERHEAD, Limits
+from penstock.core.backlog import (
+    HEAD_BYTES_MAX,
+    Backlog,
+    Item,
+    Place,
+    Redelivery,
+    cost_of,
+    message_of,
+    place_of,
+    retry_of,
+)
+from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, REJECTED
+from penstock.core.deadlines import Deadlines, Timer
+from penstock.core.delayed import Delayed, PutOff, put_off
+from penstock.core.limits import CONGESTED_BYTES, DEAD_LETTER, DROP_OLDEST, MESSAGE_OVERHEAD
+from penstock.core.policy import Policy
 from penstock.core.subscription import Delivery, Subscription
 from penstock.log.port import Ledger, Log
 from penstock.log.span import Span
-from penstock.message import ACCEPT, DROP, REJECT, RETURN, Message
+from penstock.message import ACCEPT, DEAD, DROP, DUE, EXPIRE, MOVE, REJECT, RETURN, Message, is_delayed
 
 NEVER: Final = -1
 NEAR: Final = 1000  # offsets this close to each other are spoken of as one stretch
+BY_POLICY: Final = -1  # when a rejected message is tried again: as the policy of its queue has it
+AT_ONCE: Final = 10_000  # messages that come due, or whose time is over, in one go; the rest in the next turn
+TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a dead-letter queue that was full is tried again
+CALM: Final = 0.9  # below this part of the mark a queue is not filling any more
+ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of a kind: a short queue is full every other moment
+ALARMS_MAX: Final = 1000  # that are kept for whoever tells people
+
+WHY: Final = {
+    DELIVERIES: "its tries are used up",
+    EXPIRED: "its time is over",
+    FULL: "the queue is full",
+    REJECTED: "its consumer gave it up",
+}
+
+
+class Alarm:
+    """Something about a queue that people should hear of."""
+
+    FILLING: Final = "queue.filling"  # it has passed a mark below its limit
+    FULL: Final = "queue.full"  # it has reached its limit, and what its policy says is being done
+
+    def __init__(self, kind: str, queue: "Queue", limit_name: str, limit: int) -> None:
+        self.kind = kind
+        self.queue = queue.name
+        self.length = queue.length()
+        self.bytes = queue.size()
+        self.full = queue.policy.full
+        self.limit_name = limit_name
+        self.limit = limit
+
+    def __repr__(self) -> str:
+        return f"<Alarm {self.kind} {self.queue!r} {self.limit_name}={self.limit}>"
+
+
+class DeadLetters:
+    """Where queues hand over what they give up."""
+
+    def take(self, queue: "Queue", message: Message, retry: int, reason: str) -> bool:
+        """Put the message into the dead-letter queue that the policy names; False when it cannot be taken now."""
+        raise NotImplementedError
 
 
 class Usage:
-    """What all queues of a broker hold together."""
+    """What all queues of a broker share, and what they hold together."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadlines: Deadlines, dead_letters: DeadLetters) -> None:
+        self.deadlines = deadlines
+        self.dead_letters = dead_letters
+        self.now = 0  # the time that was said last
+        self.alarms: list[Alarm] = []  # whoever tells people empties it
         self.bytes = 0  # in memory, overhead included
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
 
 
+class DueTimer(Timer):
+    """Due when the earliest of the delayed messages is."""
+
+    def __init__(self, queue: "Queue") -> None:
+        super().__init__()
+        self.queue = queue
+
+    def fire(self, now: int) -> None:
+        self.queue.bring_due(now)
+
+
+class HeadTimer(Timer):
+    """Due when the time of the first ready message is over, or before."""
+
+    def __init__(self, queue: "Queue") -> None:
+        super().__init__()
+        self.queue = queue
+
+    def fire(self, now: int) -> None:
+        self.queue.expire_first(now)
+
+
 class Queue:
-    def __init__(self, name: bytes, log: Log, limits: Limits, usage: Usage) -> None:
+    def __init__(self, name: bytes, log: Log, policy: Policy, usage: Usage) -> None:
         self.name = name
         self.log = log
         self.ledger = Ledger(name)
-        self.limits = limits
+        self.policy = policy
         self.usage = usage
         self.events: tuple[bytes, ...] = ()
         self.patterns: tuple[bytes, ...] = ()
@@ -49,16 +134,29 @@ class Queue:
         self.bytes = 0  # of what is ready or out, in memory or not, overhead included
         self.unacked_bytes = 0  # of what is out
         self.full = False
+        self.filling = False  # has passed the mark at which an alarm is given
+        self.acted = False  # its policy has been acted by since then
+        self._filling_told_at = -ALARM_PAUSE
+        self._acted_told_at = -ALARM_PAUSE
+        self.bytes_mark = 0
+        self.length_mark = 0
+        self.delayed = Delayed()
+        self.expiring = policy.ttl > 0  # the time of a message in the backlog may run out
         self.waiting: list[Subscription] = []  # best priority first, then longest waiting first
         self.subscriptions: list[Subscription] = []  # active ones
         self.parked: list[Subscription] = []  # behind an exclusive one, in order of arrival
         self.queued = 0  # messages that ever came in
         self.delivered = 0  # deliveries that ever went out
-        self.dropped = 0
+        self.dropped = 0  # given up, for other reasons than time, and gone
+        self.expired = 0  # given up because their time was over, dead letters or not
+        self.dead_lettered = 0
         # What the log could not give back: (bound, serial, offset, retry). Still owed, in case it can after a repair.
         self.unreadable: list[Place] = []
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
+        self._due_timer: DueTimer | None = None
+        self._head_timer: HeadTimer | None = None
+        self._set_marks()
 
     def __repr__(self) -> str:
         return f"<Queue {self.name!r} ready={self.ready} unacked={self.unacked} consumers={self.consumer_count()}>"
@@ -69,6 +167,32 @@ class Queue:
     def ready_bytes(self) -> int:
         """How much waits to be taken. What is out waits for its consumer's work, and not for a socket."""
         return self.bytes - self.unacked_bytes
+
+    def length(self) -> int:
+        """Messages in all: ready, out and put off."""
+        return self.ready + self.unacked + len(self.delayed)
+
+    def size(self) -> int:
+        """Their bytes, in memory or not, overhead included."""
+        return self.bytes + self.delayed.bytes
+
+    def obey(self, policy: Policy) -> None:
+        """Let this hold from now on."""
+        self.policy = policy
+        self.filling = False
+        self.acted = False
+        self._filling_told_at = -ALARM_PAUSE
+        self._acted_told_at = -ALARM_PAUSE
+        self._set_marks()
+        self._check_full()
+        if self.expiring or policy.ttl > 0:
+            self.expect_expiry()
+
+    def expect_expiry(self) -> None:
+        """There are messages whose time may be over by now, perhaps not in memory: look when time goes on."""
+        self.expiring = True
+        if self.ready:
+            self._arm_head_timer(self.usage.now)
 
     # -- messages in ------------------------------------------------------------------------------------------------
 
@@ -83,6 +207,24 @@ class Queue:
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
             if self.bytes - self.unacked_bytes > CONGESTED_BYTES:
                 self._be_long()
+            if self.expiring:
+                self._watch_head()
+
+    def admit(self, message: Message) -> None:
+        """Take a logged message that has terms: one that is put off is kept aside."""
+        terms = message.terms
+        if terms is not None and is_delayed(message):
+            self.queued += 1
+            self._put_off(message, 0, terms.due_at)
+        else:
+            self._heed(message)
+            self.offer(message)
+
+    def _heed(self, message: Message) -> None:
+        """A message comes into the backlog, perhaps one whose time will be over."""
+        terms = message.terms
+        if terms is not None and terms.expires_at:
+            self.expiring = True
 
     def _be_long(self) -> None:
         """Much is ready. Who fills the queue should wait for its consumers, unless it is so much that it goes to disk.
@@ -100,7 +242,7 @@ class Queue:
 
     def free_memory(self) -> int:
         """Let go of whatever the log can give back; how many bytes that frees."""
-        freed = self.backlog.seal_tail() + self.backlog.seal_head()
+        freed = self.backlog.seal_tail() + self.backlog.seal_head() + self.delayed.free(self.log.readable)
         self.usage.bytes -= freed
         return freed
 
@@ -108,27 +250,72 @@ class Queue:
         """True when one more message may come in; by policy the oldest ready one may have to go for it."""
         if not self.full:
             return True
-        if self.limits.queue_full == DROP_OLDEST:
-            item = self._take_first()
-            if item is not None:
-                self._drop(message_of(item))
-                return True
-        return False
+        if not self.acted:
+            self.acted = True
+            if self.usage.now >= self._acted_told_at + ALARM_PAUSE:
+                self._acted_told_at = self.usage.now
+                self._alarm(Alarm.FULL)
+        policy = self.policy
+        if policy.full != DROP_OLDEST and (policy.full != DEAD_LETTER or not policy.dead_letter):
+            return False
+        item = self._take_first()
+        if item is None:
+            return False
+        message = message_of(item)
+        if policy.full == DROP_OLDEST:
+            self._drop(message)
+        elif self._give_up(message, retry_of(item), FULL):
+            self._shrink(cost_of(message))
+        else:
+            self.put_back([item])
+            return False
+        if self.expiring:
+            self._watch_head()
+        return True
 
     def _grow(self, size: int) -> None:
         self.bytes += size
         self.usage.bytes += size
-        self._check_full()
+        if self.bytes >= self.bytes_mark or self.ready + self.unacked >= self.length_mark:
+            self._check_full()
 
     def _shrink(self, size: int) -> None:
         self.bytes -= size
         self.usage.bytes -= size
-        if self.full:
+        if self.filling:
             self._check_full()
 
+    def _set_marks(self) -> None:
+        """Where alarm is given, counted in what is ready or out. Whatever is full has passed a mark."""
+        policy = self.policy
+        self.bytes_mark = max(1, int(policy.bytes_max * policy.alarm)) - self.delayed.bytes
+        self.length_mark = max(1, int(policy.length_max * policy.alarm)) - len(self.delayed)
+
     def _check_full(self) -> None:
-        limits = self.limits
-        self.full = self.bytes >= limits.queue_bytes_max or self.ready + self.unacked >= limits.queue_length_max
+        policy = self.policy
+        length = self.length()
+        size = self.size()
+        self.full = size >= policy.bytes_max or length >= policy.length_max
+        length_mark = self.length_mark + len(self.delayed)
+        bytes_mark = self.bytes_mark + self.delayed.bytes
+        if length >= length_mark or size >= bytes_mark:
+            if not self.filling:
+                self.filling = True
+                if self.usage.now >= self._filling_told_at + ALARM_PAUSE:
+                    self._filling_told_at = self.usage.now
+                    self._alarm(Alarm.FILLING)
+        elif self.filling and length < CALM * length_mark and size < CALM * bytes_mark:
+            self.filling = False
+            self.acted = False
+
+    def _alarm(self, kind: str) -> None:
+        policy = self.policy
+        alarms = self.usage.alarms
+        if len(alarms) < ALARMS_MAX:
+            if self.length() * policy.bytes_max >= self.size() * policy.length_max:
+                alarms.append(Alarm(kind, self, policy.length_name, policy.length_max))
+            else:
+                alarms.append(Alarm(kind, self, policy.bytes_name, policy.bytes_max))
 
     # -- messages out -----------------------------------------------------------------------------------------------
 
@@ -137,16 +324,20 @@ class Queue:
         while self.ready and self.waiting:
             item = self._take_first()
             if item is None:
-                return
+                break
             message = message_of(item)
             if message.revoked:
                 self._drop(message)
+                continue
+            if self.expiring and self._let_expire(item):
                 continue
             self._shrink(len(message.body) + MESSAGE_OVERHEAD)
             if isinstance(item, Redelivery):
                 self._give(self.waiting[0], message, item.retry, item.bound, item.serial)
             else:
                 self._give(self.waiting[0], message, 0, message.offset, 0)
+        if self.expiring:
+            self._watch_head()
 
     def take(self) -> Message | None:
         """Take the first ready message for good; None when there is none."""
@@ -158,11 +349,15 @@ class Queue:
             if message.revoked:
                 self._drop(message)
                 continue
+            if self.expiring and self._let_expire(item):
+                continue
             self._shrink(len(message.body) + MESSAGE_OVERHEAD)
             self.delivered += 1
             self.log.settled(self.ledger, message.offset, ACCEPT)
             if message.requester is not None:
                 message.requester.delivered(message)
+            if self.expiring:
+                self._watch_head()
             return message
 
     def broadcast(self, message: Message) -> int:
@@ -300,17 +495,37 @@ class Queue:
         self._close(delivery)
         self.log.settled(self.ledger, delivery.message.offset, ACCEPT)
 
-    def reject(self, delivery: Delivery) -> None:
-        """Back to the end of the queue, for the next in line."""
+    def reject(self, delivery: Delivery, due_at: int) -> None:
+        """Back to the end of the queue, for the next in line: at once for 0, when it is due, or BY_POLICY."""
         message = delivery.message
         self._close(delivery)
-        if self._worn_out(message, delivery.retry):
+        retry = delivery.retry + 1
+        if self._is_worn_out(message, retry) and self._give_up(message, retry, DELIVERIES):
             return
+        self._send_back(message, retry, self.policy.retry_at(retry, self.usage.now) if due_at == BY_POLICY else due_at)
+
+    def bury(self, delivery: Delivery) -> None:
+        """There is no use in trying again."""
+        message = delivery.message
+        self._close(delivery)
+        if not self._give_up(message, delivery.retry + 1, REJECTED):
+            self._send_back(message, delivery.retry + 1, 0)
+
+    def _send_back(self, message: Message, retry: int, due_at: int) -> None:
         log = self.log
-        log.settled(self.ledger, message.offset, REJECT)
-        self.backlog.append(Redelivery(message, delivery.retry + 1, log.next_offset - 1, log.position))
+        log.settled(self.ledger, message.offset, REJECT, due_at)
+        if due_at:
+            self._put_off(message, retry, due_at)
+        else:
+            self._append(message, retry)
+
+    def _append(self, message: Message, retry: int) -> None:
+        """To the back of the queue, by the settlement that was logged just now."""
+        log = self.log
+        self.backlog.append(Redelivery(message, retry, log.next_offset - 1, log.position))
         self.ready += 1
         self._grow(len(message.body) + MESSAGE_OVERHEAD)
+        self._heed(message)
         if self.backlog.is_long:
             self._be_long()
 
@@ -320,21 +535,25 @@ class Queue:
         for delivery in deliveries:
             message = delivery.message
             self._close(delivery)
-            if how == RETURN and self._worn_out(message, delivery.retry):
-                continue
             retry = delivery.retry
             if how == RETURN:
                 retry += 1
+                if self._is_worn_out(message, retry) and self._give_up(message, retry, DELIVERIES):
+                    continue
                 self.log.settled(self.ledger, message.offset, RETURN)
             returned.append(Redelivery(message, retry, delivery.bound, delivery.serial))
             self.ready += 1
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
+            self._heed(message)
         if returned:
-            returned.sort(key=place_of)
-            last = place_of(returned[-1])
-            while not self.backlog.reaches(last):
-                self._page_in()
-            self.backlog.merge(returned)
+            self._merge(returned)
+
+    def _merge(self, returned: list[Redelivery]) -> None:
+        returned.sort(key=place_of)
+        last = place_of(returned[-1])
+        while not self.backlog.reaches(last):
+            self._page_in()
+        self.backlog.merge(returned)
 
     def _close(self, delivery: Delivery) -> None:
         delivery.subscription.let_go(delivery)
@@ -343,17 +562,48 @@ class Queue:
         self.unacked_bytes -= size
         self._shrink(size)
 
-    def _worn_out(self, message: Message, retry: int) -> bool:
-        """Give the message up when its tries are used up or its requester gave it up."""
-        if not message.revoked and (message.deliveries_max == 0 or retry + 1 < message.deliveries_max):
-            return False
-        self._lose(message, "its tries are used up")
+    # -- giving up --------------------------------------------------------------------------------------------------
+
+    def _is_worn_out(self, message: Message, retry: int) -> bool:
+        """Whether the message was tried often enough, or its requester gave it up."""
+        if message.revoked:
+            return True
+        deliveries_max = self.policy.deliveries_max
+        terms = message.terms
+        if terms is not None and terms.deliveries_max and (not deliveries_max or terms.deliveries_max < deliveries_max):
+            deliveries_max = terms.deliveries_max
+        return deliveries_max > 0 and retry >= deliveries_max
+
+    def _give_up(self, message: Message, retry: int, reason: str) -> bool:
+        """End a message that is not in the backlog any more: as a dead letter, where the policy says so.
+
+        False when the dead-letter queue takes none now. The message is to be kept then: better late than lost.
+        """
+        how = DROP
+        if self.policy.dead_letter and not message.revoked:
+            if not self.usage.dead_letters.take(self, message, retry, reason):
+                return False
+            self.dead_lettered += 1
+            how = DEAD
+        elif reason == EXPIRED:
+            how = EXPIRE
+        else:
+            self.dropped += 1
+        if reason == EXPIRED:
+            self.expired += 1
+        self._end(message, how, WHY[reason])
         return True
 
     def _drop(self, message: Message) -> None:
         """Give up a message already taken from the backlog."""
         self._shrink(cost_of(message))
-        self._lose(message, "the queue is full")
+        self.dropped += 1
+        self._end(message, DROP, WHY[FULL])
+
+    def _end(self, message: Message, how: int, why: str) -> None:
+        self.log.settled(self.ledger, message.offset, how)
+        if message.requester is not None and not message.revoked:
+            message.requester.undelivered(message, why)
 
     def count_revoked(self) -> None:
         """One more message of this queue was given up. Where they may be half of what is ready, they are swept out."""
@@ -363,12 +613,143 @@ class Queue:
             for message in self.backlog.sweep_revoked():
                 self.ready -= 1
                 self._drop(message)
+            if self.expiring:
+                self._watch_head()
 
-    def _lose(self, message: Message, reason: str) -> None:
-        self.dropped += 1
-        self.log.settled(self.ledger, message.offset, DROP)
-        if message.requester is not None and not message.revoked:
-            message.requester.undelivered(message, reason)
+    # -- time -------------------------------------------------------------------------------------------------------
+
+    def _put_off(self, message: Message, retry: int, due_at: int) -> None:
+        """Keep a message aside until it is due; the log knows of it already."""
+        entry = put_off(message, retry, due_at)
+        self.delayed.add(entry)
+        self.usage.bytes += entry.size
+        self._set_marks()
+        self._check_full()
+        self._watch_due()
+
+    def bring_due(self, now: int) -> None:
+        """Put those to the back of the queue whose time has come."""
+        for _ in range(AT_ONCE):
+            entry = self.delayed.take_due(now)
+            if entry is None:
+                break
+            log = self.log
+            log.settled(self.ledger, entry.offset, DUE)
+            message = entry.message
+            if message is not None:
+                self.usage.bytes -= entry.size
+            else:
+                message = log.fetch(entry.offset)
+            if message is None:
+                self.unreadable.append((log.next_offset - 1, log.position, entry.offset, entry.retry))
+            else:
+                self._append(message, entry.retry)
+        self._set_marks()
+        self._check_full()
+        self._watch_due()
+        self.pump()
+
+    def _watch_due(self) -> None:
+        due = self.delayed.next_due()
+        if due >= 0:
+            timer = self._due_timer
+            if timer is None:
+                timer = self._due_timer = DueTimer(self)
+            if not timer.armed or timer.when > due:
+                self.usage.deadlines.set(timer, due)
+
+    def expiry_of(self, message: Message) -> int:
+        """From when on the message is not to be delivered any more; 0 for never."""
+        terms = message.terms
+        ttl = self.policy.ttl
+        expires_at = 0 if terms is None else terms.expires_at
+        if ttl:
+            by_policy = (message.published_at if terms is None else max(message.published_at, terms.due_at)) + ttl
+            if not expires_at or by_policy < expires_at:
+                return by_policy
+        return expires_at
+
+    def _let_expire(self, item: Item) -> bool:
+        """Give up a message taken from the backlog if its time is over; False when it is to be delivered."""
+        message = message_of(item)
+        expires_at = self.expiry_of(message)
+        if not expires_at or expires_at > self.usage.now or not self._give_up(message, retry_of(item), EXPIRED):
+            return False
+        self._shrink(cost_of(message))
+        return True
+
+    def expire_first(self, now: int) -> None:
+        """Give up the first ready messages, as far as their time is over."""
+        for _ in range(AT_ONCE):
+            item = self._peek_first()
+            if item is None:
+                break
+            expires_at = self.expiry_of(message_of(item))
+            if not expires_at or expires_at > now:
+                break
+            self._take_first()
+            if not self._let_expire(item):
+                self.put_back([item])
+                self._arm_head_timer(now + TRY_AGAIN_TIME)
+                return
+        self._watch_head()
+
+    def _watch_head(self) -> None:
+        """Be woken when the time of the first message is over. Those behind it are looked at when they are first."""
+        item = self._peek_first()
+        if item is None:
+            self.expiring = self.policy.ttl > 0
+            return
+        expires_at = self.expiry_of(message_of(item))
+        if expires_at:
+            self._arm_head_timer(expires_at)
+
+    def _arm_head_timer(self, when: int) -> None:
+        timer = self._head_timer
+        if timer is None:
+            timer = self._head_timer = HeadTimer(self)
+        if not timer.armed or timer.when > when:
+            self.usage.deadlines.set(timer, when)
+
+    def _peek_first(self) -> Item | None:
+        """The first ready one, left where it is; None when there is none."""
+        while self.ready:
+            if self.backlog.head:
+                return self.backlog.head[0]
+            self._page_in()
+        return None
+
+    # -- moving on --------------------------------------------------------------------------------------------------
+
+    def take_to_move(self) -> Item | None:
+        """Take the first ready message in order to put it elsewhere: `moved` or `put_back` must follow."""
+        return self._take_first()
+
+    def moved(self, item: Item) -> None:
+        message = message_of(item)
+        self._shrink(cost_of(message))
+        self._end(message, MOVE, "it was moved to another queue")
+        if self.expiring:
+            self._watch_head()
+
+    def put_back(self, items: list[Item]) -> None:
+        """Put ready messages back that were taken from the front; nothing has happened to them."""
+        returned: list[Redelivery] = []
+        for item in items:
+            self.ready += 1
+            returned.append(item if isinstance(item, Redelivery) else Redelivery(item, 0, item.offset, 0))
+        if returned:
+            self._merge(returned)
+
+    def first_messages(self, count: int) -> list[Message]:
+        """The first ready messages, to look at; those that cannot be read are left out."""
+        known = {message.offset: message for message in self.backlog.in_memory()}
+        found: list[Message] = []
+        for _, _, offset, _ in self.backlog.places()[:count]:
+            message = known.get(offset) or self.log.fetch(offset)
+            if message is not None:
+                found.append(message)
+        return found
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
@@ -382,12 +763,18 @@ class Queue:
             subscription.waiting = False
             subscription.queue = None
             subscription.ended()
-        for message in self.backlog.in_memory():
+        for message in [*self.backlog.in_memory(), *self.delayed.in_memory()]:
             self._tell_requester(message)
-        self.usage.bytes -= self.bytes - self.backlog.cold
+        self.usage.bytes -= self.size() - self.backlog.cold - self.delayed.cold
         self.bytes = 0
         self.ready = 0
         self.backlog.clear()
+        self.delayed.clear()
+        for timer in (self._due_timer, self._head_timer):
+            if timer is not None:
+                self.usage.deadlines.cancel(timer)
+        self._due_timer = None
+        self._head_timer = None
         self.waiting.clear()
         self.subscriptions.clear()
         self.parked.clear()
@@ -410,8 +797,18 @@ class Queue:
         self.bytes = self.backlog.cold
         self._check_full()
 
+    def restore_delayed(self, entries: list[PutOff]) -> None:
+        """Put aside in a fresh queue what a log says is not due yet, or was not when it ended."""
+        for entry in entries:
+            self.delayed.add(entry)
+            if entry.message is not None:
+                self.usage.bytes += entry.size
+        self._set_marks()
+        self._check_full()
+        self._watch_due()
+
     def owed(self) -> list[Place]:
-        """What the queue owes, in order: ready and out alike."""
+        """What the queue owes, in order: ready and out alike. What is put off has no place yet."""
         entries = [*self.backlog.places(), *self.unreadable]
         for subscription in self.subscriptions:
             for delivery in subscription.held():
@@ -425,6 +822,7 @@ class Queue:
             ranges.append(span.bounds())
         offsets = [message.offset for message in self.backlog.in_memory()]
         offsets += [offset for _, _, offset, _ in self.unreadable]
+        offsets += [entry.offset for entry in self.delayed.entries()]
         for subscription in self.subscriptions:
             offsets += [delivery.message.offset for delivery in subscription.held()]
         offsets.sort()

@@ -14,15 +14,17 @@ from mypy_extensions import i64
 
 from penstock.core.backlog import Item, Redelivery, merged_spans
 from penstock.core.broker import Broker
+from penstock.core.delayed import PutOff
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
 from penstock.core.queue import Queue
 from penstock.errors import LogError
-from penstock.log.block import Block
+from penstock.log.block import RARE_TERMS, Block
 from penstock.log.port import Change, Log
 from penstock.log.snapshot import PLACE_SIZE, QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
-from penstock.message import BY_EVENT, REJECT, RETURN, TO_QUEUE, Message
+from penstock.message import BY_EVENT, DUE, REJECT, RETURN, TO_QUEUE, Message, is_delayed, queue_of
 
+GOING_BACK: Final = (REJECT, RETURN, DUE)  # settlements after which the message is still owed
 SPANS_CROWDED: Final = 256  # so many short spans are put together
 
 
@@ -31,6 +33,8 @@ class Owed:
 
     def __init__(self) -> None:
         self.placed: dict[int, tuple[int, int, int]] = {}  # by offset: bound, serial, retry
+        self.delayed: dict[int, tuple[int, int, int]] = {}  # by offset, not due yet: due_at, retry, bytes
+        self.expiring = False  # a message among them may not wait for ever
         self._spans: list[Span] = []
         self._first = 0  # spans before this one are used up
         self._open = SpanBuilder()
@@ -50,6 +54,10 @@ class Owed:
             for offset in range(first, first + count):
                 if self.placed.pop(offset, None) is not None:
                     gone += 1
+        if gone < count and self.delayed:
+            for offset in range(first, first + count):
+                if self.delayed.pop(offset, None) is not None:
+                    gone += 1
         return gone
 
     def take(self, offset: int) -> tuple[int, int, int]:
@@ -67,11 +75,31 @@ class Owed:
         for at in range(0, len(data), PLACE_SIZE):
             i: i64 = at
             offset = int(read_i64_le(data, i + 16))
-            bound, serial, retry = read_i64_le(data, i), read_i64_le(data, i + 8), read_i64_le(data, i + 24)
-            self.placed[offset] = (int(bound), int(serial), int(retry))
+            self.placed[offset] = (
+                int(read_i64_le(data, i)),
+                int(read_i64_le(data, i + 8)),
+                int(read_i64_le(data, i + 24)),
+            )
+        data = image.delayed
+        for at in range(0, len(data), PLACE_SIZE):
+            i = at
+            offset = int(read_i64_le(data, i + 8))
+            self.delayed[offset] = (
+                int(read_i64_le(data, i)),
+                int(read_i64_le(data, i + 16)),
+                int(read_i64_le(data, i + 24)),
+            )
+        self.expiring = image.expiring
+
+    def put_off(self, messages: dict[int, Message]) -> list[PutOff]:
+        """What is not due yet."""
+        return [
+            PutOff(offset, retry, due_at, size, messages.get(offset))
+            for offset, (due_at, retry, size) in self.delayed.items()
+        ]
 
     def spans(self) -> list[Span]:
-        """All of it, in order."""
+        """All that has a place, in order."""
         self._seal()
         placed = sorted([(bound, serial, offset, retry) for offset, (bound, serial, retry) in self.placed.items()])
         return merged_spans([span for span in self._spans[self._first :] if span.live], placed)
@@ -150,6 +178,7 @@ class Replay:
             queue.expires_after = image.expires_after
             routing.bind(queue, image.events, image.patterns)
             self._owed[image.name].restore(image)
+        self.broker.dedup.restore(snapshot.dedup)
 
     def apply(self, entry: Message | Change) -> None:
         self._position += 1
@@ -158,7 +187,7 @@ class Replay:
             self._messages[entry.offset] = entry
             self._route(entry, len(entry.body) + MESSAGE_OVERHEAD)
         elif entry.kind == Change.SETTLED:
-            self._settle(entry.queue, entry.offset, entry.number, self._next_offset - 1)
+            self._settle(entry.queue, entry.offset, entry.number, self._next_offset - 1, entry.due_at)
         else:
             self._topology(entry)
 
@@ -184,6 +213,11 @@ class Replay:
     def _apply_messages(self, block: Block) -> None:
         """Messages that go the same way are taken together, and only where a pattern may want it, one is looked at."""
         index = 0
+        if block.rare & RARE_TERMS:
+            for index in range(block.message_count):
+                message = block.message(index)
+                self._route(message, len(message.body) + MESSAGE_OVERHEAD)
+            index = block.message_count
         while index < block.message_count:
             offset = block.first_offset + index
             route = block.route_of(index)
@@ -205,10 +239,10 @@ class Replay:
 
     def _apply_runs(self, block: Block) -> None:
         for run in block.runs():
-            if run.how in (REJECT, RETURN):
+            if run.how in GOING_BACK:
                 for offset in range(run.first, run.first + run.count):
                     self._position += 1
-                    self._settle(run.queue, offset, run.how, run.bound)
+                    self._settle(run.queue, offset, run.how, run.bound, run.due_at)
             else:
                 self._position += run.count
                 self._end(run.queue, run.first, run.count)
@@ -225,6 +259,10 @@ class Replay:
                 broker.queues[name].restore(self._items(owed))
             else:
                 broker.queues[name].restore_spans(owed.spans())
+            broker.queues[name].restore_delayed(owed.put_off(self._messages))
+            if owed.expiring:
+                broker.queues[name].expect_expiry()
+        broker.usage.alarms.clear()  # for whoever was there at the time
         return broker
 
     def _items(self, owed: Owed) -> list[Item]:
@@ -233,18 +271,31 @@ class Replay:
             for index in range(span.start, span.count):
                 if not span.is_dead(index):
                     message = self._messages[span.offset(index)]
-                    if span.bound(index) == message.offset and span.retry(index) == 0:
+                    if span.bound(index) == message.offset and span.serial(index) == 0 and span.retry(index) == 0:
                         items.append(message)
                     else:
                         items.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
         return items
 
     def _route(self, message: Message, size: int) -> None:
+        terms = message.terms
+        if terms is not None and terms.dedup_seconds:
+            now = message.published_at
+            self.broker.dedup.remember(message.id, now + terms.dedup_seconds * 1_000_000, now)
         if message.route == TO_QUEUE:
-            self._owed_by(message.event).add(message.offset, 1, size)
+            self._add(self._owed_by(queue_of(message)), message, size)
         elif message.route == BY_EVENT:
             for queue in self.broker.routing.route(message) or ():
-                self._owed[queue.name].add(message.offset, 1, size)
+                self._add(self._owed[queue.name], message, size)
+
+    def _add(self, owed: Owed, message: Message, size: int) -> None:
+        terms = message.terms
+        if terms is not None and terms.expires_at:
+            owed.expiring = True
+        if terms is not None and is_delayed(message):
+            owed.delayed[message.offset] = (terms.due_at, 0, size)
+        else:
+            owed.add(message.offset, 1, size)
 
     def _owed_by(self, name: bytes) -> Owed:
         """What a queue owes that a message was put into."""
@@ -252,9 +303,9 @@ class Replay:
             self._declare(name)
         return self._owed[name]
 
-    def _settle(self, queue: bytes, offset: int, how: int, bound: int) -> None:
-        """End a message of a queue, or send it back into it; a rejected one goes behind offset `bound`."""
-        if how not in (REJECT, RETURN):
+    def _settle(self, queue: bytes, offset: int, how: int, bound: int, due_at: int) -> None:
+        """End a message of a queue, or send it back into it; one that goes to the back goes behind offset `bound`."""
+        if how not in GOING_BACK:
             self._end(queue, offset, 1)
             return
         owed = self._owed.get(queue)
@@ -263,14 +314,21 @@ class Replay:
                 return
             raise KeyError(queue)
         try:
+            if how == DUE:
+                _, retry, _ = owed.delayed.pop(offset)
+                owed.placed[offset] = (bound, self._position, retry)
+                return
             place, serial, retry = owed.take(offset)
         except KeyError:
             if self._has_gap:
                 return
             raise
-        if how == REJECT:
-            place, serial = bound, self._position
-        owed.placed[offset] = (place, serial, retry + 1)
+        if how == REJECT and due_at:
+            owed.delayed[offset] = (due_at, retry + 1, MESSAGE_OVERHEAD)
+        elif how == REJECT:
+            owed.placed[offset] = (bound, self._position, retry + 1)
+        else:
+            owed.placed[offset] = (place, serial, retry + 1)
 
     def _end(self, queue: bytes, first: int, count: int) -> None:
         owed = self._owed.get(queue)
@@ -301,10 +359,8 @@ class Replay:
             raise LogError(f"unknown entry {change!r}")
 
     def _declare(self, name: bytes) -> Queue:
-        broker = self.broker
-        queue = broker.queues[name] = Queue(name, broker.log, broker.limits, broker.usage)
         self._owed[name] = Owed()
-        return queue
+        return self.broker.make_queue(name)
 
 
 def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> Broker:
@@ -315,17 +371,19 @@ def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> Bro
     return rebuilt.finish()
 
 
-QueueState = tuple[tuple[bytes, ...], tuple[bytes, ...], int, list[tuple[int, int]]]
+# Events, patterns, expiry, (offset, retry) of what is owed, (due_at, offset, retry) of what is not due yet.
+QueueState = tuple[tuple[bytes, ...], tuple[bytes, ...], int, list[tuple[int, int]], list[tuple[int, int, int]]]
 
 
 def durable_state(broker: Broker) -> dict[bytes, QueueState]:
-    """What of a broker's state outlives it: bindings, expiry and (offset, retry) of what is owed, per queue."""
+    """What of a broker's state outlives it, per queue."""
     return {
         name: (
             queue.events,
             queue.patterns,
             queue.expires_after,
             [(offset, retry) for _, _, offset, retry in queue.owed()],
+            [(entry.due_at, entry.offset, entry.retry) for entry in queue.delayed.entries()],
         )
         for name, queue in sorted(broker.queues.items())
     }

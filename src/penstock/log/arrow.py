@@ -2,7 +2,8 @@
 
 The columns of a block lie there as Arrow wants them: a column of bytes is its ends and its bytes, a number is itself.
 So bodies, ids and times are not copied: their arrays point into the block, and keep it alive. Names are written out,
-because a block knows them by number; headers are parsed, where there are any.
+because a block knows them by number; headers are parsed, where there are any, and those that are internal to a
+protocol are left out.
 
 Arrow text is UTF-8 and names are any bytes, so what is no UTF-8 is shown with backslashes: b"\\xff" becomes "\\\\xff".
 
@@ -11,8 +12,8 @@ pyarrow is the extra `spark` and takes a while to load: it is imported when the 
 
 from typing import TYPE_CHECKING
 
-from penstock.log.block import Block, decode_headers
-from penstock.message import BY_EVENT
+from penstock.log.block import RARE_TARGET, Block, decode_headers
+from penstock.message import BY_EVENT, INTERNAL_PREFIX
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,13 +58,20 @@ def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
     def strings(kind: "pa.DataType", ends_at: int, at: int, end: int) -> "pa.Array":
         return pa.Array.from_buffers(kind, m, [None, buffer.slice(ends_at, 4 * (m + 1)), buffer.slice(at, end - at)])
 
-    def names(at: int) -> "pa.Array":
-        codes = numbers(pa.int32(), at, 4).dictionary_encode()
+    def names(at: int, some: bool = False) -> "pa.Array":
+        """With `some`, not every message has one."""
+        codes = numbers(pa.int32(), at, 4)
+        if some:
+            codes = pc.if_else(pc.less(codes, pa.scalar(0, pa.int32())), pa.scalar(None, pa.int32()), codes)
+        codes = codes.dictionary_encode()
         known = pa.array([text_of(block.names[code]) for code in codes.dictionary.to_pylist()], pa.string())
         return known.take(codes.indices)
 
     event = names(int(block.events_at))
     is_by_event = pc.equal(numbers(pa.int32(), int(block.routes_at), 4), pa.scalar(BY_EVENT, pa.int32()))
+    queue = pc.if_else(is_by_event, pa.scalar(None, pa.string()), event)
+    if block.rare & RARE_TARGET:
+        queue = pc.coalesce(names(int(block.targets_at), some=True), queue)
     ids = strings(pa.binary(), int(block.id_ends_at), int(block.id_at), int(block.body_ends_at))
     bodies = strings(pa.binary(), int(block.body_ends_at), int(block.body_at), int(block.header_ends_at))
     headers = strings(pa.binary(), int(block.header_ends_at), int(block.headers_at), len(block.data))
@@ -72,7 +80,7 @@ def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
         [
             pa.arange(block.first_offset, block.first_offset + m),
             event,
-            pc.if_else(is_by_event, pa.scalar(None, pa.string()), event),
+            queue,
             _ids(ids),
             bodies,
             _headers(headers, wanted.field("headers").type),
@@ -106,6 +114,7 @@ def _headers(texts: "pa.Array", kind: "pa.DataType") -> "pa.Array":
         return pa.nulls(len(texts), kind)
     found: list[object] = []
     for text in texts.to_pylist():
-        pairs = decode_headers(text).items() if text else None
-        found.append(None if pairs is None else [(text_of(key), text_of(value)) for key, value in pairs])
+        pairs = decode_headers(text).items() if text else ()
+        shown = [(text_of(key), text_of(value)) for key, value in pairs if not key.startswith(INTERNAL_PREFIX)]
+        found.append(shown or None)
     return pa.array(found, kind)

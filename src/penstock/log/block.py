@@ -3,8 +3,9 @@
     byte  0   magic "PNSK"
           4   version, u8
           5   1 when all that lies before it in its segment was synced before it was written, else 0, u8
-          6   padding, 2 bytes
-          8   CRC-32 of everything from byte 12 to the end, u32
+          6   which of the rare columns are there (RARE_...), u8
+          7   padding
+          8   CRC-32 of byte 6, then of everything from byte 12 to the end, u32
          12   length of the block with this header, u32
          16   offset of its first message, i64
          24   position before its first entry, i64
@@ -25,7 +26,15 @@
                   id     ends i32[m + 1], bytes
                   body   ends i32[m + 1], bytes
                   headers ends i32[m + 1], bytes        JSON object, or nothing
+                  due_at i64[m]                         rare; message.Terms, as all that follow; 0 where there is none
+                  expires_at i64[m]                     rare
+                  deliveries_max i32[m]                 rare
+                  dedup_seconds i32[m]                  rare
+                  target i32[m]                         rare; code of the name, -1 where there is none
     settlements   queue  i32[s], how i32[s], count i32[s], first i64[s], bound i64[s]
+                  due_at i64[s]                         rare; of rejected messages that were put off
+
+A rare column is there when a message or a settlement of the block needs it.
 
 All integers are little-endian, every column begins at a multiple of eight bytes. The ends begin with 0, so that a
 column of bytes is an Arrow binary array as it lies there.
@@ -48,14 +57,24 @@ from mypy_extensions import i32, i64
 
 from penstock.errors import LogError
 from penstock.log.port import Change
-from penstock.message import Message
+from penstock.message import Message, Terms
 
 MAGIC: Final = b"PNSK"
-VERSION: Final = 1
+VERSION: Final = 2
 HEADER_SIZE: Final = 64
 MARK_AT: Final = 5
+RARE_AT: Final = 6
 CRC_FROM: Final = 12
 PADDING: Final = bytes(8)
+
+# The rare columns, in their order.
+RARE_DUE: Final = 1
+RARE_EXPIRES: Final = 2
+RARE_DELIVERIES: Final = 4
+RARE_DEDUP: Final = 8
+RARE_TARGET: Final = 16
+RARE_PUT_OFF: Final = 32
+RARE_TERMS: Final = RARE_DUE | RARE_EXPIRES | RARE_DELIVERIES | RARE_DEDUP | RARE_TARGET
 
 
 class CorruptBlock(LogError):
@@ -113,9 +132,13 @@ class BlockWriter:
         if message.headers is not None:
             self._headers.write(encode_headers(message.headers))
         write_i32_le(self._header_ends, i32(len(self._headers)))
+        if message.terms is not None:
+            self._terms.append((self.message_count, message.terms))
         self.message_count += 1
 
-    def add_run(self, queue: bytes, how: int, first: int, count: int, bound: int) -> None:
+    def add_run(self, queue: bytes, how: int, first: int, count: int, bound: int, due_at: int = 0) -> None:
+        if due_at:
+            self._put_off.append((self.run_count, due_at))
         write_i32_le(self._queues, i32(self.code_of(queue)))
         write_i32_le(self._hows, i32(how))
         write_i32_le(self._counts, i32(count))
@@ -131,25 +154,61 @@ class BlockWriter:
     def close(self, now: int) -> bytes:
         """The block, and an empty writer for the next one."""
         changes = orjson.dumps([_change_to_json(change) for change in self.changes]) if self.changes else b""
+        rare = self._rare()
+        targets = self._targets() if rare & RARE_TARGET else b""  # may use new names, so before those are written
         columns = [*self._name_columns(), changes]
         if self.message_count:
             columns += [self._events.getvalue(), self._protocols.getvalue(), self._routes.getvalue()]
             columns += [self._times.getvalue(), self._id_ends.getvalue(), self._ids.getvalue()]
             columns += [self._body_ends.getvalue(), self._bodies.getvalue()]
             columns += [self._header_ends.getvalue(), self._headers.getvalue()]
+            columns += self._term_columns(rare)
+            columns.append(targets)
         if self.run_count:
             columns += [self._queues.getvalue(), self._hows.getvalue(), self._counts.getvalue()]
             columns += [self._firsts.getvalue(), self._bounds.getvalue()]
+            if rare & RARE_PUT_OFF:
+                columns.append(_sparse(self._put_off, self.run_count, 8))
         pieces: list[bytes] = []
         for column in columns:
             pieces.append(column)
             if len(column) % 8:
                 pieces.append(PADDING[len(column) % 8 :])
-        block = self._seal(pieces, len(changes), now)
+        block = self._seal(pieces, len(changes), now, rare)
         self._clear()
         return block
 
-    def _seal(self, pieces: list[bytes], changes_size: int, now: int) -> bytes:
+    def _rare(self) -> int:
+        """Which of the rare columns the block needs."""
+        rare = RARE_PUT_OFF if self._put_off else 0
+        for _, terms in self._terms:
+            rare |= RARE_DUE if terms.due_at else 0
+            rare |= RARE_EXPIRES if terms.expires_at else 0
+            rare |= RARE_DELIVERIES if terms.deliveries_max else 0
+            rare |= RARE_DEDUP if terms.dedup_seconds else 0
+            rare |= RARE_TARGET if terms.target else 0
+        return rare
+
+    def _term_columns(self, rare: int) -> list[bytes]:
+        if not rare & RARE_TERMS:
+            return []
+        m = self.message_count
+        columns: list[bytes] = []
+        if rare & RARE_DUE:
+            columns.append(_sparse([(index, terms.due_at) for index, terms in self._terms], m, 8))
+        if rare & RARE_EXPIRES:
+            columns.append(_sparse([(index, terms.expires_at) for index, terms in self._terms], m, 8))
+        if rare & RARE_DELIVERIES:
+            columns.append(_sparse([(index, terms.deliveries_max) for index, terms in self._terms], m, 4))
+        if rare & RARE_DEDUP:
+            columns.append(_sparse([(index, terms.dedup_seconds) for index, terms in self._terms], m, 4))
+        return columns
+
+    def _targets(self) -> bytes:
+        codes = [(index, int(self.code_of(terms.target))) for index, terms in self._terms if terms.target]
+        return _sparse(codes, self.message_count, 4, b"\xff")
+
+    def _seal(self, pieces: list[bytes], changes_size: int, now: int, rare: int) -> bytes:
         """The pieces behind their header, which holds a checksum of all that follows it."""
         tail = BytesWriter()
         write_i32_le(tail, i32(HEADER_SIZE + sum([len(piece) for piece in pieces])))
@@ -163,10 +222,11 @@ class BlockWriter:
         write_i32_le(tail, i32(changes_size))
         write_i32_le(tail, i32(self.settled_count))
         header_tail = tail.getvalue()
-        crc = zlib.crc32(header_tail)
+        rare_byte = bytes([rare])
+        crc = zlib.crc32(header_tail, zlib.crc32(rare_byte))
         for piece in pieces:
             crc = zlib.crc32(piece, crc)
-        header = MAGIC + bytes([VERSION]) + PADDING[:3] + crc.to_bytes(4, "little") + header_tail
+        header = MAGIC + bytes([VERSION, 0, rare, 0]) + crc.to_bytes(4, "little") + header_tail
         return b"".join([header, *pieces])
 
     def _name_columns(self) -> list[bytes]:
@@ -198,17 +258,20 @@ class BlockWriter:
         self._counts = BytesWriter()
         self._firsts = BytesWriter()
         self._bounds = BytesWriter()
+        self._terms: list[tuple[int, Terms]] = []  # by index of the message
+        self._put_off: list[tuple[int, int]] = []  # by index of the run
 
 
 class Run:
     """Settlements of consecutive offsets of one queue, all alike."""
 
-    def __init__(self, queue: bytes, how: int, first: int, count: int, bound: int) -> None:
+    def __init__(self, queue: bytes, how: int, first: int, count: int, bound: int, due_at: int) -> None:
         self.queue = queue
         self.how = how
         self.first = first
         self.count = count
-        self.bound = bound  # for REJECT: the offset it goes behind
+        self.bound = bound  # for REJECT and DUE: the offset it goes behind
+        self.due_at = due_at  # for REJECT: not to be tried again before; 0 = at once
 
 
 class Header:
@@ -234,6 +297,7 @@ class Block:
         """`names` are those of the segment so far; the block's own are added to it."""
         self.data = data
         self.names = names
+        self.rare = data[RARE_AT]
         self.first_offset = int(read_i64_le(data, 16))
         self.first_position = int(read_i64_le(data, 24))
         self.closed_at = int(read_i64_le(data, 32))
@@ -275,7 +339,30 @@ class Block:
         )
         message.route = int(read_i32_le(data, self.routes_at + 4 * i))
         message.offset = self.first_offset + index
+        if self.rare & RARE_TERMS:
+            message.terms = self.terms_of(index)
         return message
+
+    def terms_of(self, index: int) -> Terms | None:
+        """What was asked for beyond plain delivery; None when that was nothing."""
+        data = self.data
+        rare = self.rare
+        i: i64 = index
+        due_at = int(read_i64_le(data, self.dues_at + 8 * i)) if rare & RARE_DUE else 0
+        expires_at = int(read_i64_le(data, self.expiries_at + 8 * i)) if rare & RARE_EXPIRES else 0
+        deliveries_max = int(read_i32_le(data, self.deliveries_at + 4 * i)) if rare & RARE_DELIVERIES else 0
+        dedup_seconds = int(read_i32_le(data, self.dedups_at + 4 * i)) if rare & RARE_DEDUP else 0
+        target = self.target_of(index)
+        if due_at or expires_at or deliveries_max or dedup_seconds or target:
+            return Terms(due_at, expires_at, deliveries_max, dedup_seconds, target)
+        return None
+
+    def target_of(self, index: int) -> bytes:
+        """The queue that the message went to by a name which is not its event; empty when there is none."""
+        if not self.rare & RARE_TARGET:
+            return b""
+        code: i64 = i64(read_i32_le(self.data, self.targets_at + 4 * i64(index)))
+        return self.names[code] if code >= 0 else b""
 
     def event_of(self, index: int) -> bytes:
         return self.names[read_i32_le(self.data, self.events_at + 4 * i64(index))]
@@ -313,6 +400,8 @@ class Block:
         while i < self.message_count:
             largest = max(largest, i64(read_i32_le(data, self.events_at + 4 * i)))
             largest = max(largest, i64(read_i32_le(data, self.protocols_at + 4 * i)))
+            if self.rare & RARE_TARGET:
+                largest = max(largest, i64(read_i32_le(data, self.targets_at + 4 * i)))
             i += 1
         i = 0
         while i < self.run_count:
@@ -329,6 +418,7 @@ class Block:
         counts_at: i64 = _aligned(int(hows_at + 4 * count))
         firsts_at: i64 = _aligned(int(counts_at + 4 * count))
         bounds_at: i64 = firsts_at + 8 * count
+        dues_at: i64 = bounds_at + 8 * count
         found: list[Run] = []
         i: i64 = 0
         while i < count:
@@ -339,6 +429,7 @@ class Block:
                     int(read_i64_le(data, firsts_at + 8 * i)),
                     int(read_i32_le(data, counts_at + 4 * i)),
                     int(read_i64_le(data, bounds_at + 8 * i)),
+                    int(read_i64_le(data, dues_at + 8 * i)) if self.rare & RARE_PUT_OFF else 0,
                 )
             )
             i += 1
@@ -369,7 +460,18 @@ class Block:
         self.body_at: i64 = _aligned(int(self.body_ends_at) + 4 * (m + 1))
         self.header_ends_at: i64 = _aligned(int(self.body_at + self._end(self.body_ends_at, m)))
         self.headers_at: i64 = _aligned(int(self.header_ends_at) + 4 * (m + 1))
-        return _aligned(int(self.headers_at + self._end(self.header_ends_at, m)))
+        place = _aligned(int(self.headers_at + self._end(self.header_ends_at, m)))
+        return self._find_terms(place) if self.rare & RARE_TERMS else place
+
+    def _find_terms(self, place: int) -> int:
+        m = self.message_count
+        rare = self.rare
+        self.dues_at: i64 = place
+        self.expiries_at: i64 = self.dues_at + (8 * m if rare & RARE_DUE else 0)
+        self.deliveries_at: i64 = self.expiries_at + (8 * m if rare & RARE_EXPIRES else 0)
+        self.dedups_at: i64 = self.deliveries_at + (_aligned(4 * m) if rare & RARE_DELIVERIES else 0)
+        self.targets_at: i64 = self.dedups_at + (_aligned(4 * m) if rare & RARE_DEDUP else 0)
+        return int(self.targets_at) + (_aligned(4 * m) if rare & RARE_TARGET else 0)
 
 
 def block_length(header: bytes) -> int:
@@ -406,7 +508,8 @@ def why_no_block(header: bytes) -> str:
 
 def is_intact(data: bytes) -> bool:
     """True when the block is what was written."""
-    return int.from_bytes(data[8:12], "little") == zlib.crc32(memoryview(data)[CRC_FROM:])
+    crc = zlib.crc32(memoryview(data)[CRC_FROM:], zlib.crc32(data[RARE_AT : RARE_AT + 1]))
+    return int.from_bytes(data[8:12], "little") == crc
 
 
 def encode_headers(headers: dict[bytes, bytes]) -> bytes:
@@ -421,6 +524,14 @@ def _ends() -> BytesWriter:
     ends = BytesWriter()
     write_i32_le(ends, 0)
     return ends
+
+
+def _sparse(values: list[tuple[int, int]], count: int, size: int, filler: bytes = b"\0") -> bytes:
+    """A column of `count` numbers of `size` bytes in which only these places have a value."""
+    column = bytearray(filler * (count * size))
+    for index, value in values:
+        column[index * size : index * size + size] = value.to_bytes(size, "little")
+    return bytes(column)
 
 
 def _aligned(place: int) -> int:

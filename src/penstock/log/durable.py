@@ -11,7 +11,7 @@ from penstock.log.block import BlockWriter
 from penstock.log.pager import Pager
 from penstock.log.port import Change, Ledger, Log
 from penstock.log.segments import segment_name
-from penstock.message import ACCEPT, REJECT, Message
+from penstock.message import ACCEPT, DUE, REJECT, Message
 
 BLOCK_BYTES_MAX: Final = 8 << 20  # a turn that took more than this is written as several blocks
 
@@ -76,7 +76,7 @@ class DurableLog(Log):
         self.segment = ""
         self._begin_block()
 
-    def settled(self, ledger: Ledger, offset: int, how: int) -> None:
+    def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
         self.position += 1
         self._behind_changes = True
         if how == ACCEPT:
@@ -90,8 +90,8 @@ class DurableLog(Log):
             ledger.run_first = offset
             ledger.run_next = offset + 1
         else:
-            bound = self.next_offset - 1 if how == REJECT else 0
-            self._writer.add_run(ledger.queue, how, offset, 1, bound)
+            bound = self.next_offset - 1 if how in (REJECT, DUE) else 0
+            self._writer.add_run(ledger.queue, how, offset, 1, bound, due_at)
 
     def changed(self, change: Change) -> None:
         if self._behind_changes:

@@ -27,11 +27,11 @@ class MemoryLog(Log):
         """Nothing is readable, so nobody asks."""
         return None
 
-    def settled(self, ledger: Ledger, offset: int, how: int) -> None:
+    def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
         self.position += 1
         self.durable = self.position
         if self.keep:
-            self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how))
+            self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how, due_at=due_at))
 
     def changed(self, change: Change) -> None:
         self.position += 1

@@ -26,6 +26,7 @@ class Change:
         number: int = 0,
         names: tuple[bytes, ...] = (),
         patterns: tuple[bytes, ...] = (),
+        due_at: int = 0,
     ) -> None:
         self.kind = kind
         self.queue = queue
@@ -33,6 +34,7 @@ class Change:
         self.number = number
         self.names = names
         self.patterns = patterns
+        self.due_at = due_at  # of a message that was rejected: not to be tried again before
 
     def __repr__(self) -> str:
         return f"<Change {self.kind} {self.queue!r} offset={self.offset} number={self.number} {self.names!r}>"
@@ -65,8 +67,11 @@ class Log:
         """A message from before `readable`, once more; None when it cannot be had, which the log has noted."""
         raise NotImplementedError
 
-    def settled(self, ledger: Ledger, offset: int, how: int) -> None:
-        """A message of the queue has ended, or goes back into it: `how` is message.ACCEPT, REJECT ..."""
+    def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
+        """A message of the queue has ended, or goes back into it: `how` is message.ACCEPT, REJECT ...
+
+        One that is rejected may be put off to `due_at`; a settlement DUE says later that the time has come.
+        """
         raise NotImplementedError
 
     def changed(self, change: Change) -> None:

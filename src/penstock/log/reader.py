@@ -232,7 +232,7 @@ class LogReader:
                 yield block.message(index)
             for run in block.runs():
                 for offset in range(run.first, run.first + run.count):
-                    yield Change(Change.SETTLED, run.queue, offset, run.how)
+                    yield Change(Change.SETTLED, run.queue, offset, run.how, due_at=run.due_at)
 
     def batches(self, start: int = 0, end: int | None = None) -> "Iterator[pa.RecordBatch]":
         """The messages of the range as Arrow, one batch for each block, their bodies where the block has them."""

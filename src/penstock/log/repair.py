@@ -159,5 +159,5 @@ def written_anew(block: Block, writer: BlockWriter) -> bytes:
     for index in range(block.message_count):
         writer.add_message(block.message(index))
     for run in block.runs():
-        writer.add_run(run.queue, run.how, run.first, run.count, run.bound)
+        writer.add_run(run.queue, run.how, run.first, run.count, run.bound, run.due_at)
     return writer.close(block.closed_at)

@@ -35,7 +35,11 @@ PLACE_SIZE: Final = 32
 
 
 class QueueImage:
-    """One queue. `placed` are those that were out before: (bound, serial, offset, retry), i64 each, in order."""
+    """One queue.
+
+    `placed` are those that were out before: (bound, serial, offset, retry), i64 each, in order; `delayed` those that
+    are not due yet: (due_at, offset, retry, bytes).
+    """
 
     def __init__(
         self,
@@ -45,6 +49,8 @@ class QueueImage:
         expires_after: int,
         spans: list[Span],
         placed: bytes,
+        delayed: bytes = b"",
+        expiring: bool = False,
     ) -> None:
         self.name = name
         self.events = events
@@ -52,6 +58,8 @@ class QueueImage:
         self.expires_after = expires_after
         self.spans = spans
         self.placed = placed
+        self.delayed = delayed
+        self.expiring = expiring  # it owes messages that may not wait for ever
 
 
 class Snapshot:
@@ -60,6 +68,7 @@ class Snapshot:
         self.next_offset = next_offset
         self.taken_at = taken_at
         self.queues = queues
+        self.dedup: dict[bytes, int] = {}  # ids that are remembered, and until when, in order
         self.segments: list[str] = []  # that there were, without the one to begin
 
     def __repr__(self) -> str:
@@ -75,6 +84,7 @@ def encode(snapshot: Snapshot) -> bytes:
             spans.append([span.first, span.count, span.size, len(span.offsets)])
             pieces.append(span.offsets)
         pieces.append(image.placed)
+        pieces.append(image.delayed)
         queues.append(
             {
                 "name": _text(image.name),
@@ -83,6 +93,8 @@ def encode(snapshot: Snapshot) -> bytes:
                 "expires_after": image.expires_after,
                 "spans": spans,
                 "placed": len(image.placed),
+                "delayed": len(image.delayed),
+                "expiring": image.expiring,
             }
         )
     text = orjson.dumps(
@@ -92,6 +104,7 @@ def encode(snapshot: Snapshot) -> bytes:
             "taken_at": snapshot.taken_at,
             "segments": snapshot.segments,
             "queues": queues,
+            "dedup": [[_text(id), until] for id, until in snapshot.dedup.items()],
         }
     )
     length = BytesWriter()
@@ -118,6 +131,8 @@ def decode(data: bytes) -> Snapshot:
             place += length
         placed = data[place : place + item["placed"]]
         place += item["placed"]
+        delayed = data[place : place + item["delayed"]]
+        place += item["delayed"]
         queues.append(
             QueueImage(
                 _bytes(item["name"]),
@@ -126,10 +141,13 @@ def decode(data: bytes) -> Snapshot:
                 item["expires_after"],
                 spans,
                 placed,
+                delayed,
+                item["expiring"],
             )
         )
     snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
     snapshot.segments = [str(segment) for segment in text["segments"]]
+    snapshot.dedup = {_bytes(id): until for id, until in text["dedup"]}
     return snapshot
 
 

@@ -51,6 +51,8 @@ class Switchboard:
         hub = self.hub
         if hub.awake:
             self._run_awake()
+        if hub.broker.usage.alarms:
+            self._tell_alarms()
         if self.storage is not None:
             self.storage.end_turn(self.clock.now())
         dirty = hub.dirty
@@ -65,6 +67,21 @@ class Switchboard:
         if self.paused and not self.is_short():
             self._resume_publishers()
         self._arm_timer()
+
+    def _tell_alarms(self) -> None:
+        usage = self.hub.broker.usage
+        alarms = usage.alarms
+        usage.alarms = []
+        for alarm in alarms:
+            details: dict[str, object] = {
+                "queue": alarm.queue.decode("utf-8", "backslashreplace"),
+                "messages": alarm.length,
+                "bytes": alarm.bytes,
+                "limit": alarm.limit_name,
+                "value": alarm.limit,
+                "policy": alarm.full,
+            }
+            self.hub.report("warning", alarm.kind, details)
 
     def _run_awake(self) -> None:
         """Let sessions go on, and end those whose peer was seen to be gone in this turn: they can be given nothing."""

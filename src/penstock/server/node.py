@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import math
 import resource
 import signal
 import sys
@@ -12,9 +13,10 @@ from collections.abc import Callable
 import uvloop
 
 from penstock.clock import Clock, SystemClock
-from penstock.config import AMOUNT_MAX, Config
+from penstock.config import AMOUNT_MAX, Config, PolicyTable
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
+from penstock.core.policy import Rule
 from penstock.log.memory import MemoryLog
 from penstock.server.connection import Switchboard
 from penstock.server.listener import Listener
@@ -51,6 +53,8 @@ class Node:
                 retain_bytes=config.retain_bytes,
             )
             self.broker = self.storage.open(limits, self.clock.now())
+        self.broker.set_time(self.clock.now())
+        self.broker.set_policies([rule_of(table) for table in config.policy])
         self.hub = Hub(self.broker, report, options_of(config))
         dialects = [make(self.hub) for make in DIALECTS]
         self.dialects = {dialect.name: dialect for dialect in [*dialects, AnyDoor(self.hub, dialects)]}
@@ -74,6 +78,7 @@ class Node:
                     self._stop_listeners()
                     raise
                 self.listeners.append(listener)
+        self.switchboard.plan_flush()  # something may be due, or worth a word, before anybody comes
         return {listener.dialect.name: listener.port for listener in self.listeners}
 
     async def stop(self) -> None:
@@ -129,7 +134,31 @@ def limits_of(config: Config) -> Limits:
         unacked_max=config.unacked_max,
         memory_bytes_max=config.memory_bytes_max,
         outbox_bytes_max=config.outbox_bytes_max,
+        dedup_seconds=math.ceil(config.dedup_seconds),
+        dedup_ids_max=config.dedup_ids_max,
     )
+
+
+def rule_of(table: PolicyTable) -> Rule:
+    """A table of the configuration, in the units of the core."""
+    return Rule(
+        [glob.encode() for glob in table.queues],
+        length_max=table.length_max,
+        bytes_max=table.bytes_max,
+        full=table.full,
+        alarm=table.alarm,
+        ttl=microseconds_of(table.ttl),
+        deliveries_max=table.deliveries_max,
+        retry_delay=microseconds_of(table.retry_delay),
+        retry_backoff=table.retry_backoff,
+        retry_delay_max=microseconds_of(table.retry_delay_max),
+        dead_letter=None if table.dead_letter is None else table.dead_letter.encode(),
+        dedup_seconds=None if table.dedup is None else math.ceil(table.dedup),
+    )
+
+
+def microseconds_of(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1_000_000)
 
 
 def options_of(config: Config) -> Options:

@@ -1,7 +1,7 @@
 """RQ beside the other protocols: one queue, consumers of several kinds."""
 
 from penstock.message import Message
-from penstock.wire.rq.consumer import is_noreply
+from penstock.wire.rq.consumer import NOREPLY_HEADER, is_noreply
 
 
 class MqksClient:
@@ -110,7 +110,7 @@ def test_a_BROADCAST_reaches_consumers_of_other_protocols(house) -> None:
 def test_a_request_that_outlives_its_requester_is_still_given_as_a_request(house) -> None:
     """What comes from the log after a restart has no requester, and is the same to its consumer."""
     request = Message(b"m", b"q", b"x", 0, "rq")
-    noreply = Message(b"m", b"q", b"x", 0, "rq", {b"noreply": b"1"})
+    noreply = Message(b"m", b"q", b"x", 0, "rq", {NOREPLY_HEADER: b"1"})
     assert (is_noreply(request), is_noreply(noreply)) == (False, True)
 
 

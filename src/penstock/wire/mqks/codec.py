@@ -4,15 +4,22 @@ request   {request_id} {action} {data}
 answer    {request_id} ok {data}           an empty `ok ` keeps its trailing space: clients need three parts
 refusal   {request_id} error {error_id}
 delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64] {data}
+
+Ours alone: flags before the event of a publish (`wire/terms.py`) and behind the message of a reject, and `redrive`.
 """
 
 from base64 import b64encode
 from typing import Final
 
 from penstock.message import Message, fits_one_line, is_word
+from penstock.wire.terms import DELAY, REDRIVE_LIMIT, REDRIVE_LIMIT_MAX, microseconds_in, number_in
 
 PROTOCOL: Final = "mqks"
 CONFIRM: Final = b"--confirm "
+DEAD: Final = b"--dead"
+LIMIT: Final = b"--limit="
+TO: Final = b"--to="
+DRY_RUN: Final = b"--dry-run"
 
 
 class BadRequest(ValueError):
@@ -27,6 +34,24 @@ class Request:
         self.action = action
         self.rest = rest
         self.confirm = confirm
+
+
+class RejectRequest:
+    """Which messages of which consumer, and what to do with them."""
+
+    def __init__(self, consumer: bytes, message: bytes) -> None:
+        self.consumer = consumer
+        self.message = message
+        self.delay = -1  # microseconds; -1 when the request says nothing of it
+        self.dead = False
+
+
+class RedriveRequest:
+    def __init__(self, queue: bytes) -> None:
+        self.queue = queue
+        self.limit = REDRIVE_LIMIT
+        self.to = b""
+        self.dry_run = False
 
 
 class ConsumeRequest:
@@ -63,6 +88,44 @@ def decode_pair(rest: bytes) -> tuple[bytes, bytes]:
     if not message:
         raise BadRequest("expected {consumer_id} {msg_id}|--all")
     return consumer, message
+
+
+def decode_reject(rest: bytes) -> RejectRequest:
+    """Flags may follow the message; a word that is none is part of the message's id, as it always was."""
+    consumer, message = decode_pair(rest)
+    request = RejectRequest(consumer, message)
+    while True:
+        before, space, word = message.rpartition(b" ")
+        if not space or not _take_reject_flag(request, word):
+            return request
+        message = request.message = before
+
+
+def _take_reject_flag(request: RejectRequest, word: bytes) -> bool:
+    if word.startswith(DELAY):
+        request.delay = microseconds_in(word, DELAY)
+    elif word == DEAD:
+        request.dead = True
+    else:
+        return False
+    return True
+
+
+def decode_redrive(rest: bytes) -> RedriveRequest:
+    queue, *words = rest.split(b" ")
+    if not queue or queue.startswith(b"--"):
+        raise BadRequest("redrive needs a queue, then --limit=N, --to=QUEUE or --dry-run")
+    request = RedriveRequest(queue)
+    for word in words:
+        if word.startswith(LIMIT):
+            request.limit = number_in(word, LIMIT, REDRIVE_LIMIT_MAX)
+        elif word.startswith(TO) and len(word) > len(TO):
+            request.to = word[len(TO) :]
+        elif word == DRY_RUN:
+            request.dry_run = True
+        else:
+            raise BadRequest(f"unknown flag {word.decode('utf-8', 'backslashreplace')}")
+    return request
 
 
 def decode_consume(rest: bytes) -> ConsumeRequest:

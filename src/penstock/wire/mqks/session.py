@@ -20,6 +20,8 @@ from penstock.wire.mqks.codec import (
     decode_consume,
     decode_pair,
     decode_publish,
+    decode_redrive,
+    decode_reject,
     encode_delivery,
     encode_error,
     encode_ok,
@@ -28,9 +30,11 @@ from penstock.wire.mqks.codec import (
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.session import MAYBE, NO, YES, Session
 from penstock.wire.state import StateView
+from penstock.wire.terms import Flags
 
 ALL: Final = b"--all"
-SHARED_WITH_SEVX: Final = (b"ack", b"reject", b"delete_queue", b"_eval")
+SHARED_WITH_SEVX: Final = (b"ack", b"reject", b"redrive", b"delete_queue", b"_eval")
+DASH: Final = 45
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
 NOBODY: Final = b"None"  # the id in the answer to a line that has none
 
@@ -103,6 +107,7 @@ class MqksSession(NamingSession):
         if self.closing:
             return
         self.now = now
+        self.broker.set_time(now)
         lines = self.lines.split(data)
         if self.fresh and lines:
             self.fresh = False
@@ -129,7 +134,8 @@ class MqksSession(NamingSession):
                 event = parts[2]
                 data = parts[3]
                 fits = len(parts[0]) <= name_size_max and len(event) <= name_size_max
-                if fits and data and data[-1] > 32 and event != b"--confirm":
+                # What begins with a dash may be a flag.
+                if fits and data and data[-1] > 32 and event and event[0] != DASH:
                     message = Message(parts[0], event, data, now, PROTOCOL)
                     message.line_fit = LINE_SAFE
                     try:
@@ -163,10 +169,13 @@ class MqksSession(NamingSession):
             self._refuse(request.id, str(error), line)
 
     def on_publish(self, request: Request) -> None:
-        event, data = decode_publish(request.rest)
+        flags = Flags(request.rest)
+        event, data = decode_publish(flags.rest)
         if len(event) > self.name_size_max:
             raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {self.name_size_max}")
         message = Message(request.id, event, data, self.now, PROTOCOL)
+        if flags.wish is not None:
+            message.terms = flags.wish.terms(self.now, self.hub.limits.dedup_seconds)
         if request.confirm:
             self.publish_confirmed(message, request.id, b" ok \n")
         else:
@@ -189,9 +198,24 @@ class MqksSession(NamingSession):
         self._ok(request)
 
     def on_reject(self, request: Request) -> None:
-        for delivery in self._named(request):
-            self.broker.reject(delivery)
+        arguments = decode_reject(request.rest)
+        due_at = self.now + arguments.delay if arguments.delay > 0 else arguments.delay
+        for delivery in self.take(arguments.consumer, None if arguments.message == ALL else arguments.message):
+            if arguments.dead:
+                self.broker.bury(delivery)
+            else:
+                self.broker.reject(delivery, due_at)
         self._ok(request)
+
+    def on_redrive(self, request: Request) -> None:
+        arguments = decode_redrive(request.rest)
+        if arguments.dry_run:
+            counts = self.broker.redrive_targets(arguments.queue, arguments.limit, arguments.to)
+            found = [b"%s=%d" % (encode_word(name), count) for name, count in sorted(counts.items())]
+            self.send(encode_ok(request.id, b" ".join(found)))
+        else:
+            moved = self.broker.redrive(arguments.queue, arguments.limit, arguments.to, self.now)
+            self.confirm(encode_ok(request.id, b"%d" % moved))
 
     def _named(self, request: Request) -> list[Delivery]:
         consumer_id, message_id = decode_pair(request.rest)
@@ -225,6 +249,7 @@ HANDLERS: Final[dict[bytes, Callable[[MqksSession, Request], None]]] = {
     b"consume": MqksSession.on_consume,
     b"ack": MqksSession.on_ack,
     b"reject": MqksSession.on_reject,
+    b"redrive": MqksSession.on_redrive,
     b"delete_consumer": MqksSession.on_delete_consumer,
     b"delete_queue": MqksSession.on_delete_queue,
     b"ping": MqksSession.on_ping,

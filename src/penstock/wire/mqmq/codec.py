@@ -4,7 +4,7 @@
               │ length: u32│ value   │ value   │ ...                │ length: u32│ bytes ...
               └────────────┴─────────┴─────────┴───                 └────────────┴──────────
 
-    request   Put, {queue}, {message} · Get, {queue}[, {timeout in ms}] · Info · Quit
+    request   Put, {queue}, {message}[, {options}] · Get, {queue}[, {timeout in ms}] · Info · Quit
     answer    OK[, {message or info}] · Timeout · Error, {error type}
 
 Numbers are big-endian. A frame's length does not count itself; a length that a frame cannot have ends the connection.
@@ -28,6 +28,7 @@ PLAIN_DIGITS: Final = 7  # as many as the longest timeout has
 INT64_DIGITS: Final = 19
 ZERO: Final = 48  # ASCII
 NINE: Final = 57
+OPENING: Final = 123  # {
 
 PUT: Final = b"Put"
 GET: Final = b"Get"
@@ -45,14 +46,16 @@ BAD_TIMEOUT: Final = b"REQUEST_BAD_TIMEOUT"
 class Request:
     """A command with the two values behind it; `count` says how many of the three there were.
 
-    Values behind the third mean nothing to anybody: they are checked to be values, and left out.
+    A fourth that begins like a JSON object is ours alone: the options of a Put. Other values behind the third mean
+    nothing to anybody: they are checked to be values, and left out.
     """
 
-    def __init__(self, command: bytes, queue: bytes, argument: bytes, count: int) -> None:
+    def __init__(self, command: bytes, queue: bytes, argument: bytes, count: int, options: bytes) -> None:
         self.command = command
         self.queue = queue
         self.argument = argument  # the message of a Put, the timeout of a Get
         self.count = count
+        self.options = options
 
 
 class Decoder:
@@ -93,8 +96,9 @@ class Decoder:
 
 def decode(data: bytes, start: int, end: int) -> Request:
     """The request in a frame whose values stand from `start` to `end`."""
-    command = queue = argument = b""
+    command = queue = argument = options = b""
     count = 0
+    seen = 0
     position: i64 = start
     stop: i64 = end
     while position < stop:
@@ -113,8 +117,11 @@ def decode(data: bytes, start: int, end: int) -> Request:
             else:
                 argument = value
             count += 1
+        elif seen == 3 and size > 0 and data[position] == OPENING:
+            options = data[position : position + size]
+        seen += 1
         position += size
-    return Request(command, queue, argument, count)
+    return Request(command, queue, argument, count, options)
 
 
 def _number(data: bytes, at: i64) -> i64:

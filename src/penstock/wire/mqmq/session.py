@@ -49,6 +49,7 @@ from penstock.wire.mqmq.codec import (
     encode_ok_head,
 )
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Session
+from penstock.wire.terms import Options
 
 PROTOCOL: Final = "mqmq"
 
@@ -147,11 +148,13 @@ class MqmqSession(Session):
         if self.closing:
             return
         self.now = now
+        self.broker.set_time(now)
         self.decoder.append(data)
         self._go_on()
 
     def wake(self, now: int) -> None:
         self.now = now
+        self.broker.set_time(now)
         self._settle_served()
         self._go_on()
 
@@ -187,8 +190,11 @@ class MqmqSession(Session):
             queue = request.queue
             # The most frequent request first; all that may be wrong with it is sorted out further down.
             if request.count == 3 and request.command == PUT and len(queue) <= name_size_max:
+                message = Message(ids.next(), queue, request.argument, self.now, PROTOCOL)
                 try:
-                    broker.put(queue, Message(ids.next(), queue, request.argument, self.now, PROTOCOL))
+                    if request.options:
+                        self._set_terms(message, request.options)
+                    broker.put(queue, message)
                 except Refused as refusal:
                     self._refuse_for(refusal, request)
                 else:
@@ -197,6 +203,13 @@ class MqmqSession(Session):
                 self._get(request)
             else:
                 self._rest(request)
+
+    def _set_terms(self, message: Message, text: bytes) -> None:
+        limits = self.hub.limits
+        options = Options(text, limits.name_size_max)
+        message.terms = options.wish.terms(self.now, limits.dedup_seconds)
+        if options.id:
+            message.id = options.id
 
     def _has_room(self) -> bool:
         """Whether one more answer may follow those that the client has not been given yet."""

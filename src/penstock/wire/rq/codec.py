@@ -11,7 +11,7 @@ that means nothing here can be stepped over. All numbers are big-endian and unsi
 Fields and flags only fill in a form, an action acts on what is filled in, and nothing but CLEAR empties the form: what
 one group said holds for the next one, unless that begins with CLEAR. Everybody's groups do.
 
-    a request               CLEAR ID QUEUE PAYLOAD [NOREPLY] [RETRIES] [TIMEOUT] REQUEST
+    a request               CLEAR ID QUEUE PAYLOAD [NOREPLY] [RETRIES] [TIMEOUT] [DELAY] [TTL] REQUEST
     to a consumer           CLEAR QUEUEID|QUEUE PAYLOAD [NOREPLY] ID REQUEST
     its answers             CLEAR ID DELIVERED    CLEAR ID [PAYLOAD] REPLY    CLEAR ID UNDELIVERED
 """
@@ -43,6 +43,8 @@ QUEUEID: Final = 0x60
 TIMEOUT: Final = 0x61
 MAX: Final = 0x62
 ID: Final = 0x80
+DELAY: Final = 0x90  # ours alone, as TTL: milliseconds. Whoever does not know them steps over them.
+TTL: Final = 0x91
 QUEUE: Final = 0xA0
 PAYLOAD: Final = 0xE0
 
@@ -82,6 +84,8 @@ class Fields:
         self.priority = ABSENT
         self.retries = ABSENT
         self.timeout = ABSENT  # seconds
+        self.delay = ABSENT  # milliseconds
+        self.ttl = ABSENT  # milliseconds
 
     def clear(self) -> None:
         self.id = ABSENT
@@ -94,6 +98,8 @@ class Fields:
         self.priority = ABSENT
         self.retries = ABSENT
         self.timeout = ABSENT
+        self.delay = ABSENT
+        self.ttl = ABSENT
 
     def band(self) -> int:
         """The band a PRIORITY belongs to. Said to be 0, it is NONE; not said at all, it is NORMAL."""
@@ -209,6 +215,10 @@ class Decoder:
             fields.retries = number
         elif code == TIMEOUT:
             fields.timeout = number
+        elif code == DELAY:
+            fields.delay = number
+        elif code == TTL:
+            fields.ttl = number
 
     def _skip(self, count: int) -> None:
         """Step over that many bytes, those that have not come yet included."""

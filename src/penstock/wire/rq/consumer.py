@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from penstock.core.subscription import Delivery, Subscription
-from penstock.message import Message
+from penstock.message import INTERNAL_PREFIX, Message
 from penstock.wire.rq.codec import (
     BROADCAST_TAIL,
     NONE,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from penstock.wire.rq.session import RqSession
 
 PROTOCOL: Final = "rq"
-NOREPLY_HEADER: Final = b"noreply"
+NOREPLY_HEADER: Final = INTERNAL_PREFIX + b"rq-noreply"
 
 # The original client keeps IDs in 16 signed bits, so that is what it gets. Where all are in use, it gets no more
 # requests until some are free again; the few that are under way in that moment get higher ones.

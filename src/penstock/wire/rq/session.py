@@ -22,7 +22,7 @@ from typing import Final
 from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
-from penstock.message import TO_CONSUMERS, Message
+from penstock.message import TO_CONSUMERS, Message, Terms
 from penstock.wire.rq.asks import Ask, Timeout
 from penstock.wire.rq.codec import (
     ABSENT,
@@ -56,6 +56,7 @@ from penstock.wire.rq.numbers import QueueNumbers
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
 
 SECOND: Final = 1_000_000
+MILLISECOND: Final = 1000
 QUIET_TIME: Final = 15 * SECOND  # without a byte from a node: it is pinged, and after as long again it is IDLE
 
 IDS_ENOUGH: Final = IDS_MAX - 1024  # a consumer that had run out of IDs goes on when no more than this are in use
@@ -160,6 +161,7 @@ class RqSession(Session):
         if self.closing or not data:
             return
         self.now = now
+        self.broker.set_time(now)
         self.heard = now
         if self.pinged:
             self._heard_again()
@@ -219,8 +221,8 @@ class RqSession(Session):
             self._refuse(fields, fault)
             return
         message = Message(self.hub.ids.next(), queue, payload, self.now, PROTOCOL)
-        if fields.retries >= 0:
-            message.deliveries_max = fields.retries + 1
+        if fields.retries >= 0 or fields.timeout > 0 or fields.delay > 0 or fields.ttl >= 0:
+            message.terms = self._terms_of(fields)
         ask: Ask | None = None
         if fields.noreply:
             message.headers = {NOREPLY_HEADER: b"1"}
@@ -246,6 +248,18 @@ class RqSession(Session):
             elif fields.timeout > 0 and not ask.over:
                 ask.timeout = Timeout(ask)
                 self.broker.deadlines.set(ask.timeout, self.now + fields.timeout * SECOND)
+
+    def _terms_of(self, fields: Fields) -> Terms:
+        """In the log, so that they hold when the broker has been down: then nobody else keeps the TIMEOUT."""
+        now = self.now
+        due_at = now + fields.delay * MILLISECOND if fields.delay > 0 else 0
+        expires_at = 0
+        if fields.ttl >= 0:
+            expires_at = max(now, due_at) + fields.ttl * MILLISECOND
+        if fields.timeout > 0:
+            over_at = now + fields.timeout * SECOND
+            expires_at = min(expires_at, over_at) if expires_at else over_at
+        return Terms(due_at, expires_at, fields.retries + 1 if fields.retries >= 0 else 0)
 
     def on_broadcast(self, fields: Fields) -> None:
         """To whoever consumes the queue now. There is no answer to it, whatever happens; an ID is ignored."""
@@ -490,6 +504,7 @@ class RqSession(Session):
         A deleted queue is consumed again: nothing in this protocol can tell a node that it is not any longer.
         """
         self.now = now
+        self.broker.set_time(now)
         deleted = self.deleted
         self.deleted = []
         for consumer in deleted:

@@ -6,6 +6,8 @@
     delivery  {receiver_id} ok {event_id} {json object}
               {receiver_id} ok {json object with "id"}           where the id is wanted inside
 
+Ours alone: flags before the JSON of a send (`wire/terms.py`), `delay` and `dead` in a reject, and `redrive`.
+
 The JSON of an event is carried as the bytes it was sent as; what is added to it is put in front.
 """
 
@@ -18,6 +20,7 @@ import orjson
 from penstock.message import Message
 from penstock.wire.expression import DICT_ITEMS, DICT_KEYS, DICT_VALUES, TEXT_MAX, render
 from penstock.wire.ids import ALPHABET
+from penstock.wire.terms import REDRIVE_LIMIT, REDRIVE_LIMIT_MAX, count_of, seconds_of
 
 PROTOCOL: Final = "sevx"
 DTID_TAIL_LENGTH: Final = 4
@@ -59,6 +62,16 @@ class SettleRequest:
     def __init__(self, receiver_id: bytes, event_id: bytes | None) -> None:
         self.receiver_id = receiver_id
         self.event_id = event_id  # None for all
+        self.delay = -1  # of a reject, in microseconds; -1 when it says nothing of it
+        self.dead = False  # of a reject: not to be tried again
+
+
+class RedriveRequest:
+    def __init__(self, queue: bytes, limit: int, to: bytes, dry_run: bool) -> None:
+        self.queue = queue
+        self.limit = limit
+        self.to = to
+        self.dry_run = dry_run
 
 
 # -- lines in ----------------------------------------------------------------------------------------------------------
@@ -100,6 +113,24 @@ def decode_settle(text: bytes) -> SettleRequest:
     if _flag(arguments, "all"):
         return SettleRequest(receiver_id, None)
     return SettleRequest(receiver_id, decode_text(arguments, "event_id"))
+
+
+def decode_reject(text: bytes) -> SettleRequest:
+    request = decode_settle(text)
+    arguments = decode_object(text)
+    if "delay" in arguments:
+        request.delay = seconds_of("delay", arguments["delay"])
+    request.dead = _flag(arguments, "dead")
+    return request
+
+
+def decode_redrive(text: bytes) -> RedriveRequest:
+    arguments = decode_object(text)
+    limit = REDRIVE_LIMIT
+    if "limit" in arguments:
+        limit = count_of("limit", arguments["limit"], REDRIVE_LIMIT_MAX)
+    to = decode_text(arguments, "to") if "to" in arguments else b""
+    return RedriveRequest(decode_text(arguments, "queue"), limit, to, _flag(arguments, "dry_run"))
 
 
 def decode_text(arguments: dict[str, object], name: str) -> bytes:
@@ -167,6 +198,16 @@ def is_printable_word(name: bytes) -> bool:
 
 def encode_ok(request_id: bytes, text: bytes = b"") -> bytes:
     return b"%s ok %s\n" % (request_id, text)
+
+
+def encode_redriven(moved: int) -> bytes:
+    return b'{"moved": %d}' % moved
+
+
+def encode_targets(counts: dict[bytes, int]) -> bytes:
+    """Where a redrive would send how many."""
+    named = {name.decode("utf-8", "backslashreplace"): count for name, count in sorted(counts.items())}
+    return b'{"targets": %s}' % orjson.dumps(named)
 
 
 def encode_error(request_id: bytes, error_id: bytes) -> bytes:

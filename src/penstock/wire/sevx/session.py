@@ -15,7 +15,7 @@ from orjson import loads as orjson_loads
 from penstock.core.patterns import canonical_text
 from penstock.core.subscription import Delivery
 from penstock.errors import Refused
-from penstock.message import LINE_SAFE, Message
+from penstock.message import LINE_SAFE, Message, Terms
 from penstock.wire.expression import ExpressionError, evaluate
 from penstock.wire.ids import random_id
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
@@ -31,6 +31,8 @@ from penstock.wire.sevx.codec import (
     decode_object,
     decode_ping,
     decode_recv,
+    decode_redrive,
+    decode_reject,
     decode_settle,
     decode_text,
     dtid,
@@ -38,11 +40,14 @@ from penstock.wire.sevx.codec import (
     encode_error,
     encode_id,
     encode_ok,
+    encode_redriven,
     encode_result,
+    encode_targets,
     is_id,
     is_printable_word,
 )
 from penstock.wire.state import StateView
+from penstock.wire.terms import Flags
 
 loads: Final = orjson_loads  # a global of our own costs no lookup per message
 SEND: Final = b"send"
@@ -50,7 +55,7 @@ SEND_WORD: Final[i32] = 0x646E6573  # its letters, as they are read in one go
 SPACE: Final = 32  # a number: looking for bytes of length one is ten times as slow
 RETURN: Final = 13
 NO_EVENT: Final = b"sevx"  # the event of a message whose JSON does not name one
-SHARED_WITH_MQKS: Final = (b"ack", b"reject", b"delete_queue", b"_eval")
+SHARED_WITH_MQKS: Final = (b"ack", b"reject", b"redrive", b"delete_queue", b"_eval")
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
 
 
@@ -161,6 +166,7 @@ class SevxSession(NamingSession):
         if self.closing:
             return
         self.now = now
+        self.broker.set_time(now)
         lines = self.lines.split(data)
         # A read without a CR and of ASCII alone, as most are, spares looking for such things in each of its lines.
         clean = data.isascii() and RETURN not in data
@@ -197,7 +203,7 @@ class SevxSession(NamingSession):
                     continue
             self._request(line.rstrip())
 
-    def _publish(self, id: bytes, text: bytes, is_clean: bool, line: bytes) -> None:
+    def _publish(self, id: bytes, text: bytes, is_clean: bool, line: bytes, terms: Terms | None = None) -> None:
         if text and (text[-1] <= 32 or text[0] <= 32):
             text = text.strip()
         if len(text) > self.hub.limits.body_size_max:
@@ -207,6 +213,8 @@ class SevxSession(NamingSession):
         try:
             document: object = loads(text)
         except ValueError as error:
+            if terms is None and text.startswith(b"--") and self._publish_flagged(id, text, line):
+                return
             self._refuse(id, f"invalid JSON: {error}", line)
             return
         if not isinstance(document, dict):
@@ -214,6 +222,7 @@ class SevxSession(NamingSession):
             return
         message = Message(id, self.dialect.event_of(document), text, self.now, PROTOCOL)
         message.document = document
+        message.terms = terms
         if is_clean or RETURN not in text:
             message.line_fit = LINE_SAFE
         try:
@@ -221,6 +230,18 @@ class SevxSession(NamingSession):
         except Refused as refusal:
             self._refuse(id, str(refusal), line)
         message.document = None  # it was for the routing; a queue would hold it as long as the message
+
+    def _publish_flagged(self, id: bytes, text: bytes, line: bytes) -> bool:
+        """Take an event that has flags before its JSON; False when they are none."""
+        try:
+            flags = Flags(text)
+        except Refused as refusal:
+            self._refuse(id, str(refusal), line)
+            return True
+        if flags.wish is None:
+            return False
+        self._publish(id, flags.rest, False, line, flags.wish.terms(self.now, self.hub.limits.dedup_seconds))
+        return True
 
     def _ack_one(self, id: bytes, text: bytes) -> bool:
         """Take an ack that names a receiver and an event, and nothing else; False when it is not like that."""
@@ -286,10 +307,24 @@ class SevxSession(NamingSession):
             self.broker.accept(delivery)
 
     def on_reject(self, request: Request) -> None:
-        deliveries = self._named(request)
+        arguments = decode_reject(request.text)
+        deliveries = self.take(arguments.receiver_id, arguments.event_id)
+        due_at = self.now + arguments.delay if arguments.delay > 0 else arguments.delay
         self.confirm(encode_ok(request.id))
         for delivery in deliveries:
-            self.broker.reject(delivery)
+            if arguments.dead:
+                self.broker.bury(delivery)
+            else:
+                self.broker.reject(delivery, due_at)
+
+    def on_redrive(self, request: Request) -> None:
+        arguments = decode_redrive(request.text)
+        if arguments.dry_run:
+            counts = self.broker.redrive_targets(arguments.queue, arguments.limit, arguments.to)
+            self.send(encode_ok(request.id, encode_targets(counts)))
+        else:
+            moved = self.broker.redrive(arguments.queue, arguments.limit, arguments.to, self.now)
+            self.confirm(encode_ok(request.id, encode_redriven(moved)))
 
     def _named(self, request: Request) -> list[Delivery]:
         arguments = decode_settle(request.text)
@@ -325,6 +360,7 @@ HANDLERS: Final[dict[bytes, Callable[[SevxSession, Request], None]]] = {
     b"recv": SevxSession.on_recv,
     b"ack": SevxSession.on_ack,
     b"reject": SevxSession.on_reject,
+    b"redrive": SevxSession.on_redrive,
     b"delete_receiver": SevxSession.on_delete_receiver,
     b"delete_queue": SevxSession.on_delete_queue,
     b"_ping": SevxSession.on_ping,

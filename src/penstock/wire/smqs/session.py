@@ -132,6 +132,7 @@ class SmqsSession(Session):
         if self.closing:
             return
         self.now = now
+        self.broker.set_time(now)
         lines = self.lines.split(data)
         if lines:
             if self.fresh and looks_like_http(lines[0]):

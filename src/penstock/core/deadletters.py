@@ -1,0 +1,110 @@
+"""What becomes of a message that its queue gives up, and how it comes back.
+
+A dead letter is a message of its own in another queue: with the id, event and body of the one that died, and headers
+that say what happened. It is in the log before the end of the one that died is, so a crash in between leaves both.
+
+    dead-reason          deliveries, expired, full or rejected
+    dead-queue           the queue it died in
+    dead-at              when, RFC 3339
+    dead-retries         how often it had come back by then
+    dead-published-at    when it was first published, RFC 3339
+    dead-history         earlier deaths, a JSON list of objects with reason, queue, at, retries; the oldest first
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import orjson
+
+from penstock.message import TO_QUEUE, Message, Terms
+
+# Why a message was given up.
+DELIVERIES: Final = "deliveries"  # its tries were used up
+EXPIRED: Final = "expired"  # its time was over
+FULL: Final = "full"  # its queue needed the room
+REJECTED: Final = "rejected"  # its consumer said that there is no use in trying again
+
+REASON: Final = b"dead-reason"
+QUEUE: Final = b"dead-queue"
+AT: Final = b"dead-at"
+RETRIES: Final = b"dead-retries"
+PUBLISHED_AT: Final = b"dead-published-at"
+HISTORY: Final = b"dead-history"
+OF_LAST_DEATH: Final = (REASON, QUEUE, AT, RETRIES)
+
+HISTORY_MAX: Final = 20  # deaths that are told of; where there are more, the last ones
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def dead_letter(message: Message, queue: bytes, retry: int, reason: str, target: bytes, now: int) -> Message:
+    """What is put into the dead-letter queue `target` for a message that died in `queue`."""
+    headers = _buried(message.headers)
+    headers[REASON] = reason.encode()
+    headers[QUEUE] = queue
+    headers[AT] = rfc3339(now)
+    headers[RETRIES] = b"%d" % retry
+    if PUBLISHED_AT not in headers:
+        headers[PUBLISHED_AT] = rfc3339(message.published_at)
+    return sent_on(message, headers, target, now)
+
+
+def revived(message: Message, target: bytes, now: int) -> Message:
+    """What is put back into a queue for a dead letter: as if it had just been published, with its history."""
+    return sent_on(message, _buried(message.headers), target, now)
+
+
+def origin_of(message: Message) -> bytes:
+    """The queue that a dead letter died in; empty for what is none."""
+    headers = message.headers
+    return b"" if headers is None else headers.get(QUEUE, b"")
+
+
+def sent_on(message: Message, headers: dict[bytes, bytes], target: bytes, now: int) -> Message:
+    """The same message for another queue."""
+    sent = Message(message.id, message.event, message.body, now, message.protocol, headers or None)
+    sent.route = TO_QUEUE
+    sent.line_fit = message.line_fit
+    if message.event != target:
+        sent.terms = Terms(target=target)
+    return sent
+
+
+def rfc3339(microseconds: int) -> bytes:
+    try:
+        time = EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return b"%d" % microseconds  # no calendar has it
+    return time.isoformat(timespec="microseconds").replace("+00:00", "Z").encode()
+
+
+def _buried(headers: dict[bytes, bytes] | None) -> dict[bytes, bytes]:
+    """The headers with the last death, if there was one, moved into the history."""
+    if headers is None:
+        return {}
+    kept = {key: value for key, value in headers.items() if key not in OF_LAST_DEATH}
+    if REASON in headers:
+        history = _history(headers.get(HISTORY, b""))
+        retries = headers.get(RETRIES, b"")
+        history.append(
+            {
+                "reason": _text(headers[REASON]),
+                "queue": _text(headers.get(QUEUE, b"")),
+                "at": _text(headers.get(AT, b"")),
+                "retries": int(retries) if retries.isdigit() else 0,
+            }
+        )
+        kept[HISTORY] = orjson.dumps(history[-HISTORY_MAX:])
+    return kept
+
+
+def _history(text: bytes) -> list[object]:
+    """What a header says. A client may have sent a header of this name, with anything in it."""
+    try:
+        value: object = orjson.loads(text) if text else []
+    except ValueError:
+        return []
+    return value if isinstance(value, list) else []
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "backslashreplace")

@@ -1,0 +1,158 @@
+"""What is done with the messages of a queue beyond handing them over, decided by the queue's name.
+
+Rules come from the configuration, in order. All that match a queue's name apply to it; where two say the same thing,
+the later one has its way, setting by setting. What no rule says is as the broker's limits have it.
+
+A policy decides, the log remembers: what a policy did to a message is an entry of the log, so that a replay needs none.
+"""
+
+import fnmatch
+import re
+from typing import Final
+
+from penstock.core.limits import Limits
+
+ALARM: Final = 0.8  # of a limit, where nothing else is said
+RETRY_DELAY_MAX: Final = 3_600_000_000  # microseconds, where nothing else is said
+QUEUE_WORD: Final = b"{queue}"  # in the name of a dead-letter queue: the name of the queue it is for
+EVENTS_KNOWN_MAX: Final = 10_000  # publishers make up events; what was found out about them is kept for so many
+
+
+class Policy:
+    """What holds for one queue. Times are in microseconds; 0 and nothing mean that there is no such rule."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.length_max = limits.queue_length_max
+        self.length_name = "queue_length_max"  # what the limit is called where it was set
+        self.bytes_max = limits.queue_bytes_max
+        self.bytes_name = "queue_bytes_max"
+        self.full = limits.queue_full  # what a full queue does with the next message
+        self.alarm = ALARM  # this part of a limit is worth a word
+        self.ttl = 0  # how long a message may wait to be taken
+        self.deliveries_max = 0  # how often a message may be tried
+        self.retry_delay = 0  # how long a rejected message waits before it is tried again
+        self.retry_backoff = 1.0  # by how much that grows from one try to the next
+        self.retry_delay_max = RETRY_DELAY_MAX
+        self.dead_letter = b""  # where messages go that are given up
+        self.dedup_seconds = 0  # how long a second message of the same id is taken for the first
+
+    def retry_at(self, retry: int, now: int) -> int:
+        """When a message that has come back for the `retry`th time may be tried again; 0 when at once."""
+        if self.retry_delay <= 0:
+            return 0
+        delay = float(self.retry_delay)
+        longest = float(self.retry_delay_max)
+        time = 1
+        while self.retry_backoff > 1 and time < retry and delay < longest:
+            delay *= self.retry_backoff
+            time += 1
+        return now + int(min(delay, longest))
+
+
+class Rule:
+    """One table of the configuration: which queues it is for, and what it says of them; None is nothing."""
+
+    def __init__(
+        self,
+        globs: list[bytes],
+        length_max: int | None = None,
+        bytes_max: int | None = None,
+        full: str | None = None,
+        alarm: float | None = None,
+        ttl: int | None = None,
+        deliveries_max: int | None = None,
+        retry_delay: int | None = None,
+        retry_backoff: float | None = None,
+        retry_delay_max: int | None = None,
+        dead_letter: bytes | None = None,
+        dedup_seconds: int | None = None,
+    ) -> None:
+        self.length_max = length_max
+        self.bytes_max = bytes_max
+        self.full = full
+        self.alarm = alarm
+        self.ttl = ttl
+        self.deliveries_max = deliveries_max
+        self.retry_delay = retry_delay
+        self.retry_backoff = retry_backoff
+        self.retry_delay_max = retry_delay_max
+        self.dead_letter = dead_letter
+        self.dedup_seconds = dedup_seconds
+        self._globs = [_compiled(glob) for glob in globs]
+
+    def matches(self, name: bytes) -> bool:
+        """Whether it is for that queue. A rule is never for the dead-letter queues that it names itself."""
+        return any(glob.match(name) is not None for glob in self._globs) and not self._names(name)
+
+    def _names(self, name: bytes) -> bool:
+        template = self.dead_letter
+        if not template:
+            return False
+        before, word, behind = template.partition(QUEUE_WORD)
+        if not word:
+            return name == template
+        return len(name) > len(before) + len(behind) and name.startswith(before) and name.endswith(behind)
+
+    def apply(self, policy: Policy, name: bytes) -> None:
+        if self.length_max is not None:
+            policy.length_max = self.length_max
+            policy.length_name = "length_max of its policy"
+        if self.bytes_max is not None:
+            policy.bytes_max = self.bytes_max
+            policy.bytes_name = "bytes_max of its policy"
+        if self.full is not None:
+            policy.full = self.full
+        if self.alarm is not None:
+            policy.alarm = self.alarm
+        if self.ttl is not None:
+            policy.ttl = self.ttl
+        if self.deliveries_max is not None:
+            policy.deliveries_max = self.deliveries_max
+        if self.retry_delay is not None:
+            policy.retry_delay = self.retry_delay
+        if self.retry_backoff is not None:
+            policy.retry_backoff = self.retry_backoff
+        if self.retry_delay_max is not None:
+            policy.retry_delay_max = self.retry_delay_max
+        if self.dead_letter is not None:
+            policy.dead_letter = self.dead_letter.replace(QUEUE_WORD, name)
+        if self.dedup_seconds is not None:
+            policy.dedup_seconds = self.dedup_seconds
+
+
+class Policies:
+    """All rules, and what they come to for a name."""
+
+    def __init__(self, rules: list[Rule], limits: Limits) -> None:
+        self._rules = rules
+        self._limits = limits
+        self._plain = Policy(limits)  # shared by all queues that no rule is for
+        self.has_dedup = any(rule.dedup_seconds for rule in rules)
+        self._dedup_by_name: dict[bytes, int] = {}
+
+    def of(self, name: bytes) -> Policy:
+        """What holds for the queue of that name."""
+        rules = [rule for rule in self._rules if rule.matches(name)]
+        if not rules:
+            return self._plain
+        policy = Policy(self._limits)
+        for rule in rules:
+            rule.apply(policy, name)
+        return policy
+
+    def dedup_seconds(self, name: bytes) -> int:
+        """How long another message of the same id is taken for the same one, where it is sent to this name.
+
+        The name is an event or a queue, whichever the publisher said.
+        """
+        seconds = self._dedup_by_name.get(name)
+        if seconds is None:
+            if len(self._dedup_by_name) >= EVENTS_KNOWN_MAX:
+                self._dedup_by_name.clear()
+            seconds = self._dedup_by_name[name] = self.of(name).dedup_seconds
+        return seconds
+
+
+def _compiled(glob: bytes) -> re.Pattern[bytes]:
+    """`*`, `?` and `[...]` as in names of files; a character for each byte, so that any name can be matched."""
+    return re.compile(fnmatch.translate(glob.decode("latin-1")).encode("latin-1"))

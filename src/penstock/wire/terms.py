@@ -1,0 +1,142 @@
+"""What a client may ask for beyond plain delivery, as the protocols write it.
+
+Line protocols have flags, which stand before everything else; a word that is not exactly one of them is what it was
+before there were any. Protocols with room for JSON have an object:
+
+    --delay=SECONDS       "delay": SECONDS           not to be delivered before
+    --ttl=SECONDS         "ttl": SECONDS             not to be delivered after, counted from when it first could be
+    --max-deliveries=N    "max_deliveries": N        not to be tried more often
+    --dedup               "dedup": ID                the same id again is the same message
+"""
+
+from typing import Final
+
+import orjson
+
+from penstock.errors import INVALID, Refused
+from penstock.message import Terms
+
+SECONDS_MAX: Final = 1_000_000_000
+TRIES_MAX: Final = 2**31 - 1
+
+REDRIVE_LIMIT: Final = 10_000  # messages in one go, where nothing else is said
+REDRIVE_LIMIT_MAX: Final = 100_000
+
+DELAY: Final = b"--delay="
+TTL: Final = b"--ttl="
+MAX_DELIVERIES: Final = b"--max-deliveries="
+DEDUP: Final = b"--dedup"
+
+
+class Wish:
+    """What was asked for, in the units of whoever asked; -1 is nothing."""
+
+    def __init__(self) -> None:
+        self.delay = -1  # microseconds
+        self.ttl = -1  # microseconds
+        self.deliveries_max = 0
+        self.dedup = False
+
+    def terms(self, now: int, dedup_seconds: int) -> Terms:
+        """The same as points in time."""
+        due_at = now + self.delay if self.delay > 0 else 0
+        expires_at = max(now, due_at) + self.ttl if self.ttl >= 0 else 0
+        return Terms(due_at, expires_at, self.deliveries_max, dedup_seconds if self.dedup else 0)
+
+
+class Flags:
+    """The flags at the beginning of a line's arguments, and what follows them."""
+
+    def __init__(self, text: bytes) -> None:
+        self.wish: Wish | None = None
+        wish = Wish()
+        while text.startswith(b"--"):
+            word, _, behind = text.partition(b" ")
+            if not behind or not _take(wish, word):
+                break
+            self.wish = wish
+            text = behind
+        self.rest = text
+
+
+def _take(wish: Wish, word: bytes) -> bool:
+    if word.startswith(DELAY):
+        wish.delay = microseconds_in(word, DELAY)
+    elif word.startswith(TTL):
+        wish.ttl = microseconds_in(word, TTL)
+    elif word.startswith(MAX_DELIVERIES):
+        wish.deliveries_max = number_in(word, MAX_DELIVERIES, TRIES_MAX)
+    elif word == DEDUP:
+        wish.dedup = True
+    else:
+        return False
+    return True
+
+
+def microseconds_in(word: bytes, flag: bytes) -> int:
+    """The seconds behind a flag such as `--delay=`."""
+    name = flag.decode().rstrip("=")
+    try:
+        seconds = float(word[len(flag) :])
+    except ValueError:
+        raise Refused(INVALID, f"{name} wants a number of seconds") from None
+    return _microseconds(name, seconds)
+
+
+def number_in(word: bytes, flag: bytes, most: int) -> int:
+    """The count behind a flag such as `--limit=`."""
+    digits = word[len(flag) :]
+    if not digits.isdigit() or len(digits) > 18 or not 0 < int(digits) <= most:
+        raise Refused(INVALID, f"{flag.decode().rstrip('=')} wants a whole number from 1 to {most}")
+    return int(digits)
+
+
+def seconds_of(name: str, value: object) -> int:
+    """Microseconds from a number of seconds in JSON."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Refused(INVALID, f"{name} wants a number of seconds")
+    return _microseconds(name, float(value))
+
+
+def count_of(name: str, value: object, most: int) -> int:
+    """A count in JSON."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= most:
+        raise Refused(INVALID, f"{name} wants a whole number from 1 to {most}")
+    return value
+
+
+def _microseconds(name: str, seconds: float) -> int:
+    if not 0 <= seconds <= SECONDS_MAX:
+        raise Refused(INVALID, f"{name} wants 0 to {SECONDS_MAX} seconds")
+    return round(seconds * 1_000_000)
+
+
+class Options:
+    """The same as a JSON object; `id` is the message's, where the client gave one."""
+
+    def __init__(self, text: bytes, name_size_max: int) -> None:
+        self.wish = Wish()
+        self.id = b""
+        try:
+            value: object = orjson.loads(text)
+        except ValueError as error:
+            raise Refused(INVALID, f"options are not JSON: {error}") from None
+        if not isinstance(value, dict):
+            raise Refused(INVALID, "options are not a JSON object")
+        for name, asked in value.items():
+            self._take(name, asked, name_size_max)
+
+    def _take(self, name: str, asked: object, name_size_max: int) -> None:
+        if name == "delay":
+            self.wish.delay = seconds_of(name, asked)
+        elif name == "ttl":
+            self.wish.ttl = seconds_of(name, asked)
+        elif name == "max_deliveries":
+            self.wish.deliveries_max = count_of(name, asked, TRIES_MAX)
+        elif name == "dedup":
+            if not isinstance(asked, str) or not 0 < len(asked.encode()) <= name_size_max:
+                raise Refused(INVALID, f"dedup wants an id, a text of 1 to {name_size_max} bytes: name_size_max")
+            self.wish.dedup = True
+            self.id = asked.encode()
+        else:
+            raise Refused(INVALID, f"{name} is no option: there are delay, ttl, max_deliveries and dedup")
