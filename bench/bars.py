@@ -1,17 +1,28 @@
-"""The bars Penstock has set itself, in memory mode, and whether a run met them."""
+"""The bars Penstock has set itself, and whether a run met them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bench.peers import Mode
+from bench.peers import BACKLOG, DURABLE, Mode
+from bench.peers.base import Course
 from bench.peers.penstock import Mqks, Penstock
 from bench.peers.protocols import MqmqGet, MqmqPut, Rq, Sevx, SevxCrowd, Smqs
 from bench.plan import Section
-from bench.results import Results, p99_ratio, ratio
+from bench.results import Backlog, Cell, Results, p99_ratio, ratio
 
 OURS = Mqks.name
+OURS_DURABLE = DURABLE[0].name
 BAR_SIZE = 16
+DURABLE_SIZES = (16, 256)
+CONFIRMS_MIN = 50_000
+SYNC_MS = 0.2
+"""How long a sync may take for that many confirms to be asked for."""
+
+BACKLOG_COUNT = 5_000_000
+BACKLOG_MB = 600
+SLOW_DISK = f"a sync takes longer than {SYNC_MS} ms here"
+SHORT_BACKLOG = f"it is about {BACKLOG_COUNT:,} messages"
 BUSY = "the machine was busy"
 WAITED_MAX = 0.15
 """The share of a round that a server of ours may wait for a core; the load needs little, so the rest is others."""
@@ -46,6 +57,13 @@ def judge(results: Results) -> list[Bar]:
             _kept_up(results, MqmqGet, 0.3),
             _kept_up(results, Rq, 0.1),
         ],
+        Section.DURABLE: [
+            _stored(results, peer, limit, size)
+            for size in DURABLE_SIZES
+            for peer, limit in (("nats jetstream file", 3.0), ("redis stream aof", 1.5), ("rabbitmq persistent", 10.0))
+        ],
+        Section.CONFIRMED: [_confirmed(results)],
+        Section.BACKLOG: [_small(results), *(_back(results, how, row.name) for how in RESTARTS for row in BACKLOG[1:])],
     }
     return [bar for section in Section if section.value in results.sections for bar in bars[section]]
 
@@ -64,8 +82,60 @@ def _kept_up(results: Results, row: type[Penstock], limit: float, reference: typ
     measured = ratio(*cells)
     if measured is None:
         return Bar(text, limit, None, None)
-    busy = any(cell is not None and cell.waited > WAITED_MAX for cell in cells)
-    return Bar(text, limit, measured, measured >= limit, BUSY if busy else "")
+    return Bar(text, limit, measured, measured >= limit, _busy(*cells))
+
+
+def _stored(results: Results, peer: str, limit: float, size: int) -> Bar:
+    text = f"durable {size}-byte ingest msg/s at least {limit:g} x {peer}"
+    cells = results.stored(OURS_DURABLE, Course.PUT, size), results.stored(peer, Course.PUT, size)
+    measured = ratio(*cells)
+    if measured is None:
+        return Bar(text, limit, None, None)
+    return Bar(text, limit, measured, measured >= limit, _busy(*cells))
+
+
+def _confirmed(results: Results) -> Bar:
+    """More than is asked for is more on any disk; less says nothing where a sync takes longer."""
+    text = f"confirms/s at least {CONFIRMS_MIN:,} where a sync takes {SYNC_MS} ms"
+    cell = results.confirms(OURS_DURABLE)
+    if cell is None or cell.rate is None:
+        return Bar(text, CONFIRMS_MIN, None, None)
+    met = cell.rate >= CONFIRMS_MIN
+    if not met and results.sync_ms is not None and round(results.sync_ms, 1) > SYNC_MS:
+        return Bar(text, CONFIRMS_MIN, cell.rate, None, SLOW_DISK)
+    return Bar(text, CONFIRMS_MIN, cell.rate, met, _busy(cell))
+
+
+RESTARTS = ("kill -9", "a stop")
+
+
+def _small(results: Results) -> Bar:
+    """Both when it was filled and when it has come back."""
+    text = f"{BACKLOG_COUNT:,} queued messages of 100 bytes in at most {BACKLOG_MB} MB"
+    found = results.backlog(OURS_DURABLE)
+    if found is None or found.rss is None or found.rss_after is None:
+        return Bar(text, BACKLOG_MB, None, None)
+    return _about_all(Bar(text, BACKLOG_MB, (mb := max(found.rss, found.rss_after)), mb <= BACKLOG_MB), found)
+
+
+def _back(results: Results, how: str, peer: str) -> Bar:
+    text = f"ready after {how} in less than 1 x the time of {peer}"
+    ours, theirs = results.backlog(OURS_DURABLE), results.backlog(peer)
+    if ours is None or theirs is None:
+        return Bar(text, 1.0, None, None)
+    seconds = (ours.after_kill, theirs.after_kill) if how == RESTARTS[0] else (ours.after_stop, theirs.after_stop)
+    if seconds[0] is None or seconds[1] is None:
+        return Bar(text, 1.0, None, None)
+    return _about_all(Bar(text, 1.0, seconds[0] / seconds[1], seconds[0] < seconds[1]), ours)
+
+
+def _about_all(bar: Bar, found: Backlog) -> Bar:
+    """A bar of the whole backlog is not judged by a part of it."""
+    return bar if found.count >= BACKLOG_COUNT else replace(bar, met=None, doubt=SHORT_BACKLOG)
+
+
+def _busy(*cells: Cell | None) -> str:
+    return BUSY if any(cell is not None and cell.waited > WAITED_MAX for cell in cells) else ""
 
 
 def _prompt(results: Results, peer: str, limit: float) -> Bar:

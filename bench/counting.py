@@ -32,6 +32,26 @@ class MarkCounter:
         return self._buffer.count(self._mark, 0, size)
 
 
+class AnswerCounter:
+    """Counts a mark that occurs once per answer, and stops at the first answer that is a refusal."""
+
+    def __init__(self, mark: bytes, refusal: bytes) -> None:
+        self._mark = mark
+        self._refusal = refusal
+        self._view = memoryview(bytearray(READ_BUFFER))
+        self._rest = b""
+
+    def read(self, sock: socket.socket) -> int:
+        size = receive(sock, self._view)
+        data = bytes(self._view[:size])
+        seen = self._rest + data
+        found_at = seen.find(self._refusal)
+        if found_at >= 0:
+            raise Stalled(f"refused: {seen[found_at : found_at + 200]!r}")
+        self._rest = seen[1 - len(self._refusal) :]
+        return data.count(self._mark)
+
+
 class SizeCounter:
     """Counts bytes up to the last delivery, then waits for the last message's own body.
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
+from bench.confirmed import publish_confirmed
 from bench.counting import CheckingCounter, Counter, MarkCounter, counter_for
 from bench.frames import BLOCK, NUMBERED, Block, Feedback, number
 from bench.machine import NO_USAGE, Usage, usage
@@ -30,12 +31,16 @@ EXTRA_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Job:
-    """One round's work. `check` looks at every message that arrives, which is too slow to be timed."""
+    """One round's work. `check` looks at every message that arrives, which is too slow to be timed.
+
+    A server that moves nothing for `stall_seconds` has failed.
+    """
 
     peer: Peer
     size: int
     count: int
     check: bool = False
+    stall_seconds: float = STALL_SECONDS
 
 
 @dataclass(frozen=True)
@@ -79,29 +84,38 @@ def _through(job: Job) -> Round:
 
 def _stored(job: Job) -> Round:
     """One worker after the other; both have to do all of it, one is measured."""
-    with Worker(publish, job) as publisher, Worker(consume, job) as consumer:
-        filled, emptied = _go(publisher, job), _go(consumer, job)
+    fill = publish_confirmed if job.peer.course is Course.CONFIRMED else publish
+    with Worker(fill, job) as publisher:
+        filled = go(publisher, job)
+        with Worker(consume, job) as consumer:
+            emptied = go(consumer, job)
         publisher.tell("done")
-    return filled if job.peer.course is Course.PUT else emptied
+    return emptied if job.peer.course is Course.GET else filled
 
 
 def _echoed(job: Job) -> Round:
     with Worker(respond, job) as responder, Worker(consume, job) as consumer:
         responder.report(PREPARE_SECONDS)
-        found = _go(consumer, job)
+        found = go(consumer, job)
         responder.tell("done")
     return found
 
 
-_ROUNDS = {Course.THROUGH: _through, Course.PUT: _stored, Course.GET: _stored, Course.ECHO: _echoed}
+_ROUNDS = {
+    Course.THROUGH: _through,
+    Course.PUT: _stored,
+    Course.GET: _stored,
+    Course.ECHO: _echoed,
+    Course.CONFIRMED: _stored,
+}
 
 
-def _go(worker: Worker, job: Job) -> Round:
+def go(worker: Worker, job: Job, seconds_max: float = ROUND_SECONDS) -> Round:
     """Starts a worker that is ready, and measures what it does."""
     worker.report(PREPARE_SECONDS)
     before = usage(job.peer.pid)
     worker.tell("go")
-    started_ns, finished_ns = worker.report(ROUND_SECONDS)
+    started_ns, finished_ns = worker.report(seconds_max)
     return Round(job.count, (finished_ns - started_ns) / 1e9, usage(job.peer.pid).since(before))
 
 
@@ -121,26 +135,30 @@ def publish(parent: Connection, job: Job) -> None:
     """Worker: sends every block of the round as fast as the server takes it, reading the answers on the way."""
     peer = job.peer
     block = Block(lambda index: peer.publish(number(index), peer.body(index, job.size)))
-    sock = connect(peer.port)
+    sock = connect(peer.port, job.stall_seconds)
     talk(sock, peer.publisher_hello())
-    outlet = Outlet(sock, peer.answer_mark, job.count)
+    outlet = Outlet(sock, peer.answers(), job)
+    receipt = peer.receipt(job.count)
     parent.send("ready")
     parent.recv()
     started_ns = time.monotonic_ns()
     for block_index in range(job.count // BLOCK):
         outlet.send(block.at(block_index))
     outlet.read_rest()
-    parent.send((started_ns, time.monotonic_ns() if peer.answer_mark else 0))
+    if receipt:
+        talk(sock, [receipt])
+    parent.send((started_ns, time.monotonic_ns() if receipt or peer.answers() else 0))
     parent.recv()  # Some servers drop what a publisher sent when it leaves; stay until all was delivered.
 
 
 class Outlet:
-    """A publisher's connection, which counts answers while it sends. Without a mark to count it only sends."""
+    """A publisher's connection, which counts answers while it sends. Where there are none to count it only sends."""
 
-    def __init__(self, sock: socket.socket, mark: bytes, count: int) -> None:
+    def __init__(self, sock: socket.socket, counter: Counter | None, job: Job) -> None:
         self._sock = sock
-        self._counter = MarkCounter(mark) if mark else None
-        self._unanswered = count if mark else 0
+        self._counter = counter
+        self._stall_seconds = job.stall_seconds
+        self._unanswered = job.count if counter else 0
         self._poll = _both_ways(sock)
 
     def send(self, data: memoryview) -> None:
@@ -148,7 +166,7 @@ class Outlet:
             self._sock.sendall(data)
             return
         while data:
-            ready = _wait(self._poll)
+            ready = _wait(self._poll, self._stall_seconds)
             if ready & select.POLLIN:
                 self._unanswered -= self._counter.read(self._sock)
             if ready & select.POLLOUT:
@@ -163,7 +181,7 @@ class Outlet:
 
 def consume(parent: Connection, job: Job) -> None:
     """Worker: subscribes, counts deliveries, sends what it owes for them, and reports when the last had come."""
-    sock = connect(job.peer.port)
+    sock = connect(job.peer.port, job.stall_seconds)
     talk(sock, job.peer.consumer_hello())
     reader = Reader(sock, job)
     parent.send("ready")
@@ -265,9 +283,11 @@ def check_no_extra(sock: socket.socket, count: int) -> None:
 
 
 def _counter(job: Job) -> Counter:
+    peer = job.peer
+    if peer.course is Course.CONFIRMED:
+        return MarkCounter()  # Which of many publishers was last, nobody knows.
     if job.check:
         return CheckingCounter()
-    peer = job.peer
     delivery = peer.delivery(number(0), peer.body(0, job.size))
     return counter_for(len(delivery), peer.body(job.count - 1, job.size), job.count, peer.noise)
 
@@ -285,8 +305,8 @@ def _both_ways(sock: socket.socket) -> select.poll:
     return poll
 
 
-def _wait(poll: select.poll) -> int:
-    ready = poll.poll(STALL_SECONDS * 1000)
+def _wait(poll: select.poll, seconds: float = STALL_SECONDS) -> int:
+    ready = poll.poll(seconds * 1000)
     if not ready:
         raise Stalled("the server neither reads nor writes")
     return ready[0][1]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -51,6 +53,22 @@ def rss_mb(root_pid: int) -> float:
 
 def peak_rss_mb(root_pid: int) -> float:
     return sum(_kib(PROC / str(pid) / "status", "VmHWM") for pid in process_tree(root_pid)) / 1024
+
+
+def sync_ms(directory: Path, tries: int = 200) -> float:
+    """How long the disk below a directory takes to have 4 KiB for good: a write and fdatasync, the median of many."""
+    seconds = []
+    file = os.open(directory / "sync", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    try:
+        for _ in range(tries):
+            started = time.perf_counter()
+            os.write(file, bytes(4096))
+            os.fdatasync(file)
+            seconds.append(time.perf_counter() - started)
+    finally:
+        os.close(file)
+        (directory / "sync").unlink()
+    return median(seconds) * 1000
 
 
 @dataclass(frozen=True)

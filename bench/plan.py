@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
-from typing import TypeVar
 
+from bench.backlog import run_backlog
 from bench.frames import BLOCK, COUNT_MAX
 from bench.latency import Pace, run_latency
 from bench.load import Job, Round, run_round
 from bench.machine import peak_rss_mb, rss_mb, this_machine
-from bench.peers import Missing, Mode, Peer
+from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, Mode, Peer
 from bench.peers.penstock import Mqks, Penstock
 from bench.results import Cell, Memory, Results
-from bench.servers import StartFailed
+from bench.stored import run_confirmed, run_durable
+from bench.turns import fresh_topics, latest, rotated, running, say
 
 CHECK_COUNT = 5 * BLOCK
 TRIAL_COUNT = 20 * BLOCK
@@ -30,13 +27,35 @@ BYTES_MAX = 1 << 30
 """The most body bytes of one round: what a server without back-pressure may have to hold."""
 
 
-P = TypeVar("P", bound=Peer)
-
-
 class Section(Enum):
     THROUGHPUT = "throughput"
     LATENCY = "latency"
     PROTOCOLS = "protocols"
+    DURABLE = "durable"
+    CONFIRMED = "confirmed"
+    BACKLOG = "backlog"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Who takes part, table by table."""
+
+    peers: Sequence[type[Peer]] = PEERS
+    protocols: Sequence[type[Penstock]] = PROTOCOLS
+    durable: Sequence[type[Peer]] = DURABLE
+    confirmed: Sequence[type[Peer]] = CONFIRMED
+    backlog: Sequence[type[Peer]] = BACKLOG
+
+
+@dataclass(frozen=True)
+class Disk:
+    """How much of the sections that write to a disk. The numbers of messages are the same for every peer."""
+
+    sizes: Sequence[int]
+    count: int
+    rounds: int
+    per_client: int
+    backlog: int
 
 
 @dataclass(frozen=True)
@@ -50,23 +69,31 @@ class Plan:
     round_seconds: float
     pace: Pace
     latency_rounds: int
+    disk: Disk
 
 
-def run(plan: Plan, candidates: Sequence[type[Peer]], protocols: Sequence[type[Penstock]]) -> Results:
+def run(plan: Plan, rows: Rows) -> Results:
     """Runs the whole plan. Every server it started has ended when it returns or raises."""
     started = time.monotonic()
     results = Results(this_machine(), plan.pace, plan.rounds, [section.value for section in plan.sections])
-    topics = _topics()
+    topics = fresh_topics()
     if Section.THROUGHPUT in plan.sections or Section.LATENCY in plan.sections:
-        with _running(candidates, results) as peers:
+        with running(rows.peers, results) as peers:
             if Section.THROUGHPUT in plan.sections:
                 _beside_peers(plan, peers, results, topics)
             if Section.LATENCY in plan.sections:
                 _latency(plan, [peer for peer in peers if peer.latency], results, topics)
-    if Section.PROTOCOLS in plan.sections and protocols:
-        with _running([Mqks], results) as servers:
-            views = [protocol().share(server) for server in servers for protocol in protocols]
+    if Section.PROTOCOLS in plan.sections and rows.protocols:
+        with running([Mqks], results) as servers:
+            views = [protocol().share(server) for server in servers for protocol in rows.protocols]
             results.protocols = _throughput(plan, views, Mode.AUTO, PROTOCOL_SIZE, topics)
+    disk = plan.disk
+    if Section.DURABLE in plan.sections and rows.durable:
+        run_durable(rows.durable, disk.sizes, disk.count, disk.rounds, results, topics)
+    if Section.CONFIRMED in plan.sections and rows.confirmed:
+        run_confirmed(rows.confirmed, disk.per_client, plan.rounds, results, topics)
+    if Section.BACKLOG in plan.sections and rows.backlog:
+        run_backlog(rows.backlog, disk.backlog, results, topics)
     results.load_1min_after = os.getloadavg()[0]
     results.seconds = time.monotonic() - started
     return results
@@ -82,26 +109,6 @@ def _beside_peers(plan: Plan, peers: list[Peer], results: Results, topics: Itera
         results.memory[peer.name] = Memory(idle[peer.name], rss_mb(peer.pid), peak_rss_mb(peer.pid))
 
 
-@contextmanager
-def _running(candidates: Sequence[type[P]], results: Results) -> Iterator[list[P]]:
-    """Starts what can be started and ends it again, whatever happens in between; what is missing is noted."""
-    with ExitStack() as stack:
-        peers = []
-        for candidate in candidates:
-            peer = candidate()
-            workdir = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True))
-            stack.callback(peer.stop)
-            try:
-                peer.start(Path(workdir))
-            except (Missing, StartFailed) as reason:
-                results.missing[peer.name] = str(reason)
-                _say(f"{peer.name}: {reason}")
-                continue
-            results.versions[peer.name] = peer.version()
-            peers.append(peer)
-        yield peers
-
-
 def _throughput(plan: Plan, peers: Sequence[Peer], mode: Mode, size: int, topics: Iterator[bytes]) -> list[Cell]:
     """The cells of one table: each peer's count found first, then the rounds, each peer in turn."""
     cells = {peer.name: Cell(peer.name, mode, size) for peer in peers}
@@ -110,15 +117,15 @@ def _throughput(plan: Plan, peers: Sequence[Peer], mode: Mode, size: int, topics
         found = _calibrate(peer, mode, size, plan.round_seconds, topics)
         if isinstance(found, Round):
             cells[peer.name].rounds.append(found)
-            _say(f"{mode.value} {size} B: {peer.name} failed: {found.failure}")
+            say(f"{mode.value} {size} B: {peer.name} failed: {found.failure}")
         else:
             counts[peer.name] = found
     able = [peer for peer in peers if peer.name in counts]
     for turn in range(plan.rounds):
-        for peer in _rotated(able, turn):
+        for peer in rotated(able, turn):
             job = Job(peer.for_round(mode, next(topics)), size, counts[peer.name])
             cells[peer.name].rounds.append(run_round(job))
-        _say(f"{mode.value} {size} B, round {turn + 1} of {plan.rounds}: {_latest(cells.values())}")
+        say(f"{mode.value} {size} B, round {turn + 1} of {plan.rounds}: {latest(cells.values())}")
     return list(cells.values())
 
 
@@ -145,29 +152,8 @@ def message_count(wanted: float, size: int, count_max: int = COUNT_MAX) -> int:
 
 def _latency(plan: Plan, peers: list[Peer], results: Results, topics: Iterator[bytes]) -> None:
     for turn in range(plan.latency_rounds):
-        for peer in _rotated(peers, turn):
+        for peer in rotated(peers, turn):
             found = run_latency(peer.for_round(Mode.AUTO, next(topics)), plan.pace)
             results.latencies.setdefault(peer.name, []).append(found)
             text = found.failure or f"p50 {found.p50:,.0f} us, p99 {found.p99:,.0f} us"
-            _say(f"latency, round {turn + 1} of {plan.latency_rounds}: {peer.name} {text}")
-
-
-def _rotated(peers: list[P], turn: int) -> list[P]:
-    """Another peer goes first each time, since what runs before leaves caches and clocks behind."""
-    cut = turn % len(peers) if peers else 0
-    return peers[cut:] + peers[:cut]
-
-
-def _topics() -> Iterator[bytes]:
-    """A fresh topic for each round, all of one length, so that frames keep one size."""
-    return (b"t%04d" % index for index in range(10_000))
-
-
-def _latest(cells: Iterable[Cell]) -> str:
-    rounds = ((cell.peer, cell.rounds[-1]) for cell in cells)
-    return ", ".join(f"{peer} {'failed' if latest.failure else f'{latest.rate:,.0f}'}" for peer, latest in rounds)
-
-
-def _say(text: str) -> None:
-    """Progress goes to stderr; stdout is for the report."""
-    print(text, file=sys.stderr, flush=True)
+            say(f"latency, round {turn + 1} of {plan.latency_rounds}: {peer.name} {text}")

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.bars import OURS, Bar
+from bench.bars import OURS, OURS_DURABLE, Bar
+from bench.confirmed import CLIENTS, WINDOW
 from bench.peers import PEERS, Mode
+from bench.peers.base import Course
 from bench.plan import PROTOCOL_SIZE
 from bench.results import Cell, Results, ratio
 
 DASH = "-"
+LARGE = 100
+"""A figure held against this or more needs no decimals."""
 
 
 def text_report(results: Results, bars: Sequence[Bar]) -> str:
@@ -20,7 +24,11 @@ def text_report(results: Results, bars: Sequence[Bar]) -> str:
     for mode in Mode:
         for size in sorted({cell.size for cell in results.cells if cell.mode is mode}):
             parts.append(_throughput(results, mode, size))
-    parts += [_protocols(results), _latency(results), _memory(results), _bars(bars), _notes(results)]
+    parts += [_protocols(results), _latency(results), _memory(results)]
+    for course in (Course.PUT, Course.THROUGH):
+        for size in sorted({cell.size for cell in results.durable if cell.course is course}):
+            parts.append(_durable(results, course, size))
+    parts += [_confirmed(results), _backlog(results), _bars(bars), _notes(results)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -56,15 +64,17 @@ def _throughput(results: Results, mode: Mode, size: int) -> str:
     ours = results.cell(OURS, mode, size)
     names = [peer.name for peer in PEERS if peer.name in results.versions]
     rows = [_throughput_row(name, results.cell(name, mode, size), ours) for name in names]
-    head = ("", "msg/s", "best", "MB/s", "ours / this", "server us/msg", "rounds")
-    return table(f"{mode.value}, {size}-byte bodies, one publisher to one consumer", head, rows)
+    return table(f"{mode.value}, {size}-byte bodies, one publisher to one consumer", HEAD, rows)
+
+
+HEAD = ("", "msg/s", "best", "MB/s", "ours / this", "server us/msg", "rounds")
 
 
 def _throughput_row(name: str, cell: Cell | None, ours: Cell | None) -> list[str]:
     if cell is None:
         return [name, *[DASH] * 5, "no such mode"]
     megabytes = None if cell.rate is None else cell.rate * cell.size / 1e6
-    against = None if name == OURS else ratio(ours, cell)
+    against = None if cell is ours else ratio(ours, cell)
     return [
         name,
         _figure(cell.rate),
@@ -94,6 +104,53 @@ def _protocols(results: Results) -> str:
     return table(title, head, rows) if rows else ""
 
 
+def _durable(results: Results, course: Course, size: int) -> str:
+    ours = results.stored(OURS_DURABLE, course, size)
+    cells = [cell for cell in results.durable if (cell.course, cell.size) == (course, size)]
+    what = "ingest" if course is Course.PUT else "publish to consume with acks"
+    title = f"on disk, {what}, {size}-byte bodies, {_count(cells)} messages each"
+    return table(title, HEAD, [_throughput_row(cell.peer, cell, ours) for cell in cells])
+
+
+def _confirmed(results: Results) -> str:
+    if not results.confirmed:
+        return ""
+    ours = results.confirms(OURS_DURABLE)
+    rows = [_throughput_row(cell.peer, cell, ours) for cell in results.confirmed]
+    sync = f"one sync of 4 KiB takes {_figure(results.sync_ms, 2)} ms"
+    size = results.confirmed[0].size
+    clients = f"{CLIENTS} publishers with {WINDOW} publishes under way each"
+    title = f"confirmed, {clients}, {size}-byte bodies, {_count(results.confirmed)} messages; {sync}"
+    return table(title, ("", "confirms/s", *HEAD[2:]), rows)
+
+
+def _count(cells: Sequence[Cell]) -> str:
+    return f"{max((each.count for cell in cells for each in cell.rounds), default=0):,}"
+
+
+def _backlog(results: Results) -> str:
+    if not results.backlogs:
+        return ""
+    rows = [
+        [
+            each.peer,
+            _figure(each.fill_rate),
+            _figure(each.rss),
+            _figure(each.peak),
+            _figure(each.after_kill, 2),
+            _figure(each.after_stop, 2),
+            _figure(each.rss_after),
+            _figure(each.read_rate),
+        ]
+        for each in results.backlogs
+    ]
+    first = results.backlogs[0]
+    what = f"{first.count:,} messages of {first.size} bytes in one queue"
+    title = f"backlog, {what}; memory in MB, seconds until ready again"
+    head = ("", "filled at msg/s", "memory", "peak", "after kill -9", "after a stop", "memory then", "read at msg/s")
+    return table(title, head, rows)
+
+
 def _rounds(cell: Cell) -> str:
     return f"{len(cell.good)} of {len(cell.rounds)}" if cell.failures else str(len(cell.rounds))
 
@@ -120,20 +177,25 @@ def _memory(results: Results) -> str:
 
 
 def _bars(bars: Sequence[Bar]) -> str:
-    words = {True: "met", False: "NOT met", None: "no result"}
+    words = {True: "met", False: "NOT met", None: "not judged"}
     rows = [
-        [bar.text, _figure(bar.measured, 2), words[bar.met] + (f", but {bar.doubt}" if bar.doubt else "")]
-        for bar in bars
+        [bar.text, _figure(bar.measured, 0 if bar.limit >= LARGE else 2), words[bar.met] + _doubt(bar)] for bar in bars
     ]
-    return table("bars, Penstock in memory mode", ("", "measured", ""), rows)
+    return table("bars", ("", "measured", ""), rows)
+
+
+def _doubt(bar: Bar) -> str:
+    if not bar.doubt:
+        return ""
+    return f": {bar.doubt}" if bar.met is None else f", but {bar.doubt}"
 
 
 def _notes(results: Results) -> str:
     """Every failure by name: a round that lost a message has no figure, and is not passed over in silence."""
     lines = _busy(results)
     lines += [
-        f"failed: {cell.peer}, {cell.mode.value}, {cell.size} B: {reason}"
-        for cell in results.cells + results.protocols
+        f"failed: {cell.peer}, {_what(cell)}, {cell.size} B: {reason}"
+        for cell in results.all_cells()
         for reason in cell.failures
     ]
     lines += [
@@ -142,7 +204,13 @@ def _notes(results: Results) -> str:
         for each in latencies
         if each.failure
     ]
+    lines += [f"failed: {each.peer}, backlog: {each.failure}" for each in results.backlogs if each.failure]
     return "\n".join(lines)
+
+
+def _what(cell: Cell) -> str:
+    named = {Course.PUT: "ingest", Course.CONFIRMED: "confirmed"}
+    return named.get(cell.course, cell.mode.value)
 
 
 def _busy(results: Results) -> list[str]:

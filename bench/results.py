@@ -9,7 +9,7 @@ from typing import Any
 from bench.latency import Latency, Pace
 from bench.load import Round
 from bench.machine import Machine
-from bench.peers.base import Mode
+from bench.peers.base import Course, Mode
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Cell:
     mode: Mode
     size: int
     rounds: list[Round] = field(default_factory=list)
+    course: Course = Course.THROUGH
 
     @property
     def good(self) -> list[Round]:
@@ -58,6 +59,27 @@ class Cell:
         return median(each.server.waited / each.seconds for each in self.good) if self.good else 0.0
 
 
+@dataclass(frozen=True)
+class Backlog:
+    """A server with a long queue: what it took to fill it, to have it, to come back with it and to read it.
+
+    Megabytes and seconds; None where it was not measured, and `failure` says why.
+    """
+
+    peer: str
+    count: int
+    size: int
+    fill_rate: float | None = None
+    rss: float | None = None
+    peak: float | None = None
+    after_kill: float | None = None
+    """Seconds from the start of the program until it was ready and said that it has every message."""
+    after_stop: float | None = None
+    rss_after: float | None = None
+    read_rate: float | None = None
+    failure: str = ""
+
+
 @dataclass
 class Results:
     machine: Machine
@@ -68,6 +90,10 @@ class Results:
     missing: dict[str, str] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
     protocols: list[Cell] = field(default_factory=list)
+    durable: list[Cell] = field(default_factory=list)
+    confirmed: list[Cell] = field(default_factory=list)
+    sync_ms: float | None = None
+    backlogs: list[Backlog] = field(default_factory=list)
     latencies: dict[str, list[Latency]] = field(default_factory=dict)
     memory: dict[str, Memory] = field(default_factory=dict)
     load_1min_after: float = 0.0
@@ -80,6 +106,19 @@ class Results:
     def protocol(self, peer: str) -> Cell | None:
         return next((cell for cell in self.protocols if cell.peer == peer), None)
 
+    def stored(self, peer: str, course: Course, size: int) -> Cell | None:
+        wanted = (peer, course, size)
+        return next((cell for cell in self.durable if (cell.peer, cell.course, cell.size) == wanted), None)
+
+    def confirms(self, peer: str) -> Cell | None:
+        return next((cell for cell in self.confirmed if cell.peer == peer), None)
+
+    def backlog(self, peer: str) -> Backlog | None:
+        return next((each for each in self.backlogs if each.peer == peer), None)
+
+    def all_cells(self) -> list[Cell]:
+        return self.cells + self.protocols + self.durable + self.confirmed
+
     def good_latencies(self, peer: str) -> list[Latency]:
         return [each for each in self.latencies.get(peer, []) if not each.failure]
 
@@ -90,9 +129,10 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        entries = plain["cells"] + plain["protocols"]
-        for cell, entry in zip(self.cells + self.protocols, entries, strict=True):
+        entries = plain["cells"] + plain["protocols"] + plain["durable"] + plain["confirmed"]
+        for cell, entry in zip(self.all_cells(), entries, strict=True):
             entry["mode"] = cell.mode.value
+            entry["course"] = cell.course.name.lower()
             entry["msg_per_s"] = {"median": cell.rate, "best": cell.best}
             entry["server_cpu_us_per_msg"] = cell.cpu_us
             for each, fields in zip(cell.rounds, entry["rounds"], strict=True):

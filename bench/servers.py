@@ -15,8 +15,11 @@ from pathlib import Path
 
 from bench.wire import HOST
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
+"""Enough for a server that has to read a long queue first."""
+
 STOP_SECONDS = 10.0
+POLL_SECONDS = 0.01
 PR_SET_PDEATHSIG = 1
 
 
@@ -54,7 +57,7 @@ class Server:
         """Returns when `ready` says so.
 
         Raises:
-            StartFailed: the process ended first, or a minute went by.
+            StartFailed: the process ended first, or did not get ready in time.
         """
         deadline = time.monotonic() + START_SECONDS
         while not ready():
@@ -62,21 +65,33 @@ class Server:
                 raise StartFailed(f"{self._name} ended with {self._process.returncode}: {self.output()[-1000:]}")
             if time.monotonic() > deadline:
                 raise StartFailed(f"{self._name} is not ready: {self.output()[-1000:]}")
-            time.sleep(0.05)
+            time.sleep(POLL_SECONDS)
 
     def wait_for_port(self, port: int) -> None:
         self.port = port
         self.wait_until(lambda: accepts(port))
 
-    def stop(self) -> None:
-        """Asks, waits, then insists. Safe to call twice."""
-        for sign in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.pid, sign)
-                self._process.wait(STOP_SECONDS)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                continue
-        self._process.poll()
+    def stop(self, seconds: float = STOP_SECONDS) -> bool:
+        """Asks, waits, then insists; whether asking was enough. Safe to call twice."""
+        return self._end(signal.SIGTERM, seconds) or not self._end(signal.SIGKILL, STOP_SECONDS)
+
+    def kill(self) -> None:
+        """Ends it without asking: nothing that it still has in mind gets written."""
+        self._end(signal.SIGKILL, STOP_SECONDS)
+
+    def _end(self, sign: signal.Signals, seconds: float) -> bool:
+        """Whether the process and those of its group are gone in time: a script may go before what it started."""
+        deadline = time.monotonic() + seconds
+        try:
+            os.killpg(self.pid, sign)
+            while time.monotonic() < deadline:
+                self._process.poll()
+                os.killpg(self.pid, 0)
+                time.sleep(POLL_SECONDS)
+        except ProcessLookupError:
+            self._process.poll()
+            return True
+        return False
 
 
 def _end_with_parent() -> None:

@@ -13,6 +13,8 @@ READ_BUFFER = 1 << 20
 STALL_SECONDS = 10.0
 """A socket that moves nothing for this long has failed its round."""
 
+TIMEOUT = struct.Struct("ll")
+
 
 @dataclass(frozen=True)
 class Exchange:
@@ -26,19 +28,23 @@ class Stalled(Exception):
     """The other side went silent or away."""
 
 
-def connect(port: int) -> socket.socket:
+def connect(port: int, stall_seconds: float = STALL_SECONDS) -> socket.socket:
     """A blocking connection to a server on this machine.
 
     Timeouts are the kernel's (SO_RCVTIMEO), since Python's own would cost a poll() before every read.
     """
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    timeout = struct.pack("ll", int(STALL_SECONDS), 0)
+    timeout = TIMEOUT.pack(int(stall_seconds), 0)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)
-    sock.connect((HOST, port))
+    try:
+        sock.connect((HOST, port))
+    except OSError:
+        sock.close()
+        raise
     return sock
 
 
@@ -70,7 +76,8 @@ def receive(sock: socket.socket, view: memoryview) -> int:
     try:
         size = sock.recv_into(view)
     except BlockingIOError:
-        raise Stalled(f"nothing came for {STALL_SECONDS:.0f} s") from None
+        seconds, _ = TIMEOUT.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, TIMEOUT.size))
+        raise Stalled(f"nothing came for {seconds} s") from None
     except ConnectionResetError:
         size = 0
     if not size:

@@ -1,6 +1,6 @@
 """Every peer the bench knows, in the order of the report. Ours comes first; ratios are taken against it."""
 
-from bench.peers import nats, penstock, protocols, rabbitmq, redis
+from bench.peers import durable, nats, penstock, protocols, rabbitmq, redis
 from bench.peers.base import Missing, Mode, Peer
 
 PEERS: tuple[type[Peer], ...] = (
@@ -25,4 +25,13 @@ PROTOCOLS: tuple[type[penstock.Penstock], ...] = (
 )
 """The table of protocols: views of one server. The first is what the others are measured by."""
 
-__all__ = ["PEERS", "PROTOCOLS", "Missing", "Mode", "Peer"]
+DURABLE: tuple[type[Peer], ...] = (durable.Mqks, durable.JetStream, durable.Stream, durable.Persistent)
+"""What is stored on disk. The first is ours, here and below."""
+
+CONFIRMED: tuple[type[Peer], ...] = (durable.Mqks, durable.JetStream)
+"""Those that many publishers wait for."""
+
+BACKLOG: tuple[type[Peer], ...] = (durable.Mqks, durable.StreamRewritten, durable.Persistent)
+"""Those that are restarted with a long queue."""
+
+__all__ = ["BACKLOG", "CONFIRMED", "DURABLE", "PEERS", "PROTOCOLS", "Missing", "Mode", "Peer"]

@@ -2,7 +2,8 @@
 
 A peer is one row of the report. To add one, write a subclass and name it in `bench/peers/__init__.py`:
 
-    start            launches the server in the directory it is given; sets `self.server` and its port
+    prepare          finds the program, chooses its port and writes its configuration into the directory it is given
+    launch           starts the program, again and again where a test restarts it; sets `self.server` and its port
     version          what the report's header says about it
     consumer_hello   the consumer's conversation up to the point where deliveries may come
     publisher_hello  the publisher's, likewise
@@ -12,9 +13,13 @@ A peer is one row of the report. To add one, write a subclass and name it in `be
     feedback         what the consumer sends for delivery `index`: an ack, a request for the next, or nothing
     feedback_tail    what it adds after each batch of those
     barrier          a request whose answer proves that all feedback before it was handled
+    receipt          a request of the publisher whose answer proves that all it published before is stored
     window           how many messages a consumer that has to ask for each asks for ahead; `feedback` is what asks then
     goodbye          what the consumer says after the clock has stopped, to take away what the round left
     answer_mark      a byte that occurs once in each answer to a publish; empty when there are no answers
+    refusal          what only an answer that says no has in it, where a publisher waits for answers
+    answers          how those answers are counted, where a mark would not do
+    stock            how many messages the round's queue has, asked of a server that may still be starting
     body             what a message carries, where plain text would not do
     course           how a round goes and what its clock measures; the most messages of one are `count_max`
     crowd            what is said on a third connection, for others that shall be there during the round
@@ -34,6 +39,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from bench import frames
+from bench.counting import AnswerCounter, Counter, MarkCounter
 from bench.echo import Echo
 from bench.servers import Server
 from bench.wire import Exchange
@@ -53,6 +59,7 @@ class Course(Enum):
     PUT = "a queue is filled with nobody there; it is emptied after the clock"
     GET = "a queue is emptied; it was filled before the clock"
     ECHO = "the consumer asks, and is answered by a process in the publisher's place"
+    CONFIRMED = "a queue is filled by many publishers, each with a few publishes on their way to be confirmed"
 
 
 class Missing(Exception):
@@ -65,25 +72,37 @@ class Peer(ABC):
     latency: ClassVar[bool] = False
     """Whether the latency table has a row for it."""
 
-    course: ClassVar[Course] = Course.THROUGH
+    course: Course = Course.THROUGH
     count_max: ClassVar[int] = frames.COUNT_MAX
     window: ClassVar[int] = 0
     answer_mark: ClassVar[bytes] = b""
+    refusal: ClassVar[bytes] = b""
     noise: ClassVar[bytes] = b""
 
     def __init__(self) -> None:
         self.server: Server | None = None
+        self._command: list[str | Path] = []
+        self._workdir = Path()
+        self._port = 0
         self.mode = Mode.AUTO
         self.topic = b""
+        self.client = 0
 
-    @abstractmethod
     def start(self, workdir: Path) -> None:
-        """Launches the server and returns when it accepts.
+        """Starts the server and returns when it accepts.
 
         Raises:
             Missing: the program is not installed.
             StartFailed: it would not start.
         """
+        self.prepare(workdir)
+        self.launch()
+
+    @abstractmethod
+    def prepare(self, workdir: Path) -> None: ...
+
+    @abstractmethod
+    def launch(self) -> None: ...
 
     @abstractmethod
     def version(self) -> str: ...
@@ -108,6 +127,17 @@ class Peer(ABC):
 
     def barrier(self, count: int) -> Exchange | None:
         return None
+
+    def receipt(self, count: int) -> Exchange | None:
+        return None
+
+    def answers(self) -> Counter | None:
+        if self.refusal:
+            return AnswerCounter(self.answer_mark, self.refusal)
+        return MarkCounter(self.answer_mark) if self.answer_mark else None
+
+    def stock(self) -> int:
+        raise NotImplementedError(f"{self.name} is not asked what it has")
 
     def goodbye(self) -> list[Exchange]:
         return []
@@ -138,11 +168,18 @@ class Peer(ABC):
         if self.server is not None:
             self.server.stop()
 
-    def for_round(self, mode: Mode, topic: bytes) -> Self:
+    def for_round(self, mode: Mode, topic: bytes, course: Course | None = None) -> Self:
         """The same server, seen by one round."""
         twin = copy.copy(self)
         twin.mode = mode
         twin.topic = topic
+        twin.course = course or self.course
+        return twin
+
+    def for_client(self, client: int) -> Self:
+        """The same round, seen by one of several publishers; the first of them makes the queue."""
+        twin = copy.copy(self)
+        twin.client = client
         return twin
 
     def __repr__(self) -> str:

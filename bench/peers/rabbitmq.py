@@ -75,19 +75,21 @@ class Transient(Peer):
     delivery_mode = 1
     queue_flags = AUTO_DELETE
 
-    def start(self, workdir: Path) -> None:
+    def prepare(self, workdir: Path) -> None:
         program = _find_server()
         epmd = find_program("epmd")
         if program is None or epmd is None:
             raise Missing("not installed: apt-get install rabbitmq-server")
-        port, distribution_port, epmd_port = free_port(), free_port(), free_port()
-        env = _environment(workdir, port, distribution_port, epmd_port)
+        self._port, epmd_port = free_port(), free_port()
+        self._env = _environment(workdir, self._port, free_port(), epmd_port)
+        self._command, self._workdir = [program], workdir
         # Erlang would leave an epmd behind as a daemon; one started by us is ours to end.
-        self._epmd = Server([epmd, "-address", HOST, "-port", str(epmd_port)], workdir, env)
+        self._epmd = Server([epmd, "-address", HOST, "-port", str(epmd_port)], workdir, self._env)
         self._epmd.wait_for_port(epmd_port)
-        self.server = Server([program], workdir, env)
-        self.server.wait_for_port(port)
-        self._version = _announced_version(port)
+
+    def launch(self) -> None:
+        self.server = Server(self._command, self._workdir, self._env)
+        self.server.wait_for_port(self._port)
 
     def stop(self) -> None:
         super().stop()
@@ -95,17 +97,20 @@ class Transient(Peer):
             self._epmd.stop()
 
     def version(self) -> str:
-        return f"RabbitMQ {self._version}"
+        return f"RabbitMQ {_announced_version(self.port)}"
 
     def consumer_hello(self) -> list[Exchange]:
-        declare = struct.pack(">H", 0) + short(self.topic) + bytes([self.queue_flags]) + NO_TABLE
-        no_ack = NO_ACK if self.mode is Mode.AUTO else 0
-        consume = struct.pack(">H", 0) + short(self.topic) + short(b"c") + bytes([no_ack]) + NO_TABLE
-        return [
-            *handshake(),
-            Exchange(method(1, QUEUE_DECLARE, declare), answer(QUEUE_DECLARE_OK)),
-            Exchange(method(1, BASIC_CONSUME, consume), answer(BASIC_CONSUME_OK)),
-        ]
+        return [*handshake(), self.declared(self.queue_flags), Exchange(self.consume(), answer(BASIC_CONSUME_OK))]
+
+    def declared(self, flags: int) -> Exchange:
+        declare = struct.pack(">H", 0) + short(self.topic) + bytes([flags]) + NO_TABLE
+        return Exchange(method(1, QUEUE_DECLARE, declare), answer(QUEUE_DECLARE_OK))
+
+    def consume(self, flags: int = 0) -> bytes:
+        flags |= NO_ACK if self.mode is Mode.AUTO else 0
+        return method(
+            1, BASIC_CONSUME, struct.pack(">H", 0) + short(self.topic) + short(b"c") + bytes([flags]) + NO_TABLE
+        )
 
     def publisher_hello(self) -> list[Exchange]:
         return handshake()

@@ -20,17 +20,20 @@ def command(*words: bytes) -> bytes:
 class _Redis(Peer):
     answer_mark = b":"
 
-    def start(self, workdir: Path) -> None:
+    def prepare(self, workdir: Path) -> None:
         program = find_program("redis-server")
         if program is None:
             raise Missing("not installed: apt-get install redis-server")
         self._version = version_line(program, "--version")
-        port = free_port()
-        options = ["--bind", HOST, "--port", str(port), "--dir", str(workdir), *self.storage()]
+        self._port = free_port()
+        options = ["--bind", HOST, "--port", str(self._port), "--dir", str(workdir), *self.storage()]
         # A subscriber that falls behind would be cut off at 32 MB; here it shall be served at full speed instead.
         options += ["--client-output-buffer-limit", "pubsub 0 0 0"]
-        self.server = Server([program, *options], workdir)
-        self.server.wait_for_port(port)
+        self._command, self._workdir = [program, *options], workdir
+
+    def launch(self) -> None:
+        self.server = Server(self._command, self._workdir)
+        self.server.wait_for_port(self._port)
 
     def storage(self) -> list[str]:
         return ["--save", "", "--appendonly", "no"]
@@ -79,11 +82,14 @@ class Stream(_Redis):
     answer_mark = b"$"
 
     def consumer_hello(self) -> list[Exchange]:
-        group = command(b"XGROUP", b"CREATE", self.topic, b"g", b"0", b"MKSTREAM")
-        return [Exchange(group, b"+OK\r\n"), Exchange(self.feedback_tail())]
+        return [self.group(), Exchange(self.feedback_tail())]
+
+    def group(self) -> Exchange:
+        return Exchange(command(b"XGROUP", b"CREATE", self.topic, b"g", b"0", b"MKSTREAM"), b"+OK\r\n")
 
     def feedback_tail(self) -> bytes:
-        words = (b"GROUP", b"g", b"c", b"COUNT", BATCH, b"BLOCK", b"0", b"STREAMS", self.topic, b">")
+        no_ack = (b"NOACK",) if self.mode is Mode.AUTO else ()
+        words = (b"GROUP", b"g", b"c", b"COUNT", BATCH, b"BLOCK", b"0", *no_ack, b"STREAMS", self.topic, b">")
         return command(b"XREADGROUP", *words)
 
     def publish(self, number: bytes, body: bytes) -> bytes:
@@ -93,4 +99,4 @@ class Stream(_Redis):
         return [Exchange(command(b"DEL", self.topic))]
 
     def feedback(self, index: int) -> bytes:
-        return command(b"XACK", self.topic, b"g", b"1-1%08d" % index)
+        return command(b"XACK", self.topic, b"g", b"1-1%08d" % index) if self.mode is Mode.MANUAL else b""
