@@ -1,0 +1,31 @@
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from penstock.client import Options
+from penstock.testing import Broker
+
+# A reconnect that takes long makes a test that takes long.
+QUICK = Options(reconnect_min=0.005, reconnect_max=0.1, timeout=20, connect_timeout=2)
+
+# How long connections are cut, in each reconnect test: PENSTOCK_CUT_SECONDS=60 for a thorough run.
+CUT_SECONDS = float(os.environ.get("PENSTOCK_CUT_SECONDS", "1.5"))
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    with Broker() as running:
+        yield running
+
+
+@pytest.fixture
+def run() -> Callable[[Coroutine[Any, Any, None]], None]:
+    """Run a coroutine, in debug mode: what is never awaited or retrieved is an error."""
+
+    def run_in_debug_mode(work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run(asyncio.wait_for(work, CUT_SECONDS + 50), debug=True)
+
+    return run_in_debug_mode
