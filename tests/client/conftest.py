@@ -1,6 +1,6 @@
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
@@ -29,3 +29,16 @@ def run() -> Callable[[Coroutine[Any, Any, None]], None]:
         asyncio.run(asyncio.wait_for(work, CUT_SECONDS + 50), debug=True)
 
     return run_in_debug_mode
+
+
+async def until(
+    condition: Callable[[], bool | Awaitable[bool]], what: str = "it never came to be", seconds: float = 20
+) -> None:
+    """Come back when the condition holds; fail when it does not in time."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while True:
+        holds = condition()
+        if holds if isinstance(holds, bool) else await holds:
+            return
+        assert asyncio.get_running_loop().time() < deadline, what
+        await asyncio.sleep(0.005)

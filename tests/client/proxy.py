@@ -17,6 +17,7 @@ class Proxy:
         self.port = 0
         self.cuts = 0
         self.connections = 0
+        self.swallowed = 0  # bytes
         self.is_stuck = False  # takes bytes and passes none on
 
     @property
@@ -90,7 +91,9 @@ class Proxy:
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(1 << 16):
-                if not self.is_stuck:
+                if self.is_stuck:
+                    self.swallowed += len(data)
+                else:
                     writer.write(data)
                     await writer.drain()
         writer.close()

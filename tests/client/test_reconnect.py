@@ -12,7 +12,7 @@ import pytest
 from penstock.client import ClientError, Timeout, mqks, mqmq, rq, sevx, smqs
 from penstock.testing import Broker
 
-from .conftest import CUT_SECONDS, QUICK
+from .conftest import CUT_SECONDS, QUICK, until
 from .proxy import Proxy
 
 pytestmark = pytest.mark.timeout(120 + 2 * CUT_SECONDS)
@@ -20,11 +20,8 @@ pytestmark = pytest.mark.timeout(120 + 2 * CUT_SECONDS)
 PUBLISHERS = 4
 
 
-async def until(condition: Callable[[], bool], what: str, seconds: float = 20) -> None:
-    deadline = asyncio.get_running_loop().time() + seconds
-    while not condition():
-        assert asyncio.get_running_loop().time() < deadline, what
-        await asyncio.sleep(0.005)
+async def is_empty(client: smqs.AsyncClient) -> bool:
+    return not any((await client.stats()).values())
 
 
 async def publish_meanwhile(proxy: Proxy, publish: Callable[[str], Awaitable[object]]) -> set[str]:
@@ -122,8 +119,8 @@ def test_smqs(broker: Broker, run) -> None:
             await until(lambda: confirmed <= set(received), "a confirmed message was lost")
             await client.publish("jobs", {"text": "still here"}, confirm=True)
             await until(lambda: "still here" in received, "the consumer is dead")
-            while (await client.stats())["jobs"]:  # noqa: ASYNC110 what is done is done, whatever connection it came by
-                await asyncio.sleep(0.01)
+            # What is done is done, whatever connection it came by.
+            await until(lambda: is_empty(client), "something is not done")
 
     run(work())
 

@@ -32,7 +32,7 @@ class LoopThread:
         self._pid = os.getpid()
         self._thread = threading.Thread(target=_run, args=(self.loop,), name="penstock-client", daemon=True)
         self._thread.start()
-        self._stop = weakref.finalize(self, _stop, self.loop, self._thread)
+        self._stop = weakref.finalize(self, _stop, self.loop, self._thread, self._pid)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """What the coroutine gives, from any thread but the loop's own."""
@@ -52,10 +52,15 @@ class LoopThread:
     def stop(self) -> None:
         self._stop()
 
+    @property
+    def is_of_another_process(self) -> bool:
+        """Whether this is what a fork has left of it."""
+        return os.getpid() != self._pid
+
     def _trouble(self) -> str:
         if threading.current_thread() is self._thread:
             return "a blocking call on the client's own loop would wait for itself: use the AsyncClient there"
-        if os.getpid() != self._pid:
+        if self.is_of_another_process:
             return "this client was made before a fork: make one in each process"
         return "the client was closed" if not self._stop.alive else ""
 
@@ -73,8 +78,10 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         loop.close()
 
 
-def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
-    with contextlib.suppress(RuntimeError):  # in a child that was forked the loop is a picture of one
+def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, pid: int) -> None:
+    if os.getpid() != pid:
+        return  # a forked child has a picture of the loop, and no thread
+    with contextlib.suppress(RuntimeError):  # closed by itself
         loop.call_soon_threadsafe(loop.stop)
     if thread is not threading.current_thread():
         thread.join(STOP_SECONDS)
@@ -94,6 +101,8 @@ class SyncClient:
         """Write out what waits and end all connections. A second time it does nothing."""
         if not self._closed:
             self._closed = True
+            if self._thread.is_of_another_process:
+                return
             try:
                 self._thread.run(self._close())
             finally:

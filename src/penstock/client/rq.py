@@ -15,6 +15,7 @@ A request that was not answered when its connection was lost is sent again, so t
 import asyncio
 import concurrent.futures
 import inspect
+import queue as queues
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -114,6 +115,7 @@ class AsyncConsumer:
         self.consuming = asyncio.Event()  # set once a controller has said CONSUMING
         self._inbox: Inbox[Request] = Inbox(1 << 30, _nothing, _nothing)  # MAX bounds it
         self._handler: Callable[[Request], object] | None = None
+        self._into: queues.SimpleQueue[Request] | None = None
         self._working: set[asyncio.Task[None]] = set()
 
     def handle(self, handler: Callable[[Request], object]) -> None:
@@ -122,7 +124,16 @@ class AsyncConsumer:
         while (request := self._inbox.take_now()) is not None:
             self.give(request)
 
+    def pass_on(self, into: "queues.SimpleQueue[Request]") -> None:
+        """Put every request into that queue, which other threads take from, and consumers may share."""
+        self._into = into
+        while (request := self._inbox.take_now()) is not None:
+            into.put(request)
+
     def give(self, request: Request) -> None:
+        if self._into is not None:
+            self._into.put(request)
+            return
         if self._handler is None:
             self._inbox.put([request])
             return
@@ -652,13 +663,18 @@ class Client(SyncClient):
         queue: str | bytes,
         handler: Callable[[Request], Reply] | None = None,
         *,
+        into: "queues.SimpleQueue[Request] | None" = None,
         max: int = 10,
         priority: int | None = None,
         exclusive: bool = False,
         wait: bool | None = None,
         timeout: float | None = None,
     ) -> Consumer:
-        """Serve a queue; the handler runs on up to `max` threads at a time. See AsyncClient.consume."""
+        """Serve a queue; the handler runs on up to `max` threads at a time. See AsyncClient.consume.
+
+        Args:
+            into: where requests are put instead, for a program that waits for several queues at once.
+        """
         pool = None
         on_loop: Callable[[Request], object] | None = None
         if handler is not None:
@@ -671,7 +687,10 @@ class Client(SyncClient):
         started = self._client.consume(
             queue, on_loop, max=max, priority=priority, exclusive=exclusive, wait=wait, timeout=timeout
         )
-        return Consumer(self._thread, self._thread.run(started), pool)
+        consumer = self._thread.run(started)
+        if into is not None:
+            self._thread.loop.call_soon_threadsafe(consumer.pass_on, into)
+        return Consumer(self._thread, consumer, pool)
 
     def _close(self) -> Coroutine[Any, Any, None]:
         return self._client.close()
