@@ -9,6 +9,7 @@ from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
 from penstock.client._options import address_of, addresses_of
 from penstock.client._risp import PAYLOAD, QUEUE, REQUEST, Decoder, encode_request, field
+from penstock.client import ClientError, mqks, mqmq, rq, sevx, smqs
 from penstock.client.errors import Closed, Timeout
 from penstock.errors import Error
 from penstock.testing import Broker, BrokerProcess
@@ -102,6 +103,23 @@ def test_an_inbox_holds_the_socket_back_and_wakes_one_for_each_message(run) -> N
     run(work())
 
 
+@pytest.mark.parametrize("module", [mqks, mqmq, rq, sevx, smqs], ids=lambda module: module.__name__.rpartition(".")[2])
+def test_a_client_that_is_not_connected_says_so_and_can_be_closed(module, run) -> None:
+    async def work() -> None:
+        async with module.AsyncClient() as client:
+            calls = {
+                mqks: lambda: client.publish("e", "x"),
+                mqmq: lambda: client.put("q", "x"),
+                rq: lambda: client.request("q", "x"),
+                sevx: lambda: client.send({}),
+                smqs: lambda: client.publish("q", 1),
+            }
+            with pytest.raises(ClientError, match="call connect first"):
+                await calls[module]()
+
+    run(work())
+
+
 def test_the_fixture_is_there_by_itself(penstock_broker: Broker) -> None:
     assert set(penstock_broker.ports) >= {"mqks", "smqs", "sevx", "mqmq", "rq", "any"}
 
@@ -113,8 +131,6 @@ def test_a_broker_that_cannot_start_says_why(penstock_broker: Broker) -> None:
 
 @pytest.mark.process
 def test_a_broker_process_that_was_killed_comes_back_on_its_ports_with_what_was_confirmed(tmp_path) -> None:
-    from penstock.client import mqmq
-
     from .conftest import QUICK
 
     with BrokerProcess(data=tmp_path) as process, mqmq.Client(QUICK).connect(process.address("mqmq")) as client:

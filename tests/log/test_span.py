@@ -12,9 +12,7 @@ RUNS = st.lists(st.tuples(st.integers(1, 3), st.one_of(st.integers(1, 5), st.int
 
 
 def offsets_of(spans: list[Span]) -> list[int]:
-    return [
-        span.offset(index) for span in spans for index in range(span.start, span.count) if not span.is_dead(index)
-    ]
+    return [span.offset(index) for span in spans for index in range(span.start, span.count) if not span.is_dead(index)]
 
 
 def built(runs: list[tuple[int, int]]) -> tuple[list[Span], list[int]]:

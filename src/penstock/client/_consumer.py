@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import inspect
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
@@ -14,10 +15,12 @@ from penstock.client._lines import LineSplitter
 from penstock.client._link import Link, Talk, log
 from penstock.client._options import Address, Options
 from penstock.client._sync import LoopThread
-from penstock.client.errors import Closed, ServerError
+from penstock.client.errors import ClientError, Closed, ServerError
 
 Item = TypeVar("Item")
 
+FAILURE_SECONDS = 0.025
+FAILURE_SECONDS_MAX = 2.0
 BATCH = 1000  # messages that a sync consumer fetches from the loop's thread at once
 
 
@@ -69,14 +72,18 @@ class AsyncConsumerBase(Talk, Generic[Item]):
         self._handling = asyncio.get_running_loop().create_task(self._handle(handler))
 
     async def _handle(self, handler: Callable[[Item], object]) -> None:
-        async for message in self:
-            try:
-                outcome = handler(message)
-                if inspect.isawaitable(outcome):
-                    await outcome
-            except Exception:
-                log.exception("handler failed for %r", message)
-                await self.failed(message)
+        try:
+            async for message in self:
+                try:
+                    outcome = handler(message)
+                    if inspect.isawaitable(outcome):
+                        await outcome
+                except Exception:
+                    log.exception("handler failed for %r", message)
+                    await asyncio.sleep(failure_pause(message))
+                    await self.failed(message)
+        except ServerError as error:
+            log.error("a consumer has ended: %s", error)
 
     async def failed(self, message: Item) -> None:
         """The handler raised."""
@@ -167,6 +174,12 @@ class NamedConsumerBase(AsyncConsumerBase[Item]):
             self._inbox.put(messages)
 
 
+def failure_pause(message: object) -> float:
+    """Seconds before a message is given back that a handler failed on: more each time, so that none spins."""
+    retry: int = getattr(message, "retry", 0)
+    return min(FAILURE_SECONDS_MAX, FAILURE_SECONDS * 2.0 ** min(retry, 20)) if retry else 0.0
+
+
 def _look_at(future: "asyncio.Future[None]") -> None:
     """So that an error nobody waited for is not complained about a second time."""
     if not future.cancelled():
@@ -218,12 +231,17 @@ def handle_on_thread(
     """Call the handler with one message after the other, on a new thread, until there are no more."""
 
     def work() -> None:
-        for message in messages:
-            try:
-                handler(message)
-            except Exception:
-                log.exception("handler failed for %r", message)
-                with contextlib.suppress(Closed):
+        try:
+            for message in messages:
+                try:
+                    handler(message)
+                except Exception:
+                    log.exception("handler failed for %r", message)
+                    time.sleep(failure_pause(message))
                     failed(message)
+        except Closed:
+            pass
+        except ClientError as error:
+            log.error("a consumer has ended: %s", error)
 
     threading.Thread(target=work, name="penstock-handler", daemon=True).start()

@@ -56,6 +56,13 @@ class Fifo(Talk):
         if self.link.is_up:
             self.link.write(turn.data)
 
+    def ask_in_passing(self, data: bytes) -> bytes:
+        """Give an answer its place in line that nobody waits for; the request still has to be sent."""
+        turn = Turn(data, asyncio.get_running_loop().create_future(), once=True)
+        turn.future.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self._line.append(turn)
+        return data
+
     def answers_in(self, data: bytes) -> list[bytes]:
         """The answers that are complete now. Raises BadReply."""
         raise NotImplementedError

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from penstock.client._options import Address, Options
-from penstock.client.errors import BadReply, Closed, ConnectFailed, Timeout
+from penstock.client.errors import BadReply, ClientError, Closed, ConnectFailed, Timeout
 
 log = logging.getLogger("penstock.client")
 
@@ -69,6 +69,7 @@ class Link:
         self._loop: asyncio.AbstractEventLoop
         self._task: asyncio.Task[None] | None = None
         self._wire: _Wire | None = None
+        self._newest: _Wire | None = None  # perhaps not in use yet
         self._first: asyncio.Future[None] | None = None
         self._flush_planned = False
         self._posted: deque[bytes] = deque()
@@ -85,6 +86,7 @@ class Link:
         """Connect in the background, as often as it takes."""
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._keep())
+        self._task.add_done_callback(_complain)
 
     async def open(self) -> None:
         """Start, and come back with the first connection. Raises ConnectFailed when no address answers."""
@@ -116,6 +118,8 @@ class Link:
             await asyncio.wait([wire.gone], timeout=CLOSE_SECONDS)
             wire.transport.abort()
             self._wire = None
+        if self._newest is not None:
+            self._newest.transport.abort()
         for waiting in [*self._waiting_for_room, *self._waiting_to_be_up]:
             if not waiting.done():
                 waiting.set_exception(Closed("the client was closed"))
@@ -207,6 +211,7 @@ class Link:
     async def _watch(self, wire: "_Wire") -> bool:
         """Come back when the connection has ended; whether anything was ever heard on it."""
         silent = 0
+        ping = b""
         heard_at_all = False
         while not wire.gone.done():
             wire.heard = False
@@ -216,10 +221,12 @@ class Link:
                 silent = 0
                 continue
             silent += 1
-            ping = b"" if wire.gone.done() else self.talk.ping()
-            if ping and silent == 1:
+            if wire.gone.done():
+                break
+            if silent == 1:
+                ping = self.talk.ping()
                 self.write(ping)
-            elif ping and silent == 2 and self.on_silence is not None and self.on_silence():
+            elif silent == 2 and self.on_silence is not None and self.on_silence():
                 continue
             elif ping and not self.is_last:
                 self.give_up(f"silent for {2 * self.options.ping_seconds:g} s")
@@ -311,6 +318,11 @@ class Link:
         if self._wire is not None:
             self._wire.transport.resume_reading()
 
+    def made(self, wire: "_Wire") -> None:
+        self._newest = wire
+        if self.closed:
+            wire.transport.abort()
+
     def received(self, wire: "_Wire", data: bytes) -> None:
         if wire is not self._wire:
             return
@@ -324,6 +336,18 @@ class Link:
         """The socket takes bytes again."""
         if wire is self._wire:
             self._flush()
+
+
+def _complain(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.error("a connection is not kept any longer", exc_info=task.exception())
+
+
+class Unconnected:
+    """Stands where a connection will be."""
+
+    def __getattr__(self, name: str) -> object:
+        raise ClientError("not connected: call connect first")
 
 
 class _Wire(asyncio.Protocol):
@@ -347,6 +371,7 @@ class _Wire(asyncio.Protocol):
         for name, value in KEEPALIVE:
             if hasattr(socket, name):
                 sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        self.link.made(self)
 
     def data_received(self, data: bytes) -> None:
         self.heard = True

@@ -15,10 +15,11 @@ import base64
 import binascii
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
 from penstock.client._ids import IdSource
+from penstock.client._link import Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._requests import Requests
 from penstock.client._sync import LoopThread, SyncClient
@@ -164,7 +165,7 @@ class AsyncClient:
         self._ids = IdSource()
         self._consumers: set[AsyncConsumer] = set()
         self._addresses: list[Address] = []
-        self._requests: Requests
+        self._requests = cast(Requests, Unconnected())
 
     async def connect(self, address: Place | Sequence[Place] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""

@@ -13,10 +13,10 @@ import json
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from penstock.client._fifo import Fifo
-from penstock.client._link import Deadline
+from penstock.client._link import Deadline, Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import SyncClient
 from penstock.client.errors import BadReply, Closed, ConnectionLost, ServerError
@@ -64,8 +64,12 @@ class _Frames(Fifo):
         self._rest.clear()
         super().lost()
 
+
+class _Puts(_Frames):
+    """Everything but gets, so that there is always an answer soon."""
+
     def ping(self) -> bytes:
-        return b""  # a server that is busy with a get does not answer; the system watches the connection
+        return self.ask_in_passing(encode(b"Info"))
 
 
 def encode(*values: bytes) -> bytes:
@@ -99,7 +103,7 @@ class AsyncClient:
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
         self._addresses: list[Address] = []
-        self._frames: _Frames
+        self._frames = cast(_Puts, Unconnected())
         self._idle: list[_Frames] = []
         self._busy: set[_Frames] = set()
         self._closed = False
@@ -107,7 +111,7 @@ class AsyncClient:
     async def connect(self, address: Place | Sequence[Place] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._addresses = addresses_of(address, DEFAULT_PORT)
-        self._frames = _Frames(self._addresses, self.options)
+        self._frames = _Puts(self._addresses, self.options)
         await self._frames.link.open()
         return self
 

@@ -18,11 +18,11 @@ import inspect
 import queue as queues
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from penstock.client import _risp as risp
 from penstock.client._inbox import Inbox
-from penstock.client._link import Link, Talk, log
+from penstock.client._link import Link, Talk, Unconnected, log
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
 from penstock.client.errors import Closed, ConnectionLost, ServerError, Timeout
@@ -63,12 +63,13 @@ def payload_of(data: str | bytes) -> bytes:
 class Request:
     """What a consumer was given. End it with `reply`, `done` or `reject`, unless a handler does by returning."""
 
-    __slots__ = ("_generation", "_id", "_session", "is_broadcast", "payload", "queue", "wants_reply")
+    __slots__ = ("_generation", "_id", "_is_answered", "_session", "is_broadcast", "payload", "queue", "wants_reply")
 
     def __init__(self, session: "_Session", queue: bytes, group: risp.Group) -> None:
         self._session = session
         self._generation = session.link.generation
         self._id = group.id
+        self._is_answered = False
         self.queue = queue.decode("utf-8", "surrogateescape")
         self.payload = group.payload or b""
         self.is_broadcast = group.action == risp.BROADCAST
@@ -96,7 +97,10 @@ class Request:
         self._answer(risp.UNDELIVERED, None)
 
     def _answer(self, action: int, payload: bytes | None) -> None:
-        if self._id is not None and not self.is_broadcast and not self.is_stale:
+        if self._id is None or self.is_broadcast or self._is_answered:
+            return
+        self._is_answered = True
+        if not self.is_stale:
             self._session.link.post(risp.encode_answer(action, self._id, payload))
 
     def __repr__(self) -> str:
@@ -324,7 +328,7 @@ class AsyncClient:
         self.consumers: dict[bytes, AsyncConsumer] = {}
         self.asks: dict[int, _Ask] = {}
         self._next_id = 0
-        self._session: _Session
+        self._session = cast(_Session, Unconnected())
         self._old: set[_Session] = set()  # kept for what is consumed on them
         self._closed = False
         self._moving: asyncio.Task[None] | None = None
@@ -545,7 +549,8 @@ class AsyncClient:
             consumer.stop_working()
             consumer.end(Closed("the client was closed"))
         for session in [*self._old, self._session]:
-            await session.link.close()
+            if isinstance(session, _Session):
+                await session.link.close()
         for ask in self.asks.values():
             if not ask.future.done():
                 ask.future.set_exception(Closed("the client was closed"))

@@ -24,12 +24,13 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import orjson
 
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
 from penstock.client._ids import dtid, time_of_dtid
+from penstock.client._link import Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._requests import Pending, Requests
 from penstock.client._sync import LoopThread, SyncClient
@@ -251,7 +252,7 @@ class AsyncClient:
         self.options = options or Options()
         self.prefix: dict[str, Any] = {}
         self._addresses: list[Address] = []
-        self._requests: Requests
+        self._requests = cast(Requests, Unconnected())
         self._receivers: list[AsyncReceiver] = []
 
     async def connect(self, address: Place | Sequence[Place] = "") -> Self:

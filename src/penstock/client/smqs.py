@@ -16,14 +16,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import orjson
 
 from penstock.client._consumer import AsyncConsumerBase, ConsumerBase, handle_on_thread
 from penstock.client._fifo import Fifo, Turn
 from penstock.client._lines import LineSplitter
-from penstock.client._link import log
+from penstock.client._link import Unconnected, log
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
 from penstock.client.errors import BadReply, Closed
@@ -119,11 +119,7 @@ class _Producer(Fifo):
         super().lost()
 
     def ping(self) -> bytes:
-        """Statistics; the answer has its place in line."""
-        turn = Turn(STATS, asyncio.get_running_loop().create_future(), True)
-        turn.future.add_done_callback(lambda future: future.cancelled() or future.exception())
-        self._line.append(turn)
-        return STATS
+        return self.ask_in_passing(STATS)
 
 
 class AsyncConsumer(AsyncConsumerBase[Message]):
@@ -195,7 +191,7 @@ class AsyncClient:
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
         self._addresses: list[Address] = []
-        self._producer: _Producer
+        self._producer = cast(_Producer, Unconnected())
         self._consumers: dict[bytes, AsyncConsumer] = {}
 
     async def connect(self, address: Place | Sequence[Place] = "") -> Self:
