@@ -1,0 +1,159 @@
+"""A dramatiq broker on Penstock.
+
+    import dramatiq
+    from penstock.adapters.dramatiq import PenstockBroker
+
+    dramatiq.set_broker(PenstockBroker("127.0.0.1:7700"))
+
+Messages are confirmed when they are enqueued, and given to a worker with credit (its prefetch). What a worker that dies
+held goes to another. Delayed messages wait in `{queue}.DQ`, dead ones in `{queue}.XQ`.
+"""
+
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from dramatiq.broker import Broker, Consumer, MessageProxy
+from dramatiq.common import current_millis, dq_name, q_name, xq_name
+from dramatiq.errors import ConnectionClosed, DecodeError, QueueJoinTimeout
+from dramatiq.logging import get_logger
+from dramatiq.message import Message
+from dramatiq.middleware import Middleware
+
+from penstock.adapters._broker import DEFAULT_PORT, BrokerClients
+from penstock.client import rq
+from penstock.client._options import Options, Place, address_of
+from penstock.client.errors import ClientError, Timeout
+
+
+class PenstockBroker(Broker):
+    """Address is that of the broker's port for all protocols; nothing is connected before it is needed."""
+
+    def __init__(
+        self, address: Place = "", *, options: Options | None = None, middleware: list[Middleware] | None = None
+    ) -> None:
+        super().__init__(middleware=middleware)
+        self.clients = BrokerClients(address_of(address, DEFAULT_PORT), options)
+        self.queues: dict[str, None] = {}
+        self._queues_lock = threading.Lock()
+
+    def close(self) -> None:
+        self.clients.close()
+
+    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
+        """A consumer with a connection of its own."""
+        try:
+            return _Consumer(self.clients, queue_name, prefetch, timeout)
+        except ClientError as error:
+            raise ConnectionClosed(error) from error
+
+    def declare_queue(self, queue_name: str) -> None:
+        """Penstock makes queues when they are used; this tells the middleware, and so the worker, of a new one."""
+        name = q_name(queue_name)
+        with self._queues_lock:
+            if name in self.queues:
+                return
+            self.queues[name] = None
+        self.emit_before("declare_queue", name)
+        self.emit_after("declare_queue", name)
+        delayed = dq_name(name)
+        self.delay_queues.add(delayed)
+        self.emit_after("declare_delay_queue", delayed)
+
+    def enqueue(self, message: "Message[Any]", *, delay: int | None = None) -> "Message[Any]":
+        """Comes back when the broker has confirmed it. Raises ConnectionClosed when it does not in time."""
+        queue = message.queue_name
+        self.declare_queue(queue)
+        if delay is not None:
+            queue = dq_name(queue)
+            message = message.copy(queue_name=queue, options={"eta": current_millis() + delay})
+        self.emit_before("enqueue", message, delay)
+        try:
+            self.clients.work.send(queue, message.encode())
+        except ClientError as error:
+            raise ConnectionClosed(error) from error
+        self.emit_after("enqueue", message, delay)
+        return message
+
+    def get_declared_queues(self) -> set[str]:
+        return set(self.queues)
+
+    def get_queue_message_counts(self, queue_name: str) -> tuple[int, int, int]:
+        """Messages in a queue, in its delay queue and in its dead letter queue; those that are out are counted."""
+        counts = self.clients.counts()
+        name = q_name(queue_name)
+        return counts.get(name, 0), counts.get(dq_name(name), 0), counts.get(xq_name(name), 0)
+
+    def flush(self, queue_name: str) -> None:
+        name = q_name(queue_name)
+        for each in (name, dq_name(name), xq_name(name)):
+            self.clients.purge(each)
+
+    def flush_all(self) -> None:
+        for name in list(self.queues):
+            self.flush(name)
+
+    def join(self, queue_name: str, *, idle_time: int = 20, timeout: int | None = None) -> None:
+        """Come back when a queue and its delay queue are done. Raises QueueJoinTimeout after so many milliseconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout / 1000
+        while any(self.get_queue_message_counts(queue_name)[:2]):
+            if deadline is not None and time.monotonic() >= deadline:
+                raise QueueJoinTimeout(queue_name)
+            time.sleep(idle_time / 1000)
+
+
+class _Message(MessageProxy):
+    def __init__(self, request: rq.Request, message: "Message[Any]") -> None:
+        super().__init__(message)
+        self.request = request
+
+
+class _Consumer(Consumer):
+    def __init__(self, clients: BrokerClients, queue: str, prefetch: int, timeout: int) -> None:
+        self._clients = clients
+        self._queue = queue
+        self._timeout = timeout / 1000
+        self._client = clients.new_worker()
+        self._logger = get_logger(__name__, type(self))
+        try:
+            self._consumer = self._client.consume(queue, max=prefetch)
+        except BaseException:
+            self._client.close()
+            raise
+
+    def __next__(self) -> MessageProxy | None:
+        try:
+            request = self._consumer.get(self._timeout)
+        except Timeout:
+            return None
+        except ClientError as error:
+            raise ConnectionClosed(error) from error
+        try:
+            return _Message(request, Message.decode(request.payload))
+        except DecodeError:
+            self._logger.exception("A message that cannot be decoded goes to the dead letters.")
+            self._bury(request)
+            return None
+
+    def ack(self, message: MessageProxy) -> None:
+        assert isinstance(message, _Message)
+        message.request.done()
+
+    def nack(self, message: MessageProxy) -> None:
+        """To the dead letters, and only then done with."""
+        assert isinstance(message, _Message)
+        self._bury(message.request)
+
+    def _bury(self, request: rq.Request) -> None:
+        try:
+            self._clients.work.send(xq_name(q_name(self._queue)), request.payload)
+        except ClientError as error:
+            raise ConnectionClosed(error) from error
+        request.done()
+
+    def requeue(self, messages: Iterable[MessageProxy]) -> None:
+        """The broker does by itself when the connection ends, which it is about to."""
+
+    def close(self) -> None:
+        self._client.close()

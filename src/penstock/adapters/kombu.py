@@ -1,0 +1,253 @@
+"""A kombu transport on Penstock, so that Celery runs on it.
+
+    import penstock.adapters.kombu  # makes penstock:// known
+
+    app = Celery("app", broker="penstock://127.0.0.1:7700//", backend="rpc://")
+
+Queues are Penstock's queues, by name. A message is confirmed when it was published, given out with credit (Celery's
+prefetch), and goes to another worker when its own dies before acknowledging it.
+
+Exchanges are routed here, since Penstock has none. What is bound by this process, to queues that last, is put into each
+of those queues. Queues that come and go with their consumer (replies, remote control, events) may be bound in other
+processes, so what is meant for them is broadcast under the exchange's name, and whoever listens there takes what its
+bindings match. Remote control, events and `rpc://` results work that way.
+"""
+
+import queue as queues
+import socket
+from itertools import count as count_from
+from time import monotonic
+from typing import Any
+
+from kombu.transport import TRANSPORT_ALIASES, virtual
+from kombu.utils.json import dumps, loads
+
+from penstock import __version__
+from penstock.adapters._broker import DEFAULT_PORT, BrokerClients
+from penstock.client import rq
+from penstock.client.errors import ClientError, Closed, ConnectFailed, ConnectionLost, Timeout
+
+BROADCASTS = "kombu."  # in front of an exchange's name: the queue its broadcasts go by
+
+
+class QoS(virtual.QoS):
+    """Acknowledges to the broker, and tells it how many messages may be out."""
+
+    def ack(self, delivery_tag: str) -> None:
+        super().ack(delivery_tag)
+        self.channel.settle(delivery_tag, done=True)
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        super().ack(delivery_tag)
+        self.channel.settle(delivery_tag, done=not requeue)
+
+
+class Channel(virtual.Channel):
+    QoS = QoS
+    do_restore = False  # the broker does
+    supports_fanout = True
+
+    def __init__(self, connection: "Transport", **kwargs: Any) -> None:
+        super().__init__(connection, **kwargs)
+        self._out: dict[str, rq.Request] = {}
+        self._consuming: dict[str, rq.Consumer] = {}
+        self._passing: set[str] = set()  # queues that go with their consumer
+
+    @property
+    def clients(self) -> BrokerClients:
+        clients: BrokerClients = self.connection.clients
+        return clients
+
+    # -- queues -----------------------------------------------------------------------------------------------------
+
+    def queue_declare(self, queue: str | None = None, passive: bool = False, **kwargs: Any) -> Any:
+        declared = super().queue_declare(queue, passive, **kwargs)
+        if kwargs.get("auto_delete") or kwargs.get("exclusive"):
+            self.connection.passing.add(declared.queue)
+        return declared
+
+    def _put(self, queue: str, message: dict[str, Any], **kwargs: Any) -> None:
+        self.clients.work.send(queue, dumps(message))
+
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
+        try:
+            return loads(self.clients.take(queue))
+        except Timeout:
+            raise queues.Empty from None
+
+    def _size(self, queue: str) -> int:
+        return self.clients.ready().get(queue, 0)
+
+    def _has_queue(self, queue: str, **kwargs: Any) -> bool:
+        return queue in self.clients.ready()
+
+    def _purge(self, queue: str) -> int:
+        return self.clients.purge(queue)
+
+    def queue_delete(self, queue: str, if_unused: bool = False, if_empty: bool = False, **kwargs: Any) -> None:
+        if if_empty and self._size(queue):
+            return
+        self.state.queue_bindings_delete(queue)
+        self.connection.passing.discard(queue)
+        self.clients.delete(queue)
+
+    def _queue_bind(self, exchange: str, *binding: str) -> None:
+        """The table of this process is all there is to it."""
+
+    # -- publishing -------------------------------------------------------------------------------------------------
+
+    def basic_publish(self, message: dict[str, Any], exchange: str, routing_key: str, **kwargs: Any) -> None:
+        self._inplace_augment_message(message, exchange, routing_key)
+        if not exchange:
+            self._put(routing_key, message)
+            return
+        lasting = [queue for queue in self.matching(exchange, routing_key) if queue not in self.connection.passing]
+        for queue in lasting:
+            self._put(queue, message)
+        if not lasting or self.typeof(exchange).type != "direct":
+            self.clients.work.broadcast(BROADCASTS + exchange, dumps(message))
+
+    def matching(self, exchange: str, routing_key: str) -> list[str]:
+        """The queues that this process has bound to the exchange in a way that fits the key."""
+        if exchange not in self.state.exchanges:
+            return []
+        found = self.typeof(exchange).lookup(self.get_table(exchange), exchange, routing_key, None)
+        return sorted(queue for queue in found if queue)
+
+    # -- consuming --------------------------------------------------------------------------------------------------
+
+    def basic_consume(self, queue: str, no_ack: bool, callback: Any, consumer_tag: str, **kwargs: Any) -> None:
+        super().basic_consume(queue, no_ack, callback, consumer_tag, **kwargs)
+        transport = self.connection
+        transport.channel_of[queue] = self
+        if no_ack:
+            transport.unacknowledged.add(queue)
+        if queue not in self._consuming:
+            inbox = transport.inbox
+            self._consuming[queue] = self.clients.work.consume(queue, into=inbox, max=self.qos.prefetch_count)
+        if queue in transport.passing:
+            for exchange, _, _ in self.state.queue_bindings(queue):
+                transport.listen(exchange)
+
+    def basic_cancel(self, consumer_tag: str) -> None:
+        queue = self._tag_to_queue.get(consumer_tag)
+        super().basic_cancel(consumer_tag)
+        consumer = self._consuming.pop(queue, None) if queue not in self._active_queues else None
+        if consumer is not None and queue is not None:
+            self.connection.channel_of.pop(queue, None)
+            consumer.cancel()
+            if queue in self.connection.passing:
+                self.queue_delete(queue)
+
+    def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:
+        super().basic_qos(prefetch_size, prefetch_count, apply_global)
+        for consumer in self._consuming.values():
+            consumer.allow(prefetch_count)
+
+    def keep(self, tag: str, request: rq.Request) -> None:
+        """A message that has to be acknowledged."""
+        self._out[tag] = request
+
+    def settle(self, tag: str, done: bool) -> None:
+        request = self._out.pop(tag, None)
+        if request is not None:
+            if done:
+                request.done()
+            else:
+                request.reject()
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                super().close()
+            finally:
+                for request in self._out.values():
+                    request.reject()
+                self._out.clear()
+
+
+class Transport(virtual.Transport):
+    Channel = Channel
+    default_port = DEFAULT_PORT
+    driver_type = "penstock"
+    driver_name = "penstock"
+    connection_errors = (*virtual.Transport.connection_errors, ConnectFailed, ConnectionLost, Closed, Timeout)
+    channel_errors = (*virtual.Transport.channel_errors, ClientError)
+    implements = virtual.Transport.implements.extend(
+        asynchronous=False, exchange_type=frozenset(["direct", "topic", "fanout"]), heartbeats=False
+    )
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        super().__init__(client, **kwargs)
+        self.clients: BrokerClients
+        self.inbox: queues.SimpleQueue[rq.Request] = queues.SimpleQueue()
+        self.channel_of: dict[str, Channel] = {}
+        self.passing: set[str] = set()  # queues that go with their consumer
+        self.unacknowledged: set[str] = set()
+        self._listening: dict[str, rq.Consumer] = {}
+        self._tags = count_from(1)
+
+    def driver_version(self) -> str:
+        return __version__
+
+    def establish_connection(self) -> "Transport":
+        info = self.client
+        self.clients = BrokerClients((info.hostname or "127.0.0.1", info.port or self.default_port))
+        try:
+            _ = self.clients.work  # so that a broker which is not there is noticed here
+        except ClientError as error:
+            raise ConnectionError(str(error)) from error
+        return super().establish_connection()  # type: ignore[no-any-return]
+
+    def close_connection(self, connection: "Transport") -> None:
+        try:
+            super().close_connection(connection)
+        finally:
+            self._listening.clear()
+            self.clients.close()
+
+    def listen(self, exchange: str) -> None:
+        """Take what is broadcast under the exchange's name, and no work."""
+        if exchange not in self._listening:
+            name = BROADCASTS + exchange
+            self._listening[exchange] = self.clients.work.consume(name, into=self.inbox, max=0, priority=rq.NONE)
+
+    def drain_events(self, connection: "Transport", timeout: float | None = None) -> None:
+        """Hand out one message. Raises socket.timeout when there is none in time."""
+        deadline = None if timeout is None else monotonic() + timeout
+        handed_out = 0
+        while not handed_out:
+            try:
+                request = self.inbox.get(timeout=None if deadline is None else max(0.0, deadline - monotonic()))
+            except queues.Empty:
+                raise socket.timeout from None  # noqa: UP041 the name that kombu documents
+            if request.is_broadcast:
+                handed_out = self._deliver_broadcast(loads(request.payload))
+            elif not request.is_stale:  # else somebody gets it again
+                handed_out = self._deliver_work(request, loads(request.payload))
+
+    def _deliver_work(self, request: rq.Request, message: dict[str, Any]) -> int:
+        channel = self.channel_of.get(request.queue)
+        if channel is None:
+            request.reject()
+            return 0
+        tag = message["properties"]["delivery_tag"] = str(next(self._tags))
+        if request.queue in self.unacknowledged:
+            request.done()
+        else:
+            channel.keep(tag, request)
+        self._deliver(message, request.queue)
+        return 1
+
+    def _deliver_broadcast(self, message: dict[str, Any]) -> int:
+        info = message["properties"]["delivery_info"]
+        count = 0
+        for queue, channel in list(self.channel_of.items()):
+            if queue in self.passing and queue in channel.matching(info["exchange"], info["routing_key"]):
+                message["properties"]["delivery_tag"] = str(next(self._tags))
+                self._deliver(message, queue)
+                count += 1
+        return count
+
+
+TRANSPORT_ALIASES["penstock"] = "penstock.adapters.kombu:Transport"

@@ -1,0 +1,27 @@
+"""Clients of the five protocols, for this broker and any other server of theirs: `from penstock.client import mqks`.
+
+Each module has an `AsyncClient` and a `Client` with the same verbs for programs without an event loop.
+"""
+
+from penstock.client._options import Options as Options
+from penstock.client.errors import (
+    BadReply as BadReply,
+)
+from penstock.client.errors import (
+    ClientError as ClientError,
+)
+from penstock.client.errors import (
+    Closed as Closed,
+)
+from penstock.client.errors import (
+    ConnectFailed as ConnectFailed,
+)
+from penstock.client.errors import (
+    ConnectionLost as ConnectionLost,
+)
+from penstock.client.errors import (
+    ServerError as ServerError,
+)
+from penstock.client.errors import (
+    Timeout as Timeout,
+)

@@ -1,0 +1,247 @@
+"""What consumers of all protocols share: a connection of their own, an inbox, and a way to hand messages over."""
+
+import asyncio
+import contextlib
+import inspect
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from penstock.client._inbox import Inbox
+from penstock.client._lines import LineSplitter
+from penstock.client._link import Link, Talk, log
+from penstock.client._options import Address, Options
+from penstock.client._sync import LoopThread
+from penstock.client.errors import ClientError, Closed, ServerError
+
+Item = TypeVar("Item")
+
+FAILURE_SECONDS = 0.025
+FAILURE_SECONDS_MAX = 2.0
+BATCH = 1000  # messages that a sync consumer fetches from the loop's thread at once
+
+
+class AsyncConsumerBase(Talk, Generic[Item]):
+    """One consumer on a connection of its own: iterate over it, or `get` a message."""
+
+    def __init__(self, addresses: Sequence[Address], options: Options) -> None:
+        self.link = Link(addresses, options, self)
+        self.on_disconnect: Callable[[], object] | None = None
+        self._inbox: Inbox[Item] = Inbox(options.inbox_length_max, self.link.pause, self.link.resume)
+        self._lines = LineSplitter()
+        self._started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._started.add_done_callback(_look_at)
+        self._handling: asyncio.Task[None] | None = None
+
+    async def start(self, timeout: float | None) -> None:
+        """Connect, and come back when the server has confirmed the consumer."""
+        seconds = self.link.options.timeout if timeout is None else timeout
+        self.link.start()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._started
+        except TimeoutError:
+            error = self.link.timed_out("consume: no answer", seconds)
+            await self.close()
+            raise error from None
+        except BaseException:
+            await self.close()
+            raise
+
+    def begun(self) -> None:
+        """The server has confirmed it."""
+        if not self._started.done():
+            self._started.set_result(None)
+
+    def refused(self, code: str) -> None:
+        """The server will not have it."""
+        error = ServerError("consume", code)
+        if not self._started.done():
+            self._started.set_exception(error)
+        else:
+            log.error("a consumer could not be started again: %s", error)
+        self._inbox.end(error)
+
+    # -- messages ---------------------------------------------------------------------------------------------------
+
+    def handle(self, handler: Callable[[Item], object]) -> None:
+        """Call the handler with one message after the other, and await it if it is a coroutine."""
+        self._handling = asyncio.get_running_loop().create_task(self._handle(handler))
+
+    async def _handle(self, handler: Callable[[Item], object]) -> None:
+        try:
+            async for message in self:
+                try:
+                    outcome = handler(message)
+                    if inspect.isawaitable(outcome):
+                        await outcome
+                except Exception:
+                    log.exception("handler failed for %r", message)
+                    await asyncio.sleep(failure_pause(message))
+                    await self.failed(message)
+        except ServerError as error:
+            log.error("a consumer has ended: %s", error)
+
+    async def failed(self, message: Item) -> None:
+        """The handler raised."""
+
+    async def get(self, timeout: float | None = None) -> Item:
+        """The next message. Raises Timeout when there is none in time, Closed after `close`."""
+        return (await self.take(1, timeout))[0]
+
+    async def take(self, count_max: int, timeout: float | None = None) -> list[Item]:
+        """The next messages: at least one, and no more than are there."""
+        return await self._inbox.take(count_max, timeout)
+
+    def is_stale(self, message: Item) -> bool:
+        """Whether the server is going to give it again, so that it need not be looked at."""
+        return False
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Item:
+        try:
+            return self._inbox.take_now() or await self.get()
+        except Closed:
+            raise StopAsyncIteration from None
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """End the connection. The server takes back what was not acknowledged."""
+        await self.link.close()
+        self._inbox.end(Closed("the consumer was closed"))
+        if not self._started.done():
+            self._started.set_exception(Closed("the consumer was closed"))
+        if self._handling is not None and self._handling is not asyncio.current_task():
+            self._handling.cancel()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def lost(self) -> None:
+        self._lines.clear()
+        self.link.outbox.clear()  # it was about messages of the connection that is gone
+        if self.on_disconnect is not None:
+            try:
+                self.on_disconnect()
+            except Exception:
+                log.exception("on_disconnect failed")
+
+
+class NamedConsumerBase(AsyncConsumerBase[Item]):
+    """A consumer whose messages come as `{id} ok {rest}`, after an empty one that confirms it."""
+
+    def __init__(self, addresses: Sequence[Address], options: Options, id: bytes, manual: bool) -> None:
+        super().__init__(addresses, options)
+        self._id = id
+        self._prefix = id + b" ok "
+        self.manual_ack = manual
+
+    @property
+    def id(self) -> str:
+        return self._id.decode()
+
+    def message_of(self, rest: bytes) -> Item:
+        raise NotImplementedError
+
+    def lost(self) -> None:
+        super().lost()
+        if self.manual_ack:
+            self._inbox.clear()  # the server gives it again
+
+    def feed(self, data: bytes) -> None:
+        prefix = self._prefix
+        size = len(prefix)
+        messages = []
+        for line in self._lines.split(data):
+            if line.startswith(prefix) and len(line) > size:
+                messages.append(self.message_of(line[size:]))
+            elif line.startswith(prefix[:-1]):
+                self.begun()
+            elif line.startswith(self._id + b" error "):
+                self.refused(line.rpartition(b" ")[2].decode("utf-8", "replace"))
+        if messages:
+            self._inbox.put(messages)
+
+
+def failure_pause(message: object) -> float:
+    """Seconds before a message is given back that a handler failed on: more each time, so that none spins."""
+    retry: int = getattr(message, "retry", 0)
+    return min(FAILURE_SECONDS_MAX, FAILURE_SECONDS * 2.0 ** min(retry, 20)) if retry else 0.0
+
+
+def _look_at(future: "asyncio.Future[None]") -> None:
+    """So that an error nobody waited for is not complained about a second time."""
+    if not future.cancelled():
+        future.exception()
+
+
+class ConsumerBase(Generic[Item]):
+    """A consumer for programs without an event loop. Fetches from the loop's thread many messages at a time."""
+
+    def __init__(self, thread: LoopThread, consumer: AsyncConsumerBase[Item]) -> None:
+        self._thread = thread
+        self._base = consumer
+        self._fetched: deque[Item] = deque()
+
+    def next_item(self, timeout: float | None) -> Item:
+        while True:
+            with contextlib.suppress(IndexError):
+                item = self._fetched.popleft()
+                if self._base.is_stale(item):
+                    continue
+                return item
+            self._fetched.extend(self._thread.run(self._base.take(BATCH, timeout)))
+
+    def items(self) -> Iterator[Item]:
+        """Message after message until the consumer is closed."""
+        while True:
+            try:
+                item = self.next_item(None)
+            except Closed:
+                return
+            yield item
+
+    def close(self) -> None:
+        """End the connection. The server takes back what was not acknowledged."""
+        self._thread.run(self._base.close())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def handle_on_thread(
+    messages: Iterator[Item], handler: Callable[[Item], object], failed: Callable[[Item], object]
+) -> None:
+    """Call the handler with one message after the other, on a new thread, until there are no more."""
+
+    def work() -> None:
+        try:
+            for message in messages:
+                try:
+                    handler(message)
+                except Exception:
+                    log.exception("handler failed for %r", message)
+                    time.sleep(failure_pause(message))
+                    failed(message)
+        except Closed:
+            pass
+        except ClientError as error:
+            log.error("a consumer has ended: %s", error)
+
+    threading.Thread(target=work, name="penstock-handler", daemon=True).start()

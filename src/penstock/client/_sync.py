@@ -1,0 +1,117 @@
+"""The face for programs without an event loop: a loop on a thread of its own does the work, callers wait for it.
+
+A waiting caller holds nothing, so any number of threads may call at once. Ctrl-C ends the wait and cancels what was
+asked for. Handlers run on threads of their own and may call the client; only the loop's own thread may not, and is told
+so.
+"""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Coroutine
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import uvloop
+
+from penstock.client.errors import Closed
+
+Result = TypeVar("Result")
+
+STOP_SECONDS = 10.0
+
+
+class LoopThread:
+    """An event loop on a thread of its own, until `stop` or until nobody knows it any more."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+        self._pid = os.getpid()
+        self._thread = threading.Thread(target=_run, args=(self.loop,), name="penstock-client", daemon=True)
+        self._thread.start()
+        self._stop = weakref.finalize(self, _stop, self.loop, self._thread, self._pid)
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """What the coroutine gives, from any thread but the loop's own."""
+        trouble = self._trouble()
+        if trouble:
+            work.close()
+            raise Closed(trouble)
+        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return future.result()
+        except concurrent.futures.CancelledError:
+            raise Closed("the client was closed") from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    def stop(self) -> None:
+        self._stop()
+
+    @property
+    def is_of_another_process(self) -> bool:
+        """Whether this is what a fork has left of it."""
+        return os.getpid() != self._pid
+
+    def _trouble(self) -> str:
+        if threading.current_thread() is self._thread:
+            return "a blocking call on the client's own loop would wait for itself: use the AsyncClient there"
+        if self.is_of_another_process:
+            return "this client was made before a fork: make one in each process"
+        return "the client was closed" if not self._stop.alive else ""
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.close()
+
+
+def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, pid: int) -> None:
+    if os.getpid() != pid:
+        return  # a forked child has a picture of the loop, and no thread
+    with contextlib.suppress(RuntimeError):  # closed by itself
+        loop.call_soon_threadsafe(loop.stop)
+    if thread is not threading.current_thread():
+        thread.join(STOP_SECONDS)
+
+
+class SyncClient:
+    """What the sync clients of all protocols share."""
+
+    def __init__(self) -> None:
+        self._thread = LoopThread()
+        self._closed = False
+
+    def _close(self) -> Coroutine[Any, Any, None]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Write out what waits and end all connections. A second time it does nothing."""
+        if not self._closed:
+            self._closed = True
+            if self._thread.is_of_another_process:
+                return
+            try:
+                self._thread.run(self._close())
+            finally:
+                self._thread.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,510 @@
+"""MQKS: events that are published, queues that are bound to events, ack, reject and a retry counter.
+
+    async with await mqks.connect() as client:
+        async with await client.consume("orders", ["order.placed"], manual_ack=True) as orders:
+            await client.publish("order.placed", "a turbine", confirm=True)
+            async for message in orders:
+                await message.ack()
+
+A consumer has a connection of its own: one that is slow holds up nobody else, and what it has not taken stays with the
+server. After a reconnect it starts again under its old id, and gets again what it had not acknowledged; so handle
+messages as if they could come twice.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self, cast
+
+from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
+from penstock.client._ids import IdSource
+from penstock.client._link import Unconnected
+from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._requests import Requests
+from penstock.client._sync import LoopThread, SyncClient
+from penstock.client.errors import BadReply
+
+DEFAULT_PORT = 54321
+BASE64 = b",encoding=base64"
+RETRY = b",retry="
+
+Text = str | bytes
+
+
+class Message:
+    """What a consumer was given."""
+
+    __slots__ = ("_consumer", "_id", "data", "event", "generation", "retry")
+
+    def __init__(self, consumer: "AsyncConsumer", id: bytes, event: str, retry: int, data: bytes) -> None:
+        self._consumer = consumer
+        self._id = id
+        self.event = event
+        self.retry = retry  # how often it was given out before
+        self.data = data
+        self.generation = consumer.link.generation
+
+    @property
+    def id(self) -> str:
+        return self._id.decode("utf-8", "surrogateescape")
+
+    @property
+    def text(self) -> str:
+        return self.data.decode()
+
+    async def ack(self, *, confirm: bool = False, timeout: float | None = None) -> None:
+        """It was processed. Without `confirm` nothing is waited for; a lost ack means that the message comes again."""
+        await self._consumer.settle(b"ack", self._id, confirm, timeout)
+
+    async def reject(self, *, confirm: bool = False, timeout: float | None = None) -> None:
+        """Back to the queue, with its retry counter raised."""
+        if self.generation == self._consumer.link.generation:  # else the server has taken it back by itself
+            await self._consumer.settle(b"reject", self._id, confirm, timeout)
+
+    def __repr__(self) -> str:
+        return f"<Message {self.id} event={self.event} retry={self.retry} {self.data[:40]!r}>"
+
+
+class AsyncConsumer(NamedConsumerBase[Message]):
+    """One `consume`, on a connection of its own: iterate over it, or `get` a message."""
+
+    def __init__(
+        self,
+        requests: Requests,
+        addresses: Sequence[Address],
+        options: Options,
+        ids: IdSource,
+        arguments: bytes,
+        manual: bool,
+    ) -> None:
+        super().__init__(addresses, options, ids.next(), manual)
+        self._requests = requests
+        self._ids = ids
+        self._line = b"%b consume --confirm %b\n" % (self._id, arguments)
+
+    async def failed(self, message: Message) -> None:
+        if self.manual_ack:
+            await message.reject()
+
+    def is_stale(self, message: Message) -> bool:
+        return self.manual_ack and message.generation != self.link.generation
+
+    # -- settling ---------------------------------------------------------------------------------------------------
+
+    async def ack_all(self, *, confirm: bool = False, timeout: float | None = None) -> None:
+        """Everything this consumer was given was processed."""
+        await self.settle(b"ack", b"--all", confirm, timeout)
+
+    async def reject_all(self, *, confirm: bool = False, timeout: float | None = None) -> None:
+        """Everything this consumer was given and has not acknowledged goes back to the queue."""
+        await self.settle(b"reject", b"--all", confirm, timeout)
+
+    async def settle(self, verb: bytes, message_id: bytes, confirm: bool, timeout: float | None) -> None:
+        if confirm:
+            # By the other connection: this one may be paused because the program is behind.
+            id = self._ids.next()
+            line = b"%b %b --confirm %b %b\n" % (id, verb, self._id, message_id)
+            await self._requests.ask(id, line, verb.decode(), timeout)
+        elif self.link.is_up:
+            # By this connection: when it is lost, the message comes again, so an ack cannot go missing unnoticed.
+            self.link.write(b"%b %b %b %b\n" % (self._ids.next(), verb, self._id, message_id))
+
+    def settle_soon(self, verb: bytes, message_id: bytes) -> None:
+        """The same without confirmation, from any thread."""
+        if self.link.is_up:
+            self.link.post(b"%b %b %b %b\n" % (self._ids.next(), verb, self._id, message_id))
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    async def delete(self, *, timeout: float | None = None) -> None:
+        """The server deletes the consumer, confirmed; what was not acknowledged goes back to the queue."""
+        id = self._ids.next()
+        await self.link.close()
+        line = b"%b delete_consumer --confirm %b\n" % (id, self._id)
+        try:
+            await self._requests.ask(id, line, "delete_consumer", timeout)
+        finally:
+            await self.close()
+
+    # -- as the link sees it ----------------------------------------------------------------------------------------
+
+    def greeting(self) -> bytes:
+        return self._line
+
+    def ping(self) -> bytes:
+        return b"%b ping consumer\n" % self._ids.next()
+
+    def message_of(self, rest: bytes) -> Message:
+        parts = rest.split(b" ", 2)
+        if len(parts) != 3 or not parts[1].startswith(b"event="):
+            raise BadReply(f"expected {{msg_id}} event={{event}} {{data}}, got {rest[:80]!r}")
+        id, properties, body = parts
+        retry = 0
+        if b"," in properties:
+            if properties.endswith(BASE64):
+                properties = properties.removesuffix(BASE64)
+                try:
+                    body = base64.b64decode(body, validate=True)
+                except binascii.Error as error:
+                    raise BadReply(f"a body that is not base64: {error}") from None
+            head, found, count = properties.rpartition(RETRY)
+            if found and count.isdigit():
+                properties, retry = head, int(count)
+            if properties.endswith(BASE64):  # in the other order
+                properties = properties.removesuffix(BASE64)
+                body = base64.b64decode(body)
+        return Message(self, id, properties[6:].decode("utf-8", "surrogateescape"), retry, body)
+
+
+class AsyncClient:
+    """A client on the running event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._ids = IdSource()
+        self._consumers: set[AsyncConsumer] = set()
+        self._addresses: list[Address] = []
+        self._requests = cast(Requests, Unconnected())
+
+    async def connect(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first address that answers. Raises ConnectFailed when none does."""
+        self._addresses = addresses_of(address, DEFAULT_PORT)
+        self._requests = Requests(self._addresses, self.options, lambda: b"%b ping client\n" % self._ids.next())
+        await self._requests.link.open()
+        return self
+
+    async def publish(self, event: Text, data: Text, *, confirm: bool = False, timeout: float | None = None) -> str:
+        """Publish to every queue bound to the event; the message's id.
+
+        Without `confirm` it is on its way when this comes back, and lost if the connection ends just then. With it the
+        server has taken it, for good if it keeps a log, and it is sent again until it has.
+        """
+        id = self._ids.next()
+        if confirm:
+            line = b"%b publish --confirm %b %b\n" % (id, word_of(event, "event"), body_of(data))
+            await self._requests.ask(id, line, "publish", timeout)
+        else:
+            link = self._requests.link
+            link.write(b"%b publish %b %b\n" % (id, word_of(event, "event"), body_of(data)))
+            if link.is_crowded:
+                await link.room(timeout)
+        return id.decode()
+
+    def publish_soon(self, event: Text, data: Text) -> str:
+        """Publish without confirmation, from any thread and without waiting."""
+        id = self._ids.next()
+        self._requests.link.post(b"%b publish %b %b\n" % (id, word_of(event, "event"), body_of(data)))
+        return id.decode()
+
+    async def flush(self, *, timeout: float | None = None) -> None:
+        """Come back when the server has read all that was published before; ConnectionLost says that it may not."""
+        id = self._ids.next()
+        await self._requests.ask(id, b"%b ping flush\n" % id, "flush", timeout, once=True)
+
+    async def consume(
+        self,
+        queue: Text,
+        events: Iterable[Text],
+        on_message: Callable[[Message], object] | None = None,
+        *,
+        on_disconnect: Callable[[], object] | None = None,
+        delete_queue_when_unused: bool | float = False,
+        manual_ack: bool = False,
+        timeout: float | None = None,
+    ) -> AsyncConsumer:
+        """Bind a queue to exactly these events and take messages from it.
+
+        Args:
+            on_message: called with one message after the other, and awaited if it is a coroutine. Without it, iterate
+                over the consumer or call its `get`.
+            delete_queue_when_unused: True, or after how many seconds without a consumer.
+            manual_ack: a message is done when it was acknowledged, and comes again otherwise.
+        """
+        arguments = consume_arguments(queue, events, delete_queue_when_unused, manual_ack)
+        consumer = AsyncConsumer(self._requests, self._addresses, self.options, self._ids, arguments, manual_ack)
+        consumer.on_disconnect = on_disconnect
+        self._consumers.add(consumer)
+        try:
+            await consumer.start(timeout)
+        except BaseException:
+            self._consumers.discard(consumer)
+            raise
+        if on_message is not None:
+            consumer.handle(on_message)
+        return consumer
+
+    async def ack(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
+        """Acknowledge by the ids of consumer and message."""
+        await self._settle(b"ack", consumer, message, confirm, timeout)
+
+    async def ack_all(self, consumer: str, *, confirm: bool = False, timeout: float | None = None) -> None:
+        await self._settle(b"ack", consumer, "--all", confirm, timeout)
+
+    async def reject(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
+        """Give back by the ids of consumer and message."""
+        await self._settle(b"reject", consumer, message, confirm, timeout)
+
+    async def reject_all(self, consumer: str, *, confirm: bool = False, timeout: float | None = None) -> None:
+        await self._settle(b"reject", consumer, "--all", confirm, timeout)
+
+    async def delete_consumer(self, consumer: str, *, timeout: float | None = None) -> None:
+        """Confirmed. A consumer of this client is not started again."""
+        own = [known for known in self._consumers if known.id == consumer]
+        if own:
+            self._consumers.discard(own[0])
+            await own[0].delete(timeout=timeout)
+        else:
+            await self._confirmed(b"delete_consumer", word_of(consumer, "consumer"), timeout)
+
+    async def delete_queue(self, queue: Text, *, timeout: float | None = None) -> None:
+        """Confirmed. Its messages are gone, and its consumers get nothing any more."""
+        await self._confirmed(b"delete_queue", word_of(queue, "queue"), timeout)
+
+    async def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
+        """The same data, from the server."""
+        id = self._ids.next()
+        return (await self._requests.ask(id, b"%b ping %b\n" % (id, body_of(data)), "ping", timeout)).decode()
+
+    async def eval(self, expression: str, *, timeout: float | None = None) -> str:
+        """The value of an expression over the server's `state`, as text."""
+        id = self._ids.next()
+        answer = await self._requests.ask(id, b"%b _eval %b\n" % (id, body_of(expression)), "_eval", timeout)
+        return answer.decode("utf-8", "replace")
+
+    async def close(self) -> None:
+        """Write out what waits and end all connections."""
+        for consumer in list(self._consumers):
+            await consumer.close()
+        self._consumers.clear()
+        if self._addresses:
+            await self._requests.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _confirmed(self, verb: bytes, arguments: bytes, timeout: float | None) -> None:
+        id = self._ids.next()
+        await self._requests.ask(id, b"%b %b --confirm %b\n" % (id, verb, arguments), verb.decode(), timeout)
+
+    async def _settle(self, verb: bytes, consumer: str, message: str, confirm: bool, timeout: float | None) -> None:
+        own = [known for known in self._consumers if known.id == consumer]
+        words = word_of(consumer, "consumer"), word_of(message, "message id", flag=message == "--all")
+        if confirm:
+            await self._confirmed(verb, b"%b %b" % words, timeout)
+        elif own:
+            await own[0].settle(verb, words[1], confirm, timeout)
+        else:
+            self._requests.link.write(b"%b %b %b %b\n" % (self._ids.next(), verb, *words))
+
+    @property
+    def is_crowded(self) -> bool:
+        return self._requests.link.is_crowded
+
+    async def room(self, timeout: float | None = None) -> None:
+        """Come back when there is room for more unconfirmed messages."""
+        await self._requests.link.room(timeout)
+
+
+async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+    """A connected client, to be used with `async with`."""
+    return await AsyncClient(options).connect(address)
+
+
+# -- what lines can carry ---------------------------------------------------------------------------------------------
+
+
+def word_of(text: Text, what: str, *, flag: bool = False) -> bytes:
+    """A name as one word of a line. Raises ValueError when it cannot be one."""
+    word = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    if not word or b" " in word or b"\n" in word or b"\r" in word:
+        raise ValueError(f"{what} {text!r}: MQKS takes one word, not empty and without spaces or line ends")
+    if word.startswith(b"--") and not flag:
+        raise ValueError(f"{what} {text!r}: MQKS would take it for a flag")
+    return word
+
+
+def body_of(data: Text) -> bytes:
+    """A body as the rest of a line. Raises ValueError when it cannot be one."""
+    body = data.encode() if isinstance(data, str) else data
+    if not body:
+        raise ValueError("an empty body cannot be sent by MQKS")
+    if b"\n" in body:
+        raise ValueError("a line feed in a body cannot be sent by MQKS: encode it, or use a binary protocol")
+    if body[-1] <= 32 and body[-1:].isspace():
+        raise ValueError("MQKS strips white space at the end of a body: encode it, or use a binary protocol")
+    return body
+
+
+def consume_arguments(queue: Text, events: Iterable[Text], delete_when_unused: bool | float, manual_ack: bool) -> bytes:
+    if isinstance(events, str | bytes):
+        raise ValueError(f"events {events!r}: give a list of them")
+    words = [word_of(queue, "queue"), *(word_of(event, "event") for event in events)]
+    if len(words) == 1:
+        raise ValueError("consume needs at least one event")
+    if delete_when_unused is True:
+        words.append(b"--delete-queue-when-unused")
+    elif delete_when_unused is not False:
+        words.append(b"--delete-queue-when-unused=%s" % repr(float(delete_when_unused)).encode())
+    if manual_ack:
+        words.append(b"--manual-ack")
+    return b" ".join(words)
+
+
+# -- the sync face ----------------------------------------------------------------------------------------------------
+
+
+class ReceivedMessage:
+    """What a sync consumer was given."""
+
+    __slots__ = ("_consumer", "_message")
+
+    def __init__(self, consumer: "Consumer", message: Message) -> None:
+        self._consumer = consumer
+        self._message = message
+
+    @property
+    def id(self) -> str:
+        return self._message.id
+
+    @property
+    def event(self) -> str:
+        return self._message.event
+
+    @property
+    def retry(self) -> int:
+        return self._message.retry
+
+    @property
+    def data(self) -> bytes:
+        return self._message.data
+
+    @property
+    def text(self) -> str:
+        return self._message.text
+
+    def ack(self, *, confirm: bool = False, timeout: float | None = None) -> None:
+        """It was processed. Without `confirm` nothing is waited for; a lost ack means that the message comes again."""
+        if confirm:
+            self._consumer._thread.run(self._message.ack(confirm=True, timeout=timeout))
+        else:
+            self._consumer._consumer.settle_soon(b"ack", self._message._id)
+
+    def reject(self, *, confirm: bool = False, timeout: float | None = None) -> None:
+        """Back to the queue, with its retry counter raised."""
+        self._consumer._thread.run(self._message.reject(confirm=confirm, timeout=timeout))
+
+    def __repr__(self) -> str:
+        return repr(self._message)
+
+
+class Consumer(ConsumerBase[Message]):
+    """One `consume`: iterate over it, or `get` a message."""
+
+    def __init__(self, thread: LoopThread, consumer: AsyncConsumer) -> None:
+        super().__init__(thread, consumer)
+        self._consumer = consumer
+
+    @property
+    def id(self) -> str:
+        return self._consumer.id
+
+    def get(self, timeout: float | None = None) -> ReceivedMessage:
+        """The next message. Raises Timeout when there is none in time, Closed after `close`."""
+        return ReceivedMessage(self, self.next_item(timeout))
+
+    def __iter__(self) -> Iterator[ReceivedMessage]:
+        """Message after message until the consumer is closed."""
+        for message in self.items():
+            yield ReceivedMessage(self, message)
+
+    def ack_all(self, *, confirm: bool = False, timeout: float | None = None) -> None:
+        self._thread.run(self._consumer.ack_all(confirm=confirm, timeout=timeout))
+
+    def reject_all(self, *, confirm: bool = False, timeout: float | None = None) -> None:
+        self._thread.run(self._consumer.reject_all(confirm=confirm, timeout=timeout))
+
+    def delete(self, *, timeout: float | None = None) -> None:
+        self._thread.run(self._consumer.delete(timeout=timeout))
+
+
+class Client(SyncClient):
+    """The same verbs for programs without an event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__()
+        self._client = AsyncClient(options)
+
+    def connect(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first address that answers. Raises ConnectFailed when none does."""
+        self._thread.run(self._client.connect(address))
+        return self
+
+    def publish(self, event: Text, data: Text, *, confirm: bool = False, timeout: float | None = None) -> str:
+        """Publish to every queue bound to the event; the message's id. See AsyncClient.publish."""
+        if confirm:
+            return self._thread.run(self._client.publish(event, data, confirm=True, timeout=timeout))
+        if self._client.is_crowded:
+            self._thread.run(self._client.room(timeout))
+        return self._client.publish_soon(event, data)
+
+    def flush(self, *, timeout: float | None = None) -> None:
+        """Come back when the server has read all that was published before."""
+        self._thread.run(self._client.flush(timeout=timeout))
+
+    def consume(
+        self,
+        queue: Text,
+        events: Iterable[Text],
+        on_message: Callable[[ReceivedMessage], object] | None = None,
+        *,
+        on_disconnect: Callable[[], object] | None = None,
+        delete_queue_when_unused: bool | float = False,
+        manual_ack: bool = False,
+        timeout: float | None = None,
+    ) -> Consumer:
+        """Bind a queue to exactly these events and take messages from it; `on_message` runs on a thread of its own."""
+        started = self._client.consume(
+            queue,
+            events,
+            on_disconnect=on_disconnect,
+            delete_queue_when_unused=delete_queue_when_unused,
+            manual_ack=manual_ack,
+            timeout=timeout,
+        )
+        consumer = Consumer(self._thread, self._thread.run(started))
+        if on_message is not None:
+            handle_on_thread(iter(consumer), on_message, lambda message: message.reject() if manual_ack else None)
+        return consumer
+
+    def ack(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
+        self._thread.run(self._client.ack(consumer, message, confirm=confirm, timeout=timeout))
+
+    def ack_all(self, consumer: str, *, confirm: bool = False, timeout: float | None = None) -> None:
+        self._thread.run(self._client.ack_all(consumer, confirm=confirm, timeout=timeout))
+
+    def reject(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
+        self._thread.run(self._client.reject(consumer, message, confirm=confirm, timeout=timeout))
+
+    def reject_all(self, consumer: str, *, confirm: bool = False, timeout: float | None = None) -> None:
+        self._thread.run(self._client.reject_all(consumer, confirm=confirm, timeout=timeout))
+
+    def delete_consumer(self, consumer: str, *, timeout: float | None = None) -> None:
+        self._thread.run(self._client.delete_consumer(consumer, timeout=timeout))
+
+    def delete_queue(self, queue: Text, *, timeout: float | None = None) -> None:
+        self._thread.run(self._client.delete_queue(queue, timeout=timeout))
+
+    def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
+        return self._thread.run(self._client.ping(data, timeout=timeout))
+
+    def eval(self, expression: str, *, timeout: float | None = None) -> str:
+        return self._thread.run(self._client.eval(expression, timeout=timeout))
+
+    def _close(self) -> Coroutine[Any, Any, None]:
+        return self._client.close()

@@ -1,0 +1,239 @@
+"""MQMQ: put a message into a queue, get one with a deadline. Bodies are bytes, and delivered means done.
+
+    with mqmq.Client().connect() as client:
+        client.put("jobs", b"dig")
+        client.get("jobs", timeout=1)
+
+A put is confirmed, and sent again when the connection is lost before it was; as MQMQ has no ids, it may then be there
+twice. A get waits on a connection of its own. Its message is gone from the queue when it was sent, so one that is on
+its way when the connection is lost is lost with it: consume by another protocol what must not be.
+"""
+
+import json
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, cast
+
+from penstock.client._fifo import Fifo
+from penstock.client._link import Deadline, Unconnected
+from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._sync import SyncClient
+from penstock.client.errors import BadReply, Closed, ConnectionLost, ServerError
+from penstock.client.errors import Timeout as Timeout
+
+DEFAULT_PORT = 47774
+NAME_SIZE_MAX = 1024
+GET_SECONDS_MAX = 3600.0
+FRAME_SIZE_MAX = 256 << 20  # the broker's may be larger than the original's
+IDLE_MAX = 8  # connections kept for the next get
+
+
+@dataclass(frozen=True)
+class ServerInfo:
+    """What the server says of itself."""
+
+    connections: int
+    messages: int
+    queues: dict[str, int]
+    """Messages by queue."""
+
+
+class _Frames(Fifo):
+    def __init__(self, addresses: Sequence[Address], options: Options) -> None:
+        super().__init__(addresses, options)
+        self._rest = bytearray()
+
+    def answers_in(self, data: bytes) -> list[bytes]:
+        rest = self._rest
+        rest += data
+        answers = []
+        at = 0
+        while len(rest) - at >= 4:
+            size = int.from_bytes(rest[at : at + 4], "big")
+            if size > FRAME_SIZE_MAX:
+                raise BadReply(f"a frame of {size} bytes")
+            if len(rest) - at - 4 < size:
+                break
+            answers.append(bytes(rest[at + 4 : at + 4 + size]))
+            at += 4 + size
+        del rest[:at]
+        return answers
+
+    def lost(self) -> None:
+        self._rest.clear()
+        super().lost()
+
+
+class _Puts(_Frames):
+    """Everything but gets, so that there is always an answer soon."""
+
+    def ping(self) -> bytes:
+        return self.ask_in_passing(encode(b"Info"))
+
+
+def encode(*values: bytes) -> bytes:
+    body = b"".join([len(value).to_bytes(4, "big") + value for value in values])
+    return len(body).to_bytes(4, "big") + body
+
+
+def decode(body: bytes) -> list[bytes]:
+    """The values of a frame. Raises BadReply when they run over its end."""
+    values = []
+    at = 0
+    while at < len(body):
+        end = at + 4 + int.from_bytes(body[at : at + 4], "big")
+        if at + 4 > len(body) or end > len(body):
+            raise BadReply("a value that runs over the end of its frame")
+        values.append(body[at + 4 : end])
+        at = end
+    return values
+
+
+def name_of(queue: str | bytes) -> bytes:
+    name = queue.encode("utf-8", "surrogateescape") if isinstance(queue, str) else queue
+    if len(name) > NAME_SIZE_MAX:
+        raise ValueError(f"a queue name of {len(name)} bytes: MQMQ takes {NAME_SIZE_MAX}")
+    return name
+
+
+class AsyncClient:
+    """A client on the running event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._addresses: list[Address] = []
+        self._frames = cast(_Puts, Unconnected())
+        self._idle: list[_Frames] = []
+        self._busy: set[_Frames] = set()
+        self._closed = False
+
+    async def connect(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first address that answers. Raises ConnectFailed when none does."""
+        self._addresses = addresses_of(address, DEFAULT_PORT)
+        self._frames = _Puts(self._addresses, self.options)
+        await self._frames.link.open()
+        return self
+
+    async def put(self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None) -> None:
+        """Put a message into a queue; it is safe there when this comes back. Raises ServerError when it is refused."""
+        body = message.encode() if isinstance(message, str) else message
+        if self._frames.link.is_crowded:
+            await self._frames.link.room(timeout)
+        self._values(await self._frames.ask(encode(b"Put", name_of(queue), body), "Put", timeout), "Put")
+
+    async def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
+        """The next message of a queue, waiting up to that many seconds. Raises Timeout when there is none."""
+        if timeout > GET_SECONDS_MAX:
+            raise ValueError(f"a get waits {GET_SECONDS_MAX:g} seconds at most, not {timeout:g}")
+        name = name_of(queue)
+        deadline = Deadline(max(timeout, 0.0))
+        frames = self._idle.pop() if self._idle else _Frames(self._addresses, self.options)
+        self._busy.add(frames)
+        done = False
+        try:
+            answer = await self._get(frames, name, deadline)
+            done = True
+        finally:
+            self._busy.discard(frames)
+            if done and len(self._idle) < IDLE_MAX and not self._closed:
+                self._idle.append(frames)
+            else:  # what comes on it now is nobody's, so it must not come: the server keeps it
+                await frames.close()
+        values = self._values(answer, "Get")
+        if values[0] == b"Timeout":
+            raise Timeout(f"no message in {queue!r} within {timeout:g} s")
+        if len(values) < 2:
+            raise BadReply("an OK to a Get without a message")
+        return values[1]
+
+    async def _get(self, frames: _Frames, name: bytes, deadline: Deadline) -> bytes:
+        if self._closed:
+            raise Closed("the client was closed")
+        link = frames.link
+        if link.generation == 0:
+            link.start()
+        while True:
+            await link.until_up(max(deadline.left(), self.options.connect_timeout))
+            milliseconds = b"%d" % max(1, int(deadline.left() * 1000))
+            # The server keeps the time; this side only makes sure that somebody does.
+            guard = deadline.left() + self.options.timeout
+            try:
+                return await frames.ask(encode(b"Get", name, milliseconds), "Get", guard, once=True)
+            except ConnectionLost as error:
+                if deadline.left() <= 0:
+                    raise Timeout(f"no message within {deadline.seconds:g} s: {error}") from error
+
+    async def info(self, *, timeout: float | None = None) -> ServerInfo:
+        """Connections, queues and messages of the server."""
+        values = self._values(await self._frames.ask(encode(b"Info"), "Info", timeout), "Info")
+        try:
+            told = json.loads(values[1])
+            queues = {name: queue["NumMessages"] for name, queue in told["Queues"].items()}
+            return ServerInfo(told["NumConnections"], told["NumMessages"], queues)
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadReply(f"an Info that cannot be read: {error}") from error
+
+    async def disconnect(self) -> None:
+        """End all connections; gets that wait end with Closed."""
+        self._closed = True
+        for frames in [*self._idle, *self._busy]:
+            await frames.close()
+        self._idle.clear()
+        if self._addresses:
+            await self._frames.close()
+
+    close = disconnect
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.disconnect()
+
+    def _values(self, answer: bytes, what: str) -> list[bytes]:
+        values = decode(answer)
+        if values and values[0] == b"Error":
+            raise ServerError(what, values[1].decode("utf-8", "replace") if len(values) > 1 else "no reason")
+        if not values or values[0] not in (b"OK", b"Timeout"):
+            raise BadReply(f"expected OK, Timeout or Error, got {values[:1]!r}")
+        return values
+
+
+async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+    """A connected client, to be used with `async with`."""
+    return await AsyncClient(options).connect(address)
+
+
+class Client(SyncClient):
+    """The same verbs for programs without an event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__()
+        self._client = AsyncClient(options)
+
+    def connect(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first address that answers. Raises ConnectFailed when none does."""
+        self._thread.run(self._client.connect(address))
+        return self
+
+    def put(self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None) -> None:
+        """Put a message into a queue; it is safe there when this comes back. Raises ServerError when it is refused."""
+        self._thread.run(self._client.put(queue, message, timeout=timeout))
+
+    def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
+        """The next message of a queue, waiting up to that many seconds. Raises Timeout when there is none."""
+        return self._thread.run(self._client.get(queue, timeout))
+
+    def info(self, *, timeout: float | None = None) -> ServerInfo:
+        """Connections, queues and messages of the server."""
+        return self._thread.run(self._client.info(timeout=timeout))
+
+    def disconnect(self) -> None:
+        """End all connections; gets that wait end with Closed."""
+        self.close()
+
+    def _close(self) -> Coroutine[Any, Any, None]:
+        return self._client.disconnect()

@@ -1,0 +1,701 @@
+"""RQ: request and reply over queues, with credit, priorities, exclusive consumers, broadcasts and several controllers.
+
+    async with await rq.connect(["10.0.0.1:13700", "10.0.0.2:13700"]) as client:
+        await client.consume("sums", lambda request: str(eval_sum(request.payload)), max=10)
+        await client.request("sums", b"2+2", timeout=5)
+
+The controllers are a list. One that cannot be reached, says SERVER_FULL or ends the connection goes to the back of it,
+and the next is tried. One that does not answer a PING, or says CLOSING, is replaced by the next; the old connection is
+kept for what was being consumed on it, and dropped otherwise.
+
+A request that was not answered when its connection was lost is sent again, so that it may be worked on twice; with
+`once=True` it ends with ConnectionLost instead.
+"""
+
+import asyncio
+import concurrent.futures
+import inspect
+import queue as queues
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self, cast
+
+from penstock.client import _risp as risp
+from penstock.client._inbox import Inbox
+from penstock.client._link import Link, Talk, Unconnected, log
+from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._sync import LoopThread, SyncClient
+from penstock.client.errors import Closed, ConnectionLost, ServerError, Timeout
+
+DEFAULT_PORT = 13700
+IDS = 0x8000  # the original keeps 16 bits of an id, with their sign
+QUEUE_SIZE_MAX = 255
+TRIES_MAX = 100
+FAILURE_SECONDS = 0.2  # how long a consumer keeps what its handler could not do, before others may try
+
+# The bands of PRIORITY.
+NONE = 0  # broadcasts only
+LOW = 10
+NORMAL = 20
+HIGH = 30
+
+Reply = bytes | str | None
+
+
+class Undelivered(ServerError):
+    """Nobody could do it: refused, worn out or out of time."""
+
+
+def name_of(queue: str | bytes) -> bytes:
+    name = queue.encode("utf-8", "surrogateescape") if isinstance(queue, str) else queue
+    if not 0 < len(name) <= QUEUE_SIZE_MAX:
+        raise ValueError(f"a queue name of {len(name)} bytes: RQ takes 1 to {QUEUE_SIZE_MAX}")
+    return name
+
+
+def payload_of(data: str | bytes) -> bytes:
+    payload = data.encode() if isinstance(data, str) else data
+    if not payload:
+        raise ValueError("an empty payload cannot be sent by RQ")
+    return payload
+
+
+class Request:
+    """What a consumer was given. End it with `reply`, `done` or `reject`, unless a handler does by returning."""
+
+    __slots__ = ("_generation", "_id", "_is_answered", "_session", "is_broadcast", "payload", "queue", "wants_reply")
+
+    def __init__(self, session: "_Session", queue: bytes, group: risp.Group) -> None:
+        self._session = session
+        self._generation = session.link.generation
+        self._id = group.id
+        self._is_answered = False
+        self.queue = queue.decode("utf-8", "surrogateescape")
+        self.payload = group.payload or b""
+        self.is_broadcast = group.action == risp.BROADCAST
+        self.wants_reply = not group.noreply and not self.is_broadcast
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether its connection is gone, so that somebody gets it again."""
+        return self._generation != self._session.link.generation or not self._session.link.is_up
+
+    def reply(self, data: Reply = b"") -> None:
+        """It is done, and this is the answer, where one is wanted. May be called from any thread."""
+        payload = data.encode() if isinstance(data, str) else data or b""
+        if self.wants_reply:
+            self._answer(risp.REPLY, payload)
+        else:
+            self._answer(risp.DELIVERED, None)
+
+    def done(self) -> None:
+        """It is done. May be called from any thread."""
+        self.reply()
+
+    def reject(self) -> None:
+        """It is not done: somebody else may try. May be called from any thread."""
+        self._answer(risp.UNDELIVERED, None)
+
+    def _answer(self, action: int, payload: bytes | None) -> None:
+        if self._id is None or self.is_broadcast or self._is_answered:
+            return
+        self._is_answered = True
+        if not self.is_stale:
+            self._session.link.post(risp.encode_answer(action, self._id, payload))
+
+    def __repr__(self) -> str:
+        return f"<Request {self.queue} {self.payload[:60]!r}>"
+
+
+class AsyncConsumer:
+    """One queue that is consumed: by a handler, by iterating, or by `get`."""
+
+    def __init__(self, client: "AsyncClient", queue: bytes, max: int, priority: int | None, exclusive: bool) -> None:
+        self._client = client
+        self.queue = queue
+        self.max = max
+        self.priority = priority
+        self.exclusive = exclusive
+        self.consuming = asyncio.Event()  # set once a controller has said CONSUMING
+        self._inbox: Inbox[Request] = Inbox(1 << 30, _nothing, _nothing)  # MAX bounds it
+        self._handler: Callable[[Request], object] | None = None
+        self._into: queues.SimpleQueue[Request] | None = None
+        self._working: set[asyncio.Task[None]] = set()
+
+    def handle(self, handler: Callable[[Request], object]) -> None:
+        """Call the handler with every request, as many at a time as `max` allows; what it returns is the reply."""
+        self._handler = handler
+        while (request := self._inbox.take_now()) is not None:
+            self.give(request)
+
+    def pass_on(self, into: "queues.SimpleQueue[Request]") -> None:
+        """Put every request into that queue, which other threads take from, and consumers may share."""
+        self._into = into
+        while (request := self._inbox.take_now()) is not None:
+            into.put(request)
+
+    def give(self, request: Request) -> None:
+        if self._into is not None:
+            self._into.put(request)
+            return
+        if self._handler is None:
+            self._inbox.put([request])
+            return
+        task = asyncio.get_running_loop().create_task(self._work(self._handler, request))
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+
+    async def _work(self, handler: Callable[[Request], object], request: Request) -> None:
+        try:
+            outcome = handler(request)
+            if inspect.isawaitable(outcome):
+                outcome = await outcome
+            if not (outcome is None or isinstance(outcome, bytes | str)):
+                raise TypeError(f"a handler returns bytes, text or None, not {type(outcome).__name__}")
+            request.reply(outcome)
+        except Exception:
+            log.exception("handler failed for %r", request)
+            await asyncio.sleep(FAILURE_SECONDS)
+            request.reject()
+
+    async def get(self, timeout: float | None = None) -> Request:
+        """The next request. Raises Timeout when there is none in time, Closed after `cancel`."""
+        return (await self.take(1, timeout))[0]
+
+    async def take(self, count_max: int, timeout: float | None = None) -> list[Request]:
+        return await self._inbox.take(count_max, timeout)
+
+    def allow(self, max: int) -> None:
+        """Change how many requests may be unfinished."""
+        self.max = max
+        self._client.say(self.encode())
+
+    def encode(self) -> bytes:
+        return risp.encode_consume(self.queue, self.max, self.priority, self.exclusive)
+
+    def forget(self, session: "_Session") -> None:
+        """The connection is gone: what came by it and was not begun comes again."""
+        kept = []
+        while (request := self._inbox.take_now()) is not None:
+            if request._session is not session:
+                kept.append(request)
+        self._inbox.put(kept)
+
+    async def cancel(self) -> None:
+        """Take nothing more; what was taken may still be answered."""
+        if self._client.drop(self):
+            self._client.say(risp.group(risp.CANCEL_QUEUE, risp.field(risp.QUEUE, self.queue)))
+        while (request := self._inbox.take_now()) is not None:
+            request.reject()
+        self.end(Closed("the consumer was cancelled"))
+
+    def end(self, error: Exception) -> None:
+        self._inbox.end(error)
+
+    def stop_working(self) -> None:
+        for task in self._working:
+            task.cancel()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Request:
+        try:
+            return await self.get()
+        except Closed:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.cancel()
+
+
+def _nothing() -> None:
+    """A consumer is held back by MAX, never by the socket: replies come by the same one."""
+
+
+class _Ask:
+    """A request of ours that was not answered yet."""
+
+    __slots__ = ("data", "future", "noreply", "once", "sent", "tries")
+
+    def __init__(self, data: bytes, future: "asyncio.Future[bytes]", noreply: bool, once: bool) -> None:
+        self.data = data
+        self.future = future
+        self.noreply = noreply
+        self.once = once
+        self.sent = False
+        self.tries = 1
+
+
+class _Session(Talk):
+    """One controller: its connection, and the numbers it gave to queues."""
+
+    def __init__(self, client: "AsyncClient", addresses: Sequence[Address]) -> None:
+        self._client = client
+        self.link = Link(addresses, client.options, self)
+        self.link.on_silence = self._on_silence
+        self.is_parting = False  # it said CLOSING
+        self._decoder = risp.Decoder()
+        self._names: dict[int, bytes] = {}
+
+    def greeting(self) -> bytes:
+        self.is_parting = False
+        return self._client.greeting(self)
+
+    def lost(self) -> None:
+        self._decoder.clear()
+        self._names.clear()
+        self.link.outbox.clear()
+        self._client.lost(self)
+
+    def ping(self) -> bytes:
+        return bytes((risp.PING,))
+
+    def _on_silence(self) -> bool:
+        return self._client.move_on(self)
+
+    def feed(self, data: bytes) -> None:
+        for group in self._decoder.groups_in(data):
+            handler = HANDLERS.get(group.action)
+            if handler is not None:
+                handler(self, group)
+
+    def on_ping(self, group: risp.Group) -> None:
+        self.link.write(bytes((risp.PONG,)))
+
+    def on_consuming(self, group: risp.Group) -> None:
+        if group.queue_id is not None:
+            self._names[group.queue_id] = group.queue
+        consumer = self._client.consumers.get(group.queue)
+        if consumer is not None:
+            consumer.consuming.set()
+
+    def on_request(self, group: risp.Group) -> None:
+        queue = group.queue or self._names.get(group.queue_id if group.queue_id is not None else -1, b"")
+        request = Request(self, queue, group)
+        consumer = self._client.consumers.get(queue)
+        if consumer is None:
+            request.reject()
+            return
+        if request.wants_reply and group.id is not None:
+            self.link.write(risp.encode_answer(risp.DELIVERED, group.id))
+        consumer.give(request)
+
+    def on_delivered(self, group: risp.Group) -> None:
+        ask = self._client.asks.get(group.id if group.id is not None else -1)
+        if ask is not None and ask.noreply:
+            self._client.answered(group.id, b"")
+
+    def on_reply(self, group: risp.Group) -> None:
+        self._client.answered(group.id, group.payload or b"")
+
+    def on_undelivered(self, group: risp.Group) -> None:
+        if self.is_parting:
+            return  # it goes to the next controller
+        self._client.undelivered(group.id)
+
+    def on_closing(self, group: risp.Group) -> None:
+        self.is_parting = True
+        self._client.move_on(self)
+
+    def on_server_full(self, group: risp.Group) -> None:
+        self.link.give_up("SERVER_FULL")
+
+
+HANDLERS: dict[int, Callable[[_Session, risp.Group], None]] = {
+    risp.PING: _Session.on_ping,
+    risp.CONSUMING: _Session.on_consuming,
+    risp.REQUEST: _Session.on_request,
+    risp.BROADCAST: _Session.on_request,
+    risp.DELIVERED: _Session.on_delivered,
+    risp.REPLY: _Session.on_reply,
+    risp.UNDELIVERED: _Session.on_undelivered,
+    risp.CLOSING: _Session.on_closing,
+    risp.SERVER_FULL: _Session.on_server_full,
+}
+
+
+class AsyncClient:
+    """A client on the running event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self.consumers: dict[bytes, AsyncConsumer] = {}
+        self.asks: dict[int, _Ask] = {}
+        self._next_id = 0
+        self._session = cast(_Session, Unconnected())
+        self._old: set[_Session] = set()  # kept for what is consumed on them
+        self._closed = False
+        self._moving: asyncio.Task[None] | None = None
+
+    async def connect(self, controllers: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first controller that answers. Raises ConnectFailed when none does."""
+        self._session = _Session(self, addresses_of(controllers, DEFAULT_PORT))
+        await self._session.link.open()
+        return self
+
+    @property
+    def controller(self) -> str:
+        """The controller in use, or the next one to try."""
+        return str(self._session.link.address)
+
+    # -- the requester's side ---------------------------------------------------------------------------------------
+
+    async def request(
+        self,
+        queue: str | bytes,
+        payload: str | bytes,
+        *,
+        timeout: float | None = None,
+        once: bool = False,
+        retries: int | None = None,
+        expire_seconds: int | None = None,
+    ) -> bytes:
+        """The reply to a request.
+
+        Args:
+            once: not sent again when the connection is lost before the reply: raises ConnectionLost.
+            retries: how many more consumers may try when one fails; without it there is no end to it.
+            expire_seconds: after that long the controller gives the request up.
+
+        Raises:
+            Undelivered: nobody could do it.
+            Timeout: there was no reply in time. It may have been done, or may be.
+        """
+        return await self._ask(queue, payload, False, timeout, once, retries, expire_seconds)
+
+    async def send(
+        self,
+        queue: str | bytes,
+        payload: str | bytes,
+        *,
+        timeout: float | None = None,
+        retries: int | None = None,
+        expire_seconds: int | None = None,
+    ) -> None:
+        """A request without reply; the controller has accepted it when this comes back."""
+        await self._ask(queue, payload, True, timeout, False, retries, expire_seconds)
+
+    async def broadcast(self, queue: str | bytes, payload: str | bytes, *, timeout: float | None = None) -> None:
+        """To all who consume the queue now. There is no confirmation."""
+        parts = risp.field(risp.PAYLOAD, payload_of(payload)), risp.field(risp.QUEUE, name_of(queue))
+        link = self._session.link
+        await link.until_up(self.options.timeout if timeout is None else timeout)
+        link.write(risp.group(risp.BROADCAST, *parts))
+        if link.is_crowded:
+            await link.room(timeout)
+
+    async def _ask(
+        self,
+        queue: str | bytes,
+        payload: str | bytes,
+        noreply: bool,
+        timeout: float | None,
+        once: bool,
+        retries: int | None,
+        expire_seconds: int | None,
+    ) -> bytes:
+        if self._closed:
+            raise Closed("the client was closed")
+        seconds = self.options.timeout if timeout is None else timeout
+        if self._session.link.is_crowded:
+            await self._session.link.room(timeout)
+        id = self._take_id()
+        data = risp.encode_request(id, name_of(queue), payload_of(payload), noreply, retries, expire_seconds)
+        ask = _Ask(data, asyncio.get_running_loop().create_future(), noreply, once)
+        self.asks[id] = ask
+        session = self._session
+        if session.link.is_up and not session.is_parting:
+            ask.sent = True
+            session.link.write(data)
+        try:
+            async with asyncio.timeout(seconds):
+                return await ask.future
+        except TimeoutError:
+            raise session.link.timed_out(f"request to {queue!r}: no reply", seconds) from None
+        finally:
+            self.asks.pop(id, None)
+
+    def _take_id(self) -> int:
+        """The next free one, going round: a late reply is not to meet a new request."""
+        id = self._next_id
+        limit = IDS if len(self.asks) < IDS // 2 else 1 << 31
+        while id in self.asks:
+            id = (id + 1) % limit
+        self._next_id = (id + 1) % IDS
+        return id
+
+    def answered(self, id: int | None, payload: bytes) -> None:
+        ask = self.asks.get(-1 if id is None else id)
+        if ask is not None and not ask.future.done():
+            ask.future.set_result(payload)
+
+    def undelivered(self, id: int | None) -> None:
+        ask = self.asks.get(-1 if id is None else id)
+        if ask is not None and not ask.future.done():
+            ask.future.set_exception(Undelivered("request", "UNDELIVERED"))
+
+    # -- the consumer's side ----------------------------------------------------------------------------------------
+
+    async def consume(
+        self,
+        queue: str | bytes,
+        handler: Callable[[Request], object] | None = None,
+        *,
+        max: int = 10,
+        priority: int | None = None,
+        exclusive: bool = False,
+        wait: bool | None = None,
+        timeout: float | None = None,
+    ) -> AsyncConsumer:
+        """Serve a queue.
+
+        Args:
+            handler: called with each Request, awaited if it is a coroutine; what it returns is the reply, and when it
+                raises somebody else may try. Without it, iterate over the consumer or call its `get`.
+            max: how many requests may be unfinished at a time; 0 is no limit.
+            priority: HIGH, NORMAL, LOW, or NONE for broadcasts only.
+            exclusive: have the queue alone, when it is one's turn.
+            wait: for the controller's CONSUMING; by default unless exclusive, which may take for ever.
+        """
+        name = name_of(queue)
+        if name in self.consumers:
+            raise ValueError(f"queue {queue!r} is consumed by this client already")
+        consumer = AsyncConsumer(self, name, max, priority, exclusive)
+        self.consumers[name] = consumer
+        if handler is not None:
+            consumer.handle(handler)
+        self.say(consumer.encode())
+        if not exclusive if wait is None else wait:
+            seconds = self.options.timeout if timeout is None else timeout
+            try:
+                async with asyncio.timeout(seconds):
+                    await consumer.consuming.wait()
+            except BaseException as error:
+                await consumer.cancel()
+                if isinstance(error, TimeoutError):
+                    raise self._session.link.timed_out(f"consume {queue!r}: no answer", seconds) from None
+                raise
+        return consumer
+
+    def say(self, data: bytes) -> None:
+        """To the controller, if there is one; a new one is told everything anyway."""
+        if self._session.link.is_up:
+            self._session.link.write(data)
+
+    def drop(self, consumer: AsyncConsumer) -> bool:
+        """Forget a consumer; whether it was known."""
+        return self.consumers.pop(consumer.queue, None) is not None
+
+    # -- controllers come and go ------------------------------------------------------------------------------------
+
+    def greeting(self, session: _Session) -> bytes:
+        """What a new connection begins with: consumers, and what was not answered."""
+        parts = [consumer.encode() for consumer in self.consumers.values()]
+        if session is self._session:
+            parts += [ask.data for ask in self.asks.values()]
+            for ask in self.asks.values():
+                ask.sent = True
+        return b"".join(parts)
+
+    def lost(self, session: _Session) -> None:
+        for consumer in self.consumers.values():
+            consumer.forget(session)
+        if session is not self._session:
+            self._old.discard(session)
+            return
+        for ask in self.asks.values():
+            ask.tries += 1
+            if ((ask.once and ask.sent) or ask.tries > TRIES_MAX) and not ask.future.done():
+                ask.future.set_exception(
+                    ConnectionLost(f"no reply before the connection ended: {session.link.trouble}")
+                )
+
+    def move_on(self, session: _Session) -> bool:
+        """Turn to the next controller, if there is one; whether there is."""
+        others = list(session.link.addresses)[1:]
+        if session is not self._session or not others or self._closed:
+            return session is not self._session
+        if self._moving is None or self._moving.done():
+            self._moving = asyncio.get_running_loop().create_task(self._move(session, others))
+        return True
+
+    async def _move(self, old: _Session, others: list[Address]) -> None:
+        log.warning("%s is silent or closing: trying the next controller", old.link.address)
+        new = _Session(self, [*others, old.link.address])
+        self._session = new
+        self._old.add(old)
+        old.link.is_last = True
+        new.link.start()
+        try:
+            await new.link.until_up(self.options.timeout)
+        except Timeout:
+            return  # it goes on trying; nothing is gained by dropping the old one
+        if not self.consumers:
+            await old.link.close()
+            self._old.discard(old)
+
+    async def close(self) -> None:
+        """Finish nothing, end all connections; consumers' unfinished requests go to others."""
+        self._closed = True
+        if self._moving is not None:
+            self._moving.cancel()
+        for consumer in self.consumers.values():
+            consumer.stop_working()
+            consumer.end(Closed("the client was closed"))
+        for session in [*self._old, self._session]:
+            if isinstance(session, _Session):
+                await session.link.close()
+        for ask in self.asks.values():
+            if not ask.future.done():
+                ask.future.set_exception(Closed("the client was closed"))
+        self.consumers.clear()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def connect(controllers: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+    """A connected client, to be used with `async with`."""
+    return await AsyncClient(options).connect(controllers)
+
+
+class Consumer:
+    """One queue that is consumed: by a handler, by iterating, or by `get`."""
+
+    def __init__(
+        self, thread: LoopThread, consumer: AsyncConsumer, pool: concurrent.futures.ThreadPoolExecutor | None
+    ) -> None:
+        self._thread = thread
+        self._consumer = consumer
+        self._pool = pool
+
+    def get(self, timeout: float | None = None) -> Request:
+        """The next request. Raises Timeout when there is none in time, Closed after `cancel`."""
+        return self._thread.run(self._consumer.get(timeout))
+
+    def __iter__(self) -> Iterator[Request]:
+        """Request after request until the consumer is cancelled."""
+        while True:
+            try:
+                request = self.get()
+            except Closed:
+                return
+            yield request
+
+    def allow(self, max: int) -> None:
+        """Change how many requests may be unfinished."""
+        self._thread.loop.call_soon_threadsafe(self._consumer.allow, max)
+
+    def cancel(self) -> None:
+        """Take nothing more; what was taken may still be answered."""
+        self._thread.run(self._consumer.cancel())
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.cancel()
+
+
+class Client(SyncClient):
+    """The same verbs for programs without an event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__()
+        self._client = AsyncClient(options)
+
+    def connect(self, controllers: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first controller that answers. Raises ConnectFailed when none does."""
+        self._thread.run(self._client.connect(controllers))
+        return self
+
+    @property
+    def controller(self) -> str:
+        """The controller in use, or the next one to try."""
+        return self._client.controller
+
+    def request(
+        self,
+        queue: str | bytes,
+        payload: str | bytes,
+        *,
+        timeout: float | None = None,
+        once: bool = False,
+        retries: int | None = None,
+        expire_seconds: int | None = None,
+    ) -> bytes:
+        """The reply to a request. See AsyncClient.request."""
+        asked = self._client.request(
+            queue, payload, timeout=timeout, once=once, retries=retries, expire_seconds=expire_seconds
+        )
+        return self._thread.run(asked)
+
+    def send(
+        self,
+        queue: str | bytes,
+        payload: str | bytes,
+        *,
+        timeout: float | None = None,
+        retries: int | None = None,
+        expire_seconds: int | None = None,
+    ) -> None:
+        """A request without reply; the controller has accepted it when this comes back."""
+        self._thread.run(
+            self._client.send(queue, payload, timeout=timeout, retries=retries, expire_seconds=expire_seconds)
+        )
+
+    def broadcast(self, queue: str | bytes, payload: str | bytes, *, timeout: float | None = None) -> None:
+        """To all who consume the queue now. There is no confirmation."""
+        self._thread.run(self._client.broadcast(queue, payload, timeout=timeout))
+
+    def consume(
+        self,
+        queue: str | bytes,
+        handler: Callable[[Request], Reply] | None = None,
+        *,
+        into: "queues.SimpleQueue[Request] | None" = None,
+        max: int = 10,
+        priority: int | None = None,
+        exclusive: bool = False,
+        wait: bool | None = None,
+        timeout: float | None = None,
+    ) -> Consumer:
+        """Serve a queue; the handler runs on up to `max` threads at a time. See AsyncClient.consume.
+
+        Args:
+            into: where requests are put instead, for a program that waits for several queues at once.
+        """
+        pool = None
+        on_loop: Callable[[Request], object] | None = None
+        if handler is not None:
+            pool = concurrent.futures.ThreadPoolExecutor(max or 32, "penstock-handler")
+            work = handler
+
+            def on_loop(request: Request) -> object:
+                return asyncio.get_running_loop().run_in_executor(pool, work, request)
+
+        started = self._client.consume(
+            queue, on_loop, max=max, priority=priority, exclusive=exclusive, wait=wait, timeout=timeout
+        )
+        consumer = self._thread.run(started)
+        if into is not None:
+            self._thread.loop.call_soon_threadsafe(consumer.pass_on, into)
+        return Consumer(self._thread, consumer, pool)
+
+    def _close(self) -> Coroutine[Any, Any, None]:
+        return self._client.close()

@@ -1,0 +1,556 @@
+"""SEVX: JSON events, sent once and received by everybody whose pattern they match.
+
+    from penstock.client.sevx import on, send, send_prefix
+
+    send_prefix({"src": "service1"})
+
+    @on({"obj": "user", "act": "updated"})
+    def on_event(event):
+        print(event.id, event.dt, event.content.data.name)
+
+    send({"obj": "user", "act": "updated", "data": {"id": 42, "name": "Kate"}})
+
+The functions of this module share one client, made when it is first needed; `connect` says where to. A `Client` of
+one's own has the same ones. SEVX answers every request, so an event is sent again after a reconnect until it was
+answered, whether somebody waits for that or not. A receiver has a connection of its own.
+"""
+
+import atexit
+import functools
+import hashlib
+import inspect
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+import orjson
+
+from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
+from penstock.client._ids import dtid, time_of_dtid
+from penstock.client._link import Unconnected
+from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._requests import Pending, Requests
+from penstock.client._sync import LoopThread, SyncClient
+from penstock.client.errors import BadReply, ClientError
+
+DEFAULT_PORT = 54322
+QUEUE_SIZE_MAX = 1000  # a longer default name ends in a hash
+CLOSE_SECONDS = 5.0
+
+Json = Mapping[str, Any]
+
+
+class Content:
+    """A JSON object whose members are attributes: `content.data.name`; `content["data"]` for names that are no word."""
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        self._members = members
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return _content(self._members[name])
+        except KeyError:
+            raise AttributeError(f"the event has no {name!r}, only {', '.join(self._members) or 'nothing'}") from None
+
+    def __getitem__(self, name: str) -> Any:
+        return _content(self._members[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __eq__(self, other: object) -> bool:
+        return self._members == (other._members if isinstance(other, Content) else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Content({self._members!r})"
+
+
+def _content(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Content(value)
+    return [_content(item) for item in value] if isinstance(value, list) else value
+
+
+class Event:
+    """What a receiver was given."""
+
+    __slots__ = ("_members", "_receiver", "generation", "id", "json", "thread")
+
+    def __init__(self, receiver: "AsyncReceiver", id: str, json: str, members: dict[str, Any]) -> None:
+        self._receiver = receiver
+        self._members = members
+        self.generation = receiver.link.generation
+        self.id = id
+        self.json = json
+        self.thread: LoopThread | None = None
+
+    @property
+    def dt(self) -> datetime | None:
+        """When it was sent, by its id; None when the id is none of SEVX's making."""
+        return time_of_dtid(self.id)
+
+    @property
+    def content(self) -> Content:
+        return Content(self._members)
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The same as plain dicts and lists."""
+        return self._members
+
+    @property
+    def retry(self) -> int:
+        """How often it was given out before."""
+        count = self._members.get("retry", 0)
+        return count if isinstance(count, int) else 0
+
+    def ack(self, *, wait: bool = False) -> None:
+        """It was processed. May be called from any thread; only the sync client's events can wait."""
+        self._settle("ack", {"event_id": self.id}, wait)
+
+    def ack_all(self, *, wait: bool = False) -> None:
+        """Everything this receiver was given was processed."""
+        self._settle("ack", {"all": True}, wait)
+
+    def reject(self, *, wait: bool = False) -> None:
+        """Back to the queue, with its retry counter raised."""
+        if not self._receiver.is_stale(self):
+            self._settle("reject", {"event_id": self.id}, wait)
+
+    def reject_all(self, *, wait: bool = False) -> None:
+        """Everything this receiver was given and has not acknowledged goes back to the queue."""
+        self._settle("reject", {"all": True}, wait)
+
+    def _settle(self, action: str, which: Json, wait: bool) -> None:
+        if not wait:
+            self._receiver.settle_soon(action, which)
+        elif self.thread is None:
+            raise ValueError("nothing can be waited for here: use `await receiver.settle(...)`")
+        else:
+            self.thread.run(self._receiver.settle(action, which))
+
+    def __repr__(self) -> str:
+        return f"<Event {self.id} {self.json[:80]}>"
+
+
+class AsyncReceiver(NamedConsumerBase[Event]):
+    """One `recv`, on a connection of its own: iterate over it, or `get` an event."""
+
+    def __init__(
+        self, requests: Requests, addresses: Sequence[Address], options: Options, arguments: dict[str, Any]
+    ) -> None:
+        super().__init__(addresses, options, dtid(), bool(arguments.get("manual_ack")))
+        self._requests = requests
+        self.queue: str = arguments["queue"]
+        self._line = b"%b recv %b\n" % (self._id, orjson.dumps(arguments))
+
+    def greeting(self) -> bytes:
+        return self._line
+
+    def ping(self) -> bytes:
+        return _encode_ping()
+
+    def message_of(self, rest: bytes) -> Event:
+        id, _, body = (b"", b"", rest) if rest.startswith(b"{") else rest.partition(b" ")
+        try:
+            members = orjson.loads(body)
+            if not isinstance(members, dict):
+                raise ValueError("no object")
+            text = body.decode()
+        except ValueError as error:
+            raise BadReply(f"expected an event id and a JSON object, got {rest[:80]!r}: {error}") from None
+        # Version 0.1.1 of the text has the id inside.
+        return Event(self, id.decode("utf-8", "replace") or str(members.get("id", "")), text, members)
+
+    def is_stale(self, event: Event) -> bool:
+        return self.manual_ack and event.generation != self.link.generation
+
+    async def failed(self, event: Event) -> None:
+        if self.manual_ack:
+            event.reject()
+
+    def settle_soon(self, action: str, which: Json) -> None:
+        """Without waiting, by the receiver's own connection: when that is lost, the events come again."""
+        if self.link.is_up:
+            self.link.post(encode(dtid(), action, {"receiver_id": self.id, **which}))
+
+    async def settle(self, action: str, which: Json, *, timeout: float | None = None) -> None:
+        """`settle("ack", {"event_id": ...})`, `settle("reject", {"all": True})`, confirmed."""
+        await ask(self._requests, action, {"receiver_id": self.id, **which}, timeout)
+
+    async def delete_queue(self, *, timeout: float | None = None) -> None:
+        """The server deletes the queue with its events, and copies no more to it."""
+        await ask(self._requests, "delete_queue", {"queue": self.queue}, timeout)
+
+    async def delete(self, *, timeout: float | None = None) -> None:
+        """The server sends no more events; what was not acknowledged goes back to the queue."""
+        await self.link.close()
+        try:
+            await ask(self._requests, "delete_receiver", {"receiver_id": self.id}, timeout)
+        finally:
+            await self.close()
+
+
+def encode(id: bytes, action: str, data: Json) -> bytes:
+    return b"%b %b %b\n" % (id, action.encode(), orjson.dumps(data))
+
+
+async def ask(requests: Requests, action: str, data: Json, timeout: float | None) -> bytes:
+    id = dtid()
+    return await requests.ask(id, encode(id, action, data), action, timeout)
+
+
+def default_queue(function: Callable[..., object], pattern: Json) -> str:
+    """The full path of the function and the sorted pattern: opt.service2.events.test.on_event.act=updated.obj=user."""
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    file = Path(code.co_filename).resolve().with_suffix("") if code is not None else Path(type(function).__module__)
+    name = getattr(function, "__qualname__", type(function).__qualname__).replace("<locals>.", "")
+    place = ".".join(part for part in file.parts if part != file.anchor)
+    queue = ".".join([place, name, *sorted(_leaves(pattern, ""))])
+    if len(queue.encode()) > QUEUE_SIZE_MAX:
+        queue = f"{queue[: QUEUE_SIZE_MAX // 4]}.{hashlib.sha256(queue.encode()).hexdigest()}"
+    return queue
+
+
+def _leaves(pattern: Json, path: str) -> Iterator[str]:
+    for key, value in pattern.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}={value if isinstance(value, str) else orjson.dumps(value).decode()}"
+
+
+def recv_arguments(
+    pattern: Json, queue: str, delete_queue_when_unused: bool | float | None, manual_ack: bool
+) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"pattern": dict(pattern), "queue": queue}
+    if delete_queue_when_unused is not None:
+        arguments["delete_queue_when_unused"] = delete_queue_when_unused
+    if manual_ack:
+        arguments["manual_ack"] = True
+    return arguments
+
+
+class AsyncClient:
+    """A client on the running event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self.prefix: dict[str, Any] = {}
+        self._addresses: list[Address] = []
+        self._requests = cast(Requests, Unconnected())
+        self._receivers: list[AsyncReceiver] = []
+
+    async def connect(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first address that answers. Raises ConnectFailed when none does."""
+        self._prepare(address)
+        await self._requests.link.open()
+        return self
+
+    async def start(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect in the background; what is sent meanwhile waits."""
+        self._prepare(address)
+        self._requests.link.start()
+        return self
+
+    def _prepare(self, address: Place | Sequence[Place]) -> None:
+        self._addresses = addresses_of(address, DEFAULT_PORT)
+        self._requests = Requests(self._addresses, self.options, _encode_ping)
+
+    def send_prefix(self, prefix: Json) -> None:
+        """Members that every event gets which this client sends."""
+        self.prefix = dict(prefix)
+
+    async def send(self, event: Json, *, wait: bool = False, timeout: float | None = None) -> str:
+        """Send an event; its id. With `wait` the server has taken it, or ServerError is raised."""
+        id = dtid()
+        line = encode(id, "send", {**self.prefix, **event})
+        if wait:
+            await self._requests.ask(id, line, "send", timeout)
+        else:
+            self._requests.track(id, Pending(line, "send", None))
+            if self._requests.is_crowded:
+                await self._requests.room(timeout)
+        return id.decode()
+
+    async def receive(
+        self,
+        pattern: Json,
+        handler: Callable[[Event], object] | None = None,
+        *,
+        queue: str | None = None,
+        delete_queue_when_unused: bool | float | None = None,
+        manual_ack: bool = False,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> AsyncReceiver:
+        """Receive what matches the pattern, by the handler or by iterating over the receiver.
+
+        Args:
+            queue: receivers of one queue share its events. By default it is named after the handler and the pattern.
+            delete_queue_when_unused: False, or after how many seconds; at once where nothing else was said.
+            manual_ack: an event is done when it was acknowledged, and comes again otherwise.
+            wait: for the server's answer.
+        """
+        if queue is None:
+            if handler is None:
+                raise ValueError("a receiver without a handler needs a queue")
+            queue = default_queue(handler, pattern)
+        arguments = recv_arguments(pattern, queue, delete_queue_when_unused, manual_ack)
+        receiver = AsyncReceiver(self._requests, self._addresses, self.options, arguments)
+        if wait:
+            await receiver.start(timeout)
+        else:
+            receiver.link.start()
+        self._receivers.append(receiver)
+        if handler is not None:
+            receiver.handle(handler)
+        return receiver
+
+    async def delete_queue(self, queue: str, *, timeout: float | None = None) -> None:
+        await ask(self._requests, "delete_queue", {"queue": queue}, timeout)
+
+    async def ping(self, data: str = "penstock", *, timeout: float | None = None) -> str:
+        """The same data, from the server."""
+        return str(_member(await ask(self._requests, "_ping", {"data": data}, timeout), "data"))
+
+    async def eval(self, code: str, *, timeout: float | None = None) -> Any:
+        """The value of an expression over the server's `state`."""
+        return _member(await ask(self._requests, "_eval", {"code": code}, timeout), "result")
+
+    async def close(self) -> None:
+        """Wait a moment for what was not answered, and end all connections."""
+        for receiver in self._receivers:
+            await receiver.close()
+        self._receivers.clear()
+        if self._addresses:
+            await self._requests.drain(min(CLOSE_SECONDS, self.options.timeout))
+            await self._requests.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _encode_ping() -> bytes:
+    return encode(dtid(), "_ping", {"data": "penstock"})
+
+
+def _member(answer: bytes, name: str) -> Any:
+    try:
+        return orjson.loads(answer)[name]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadReply(f"expected an object with {name!r}, got {answer[:80]!r}") from error
+
+
+async def connect_async(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+    """A connected client, to be used with `async with`."""
+    return await AsyncClient(options).connect(address)
+
+
+# -- the sync face, as the text shows it ------------------------------------------------------------------------------
+
+
+class Receiver(ConsumerBase[Event]):
+    """What `on` makes of a function: still callable, and the way to end receiving."""
+
+    def __init__(self, thread: LoopThread, receiver: AsyncReceiver, function: Callable[[Event], object]) -> None:
+        super().__init__(thread, receiver)
+        self._receiver = receiver
+        self._function = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, event: Event) -> object:
+        return self._function(event)
+
+    @property
+    def queue(self) -> str:
+        return self._receiver.queue
+
+    @property
+    def id(self) -> str:
+        return self._receiver.id
+
+    def delete_queue(self, *, timeout: float | None = None) -> None:
+        """The server deletes the queue with its events, and copies no more to it."""
+        self._thread.run(self._receiver.delete_queue(timeout=timeout))
+
+    def delete(self, *, timeout: float | None = None) -> None:
+        """The server sends no more events to this receiver."""
+        self._thread.run(self._receiver.delete(timeout=timeout))
+
+    def _events(self) -> Iterator[Event]:
+        for event in self.items():
+            event.thread = self._thread
+            yield event
+
+    def _start(self) -> None:
+        manual = self._receiver.manual_ack
+        handle_on_thread(self._events(), self._function, lambda event: event.reject() if manual else None)
+
+
+class Client(SyncClient):
+    """The same verbs for programs without an event loop; handlers run on a thread per receiver."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__()
+        self._client = AsyncClient(options)
+
+    def connect(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first address that answers. Raises ConnectFailed when none does."""
+        self._thread.run(self._client.connect(address))
+        return self
+
+    def start(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect in the background; what is sent meanwhile waits."""
+        self._thread.run(self._client.start(address))
+        return self
+
+    def send_prefix(self, prefix: Json) -> None:
+        """Members that every event gets which this client sends."""
+        self._client.send_prefix(prefix)
+
+    def send(self, event: Json, *, wait: bool = False, timeout: float | None = None) -> str:
+        """Send an event; its id. With `wait` the server has taken it, or ServerError is raised."""
+        return self._thread.run(self._client.send(event, wait=wait, timeout=timeout))
+
+    def on(
+        self,
+        pattern: Json,
+        *,
+        delete_queue_when_unused: bool | float | None = None,
+        manual_ack: bool = False,
+        wait: bool = False,
+        queue: str | None = None,
+        timeout: float | None = None,
+    ) -> Callable[[Callable[[Event], object]], Receiver]:
+        """Call the decorated function with every event that matches the pattern."""
+
+        def decorate(function: Callable[[Event], object]) -> Receiver:
+            started = self._client.receive(
+                pattern,
+                queue=queue or default_queue(function, pattern),
+                delete_queue_when_unused=delete_queue_when_unused,
+                manual_ack=manual_ack,
+                wait=wait,
+                timeout=timeout,
+            )
+            receiver = Receiver(self._thread, self._thread.run(started), function)
+            receiver._start()
+            return receiver
+
+        return decorate
+
+    def delete_queue(self, queue: str, *, timeout: float | None = None) -> None:
+        self._thread.run(self._client.delete_queue(queue, timeout=timeout))
+
+    def _ping(self, data: str = "penstock", *, timeout: float | None = None) -> str:
+        return self._thread.run(self._client.ping(data, timeout=timeout))
+
+    def _eval(self, code: str, *, timeout: float | None = None) -> Any:
+        return self._thread.run(self._client.eval(code, timeout=timeout))
+
+    def _close(self) -> Coroutine[Any, Any, None]:
+        return self._client.close()
+
+
+# -- one client for the process, for those who want no more -----------------------------------------------------------
+
+_shared: Client | None = None
+_shared_lock = threading.Lock()
+
+
+def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> Client:
+    """Where the functions of this module send to and receive from. Raises ConnectFailed when nobody answers."""
+    client = Client(options)
+    try:
+        client.connect(address)
+    except BaseException:
+        client.close()
+        raise
+    _share(client)
+    return client
+
+
+def disconnect() -> None:
+    """End the client that the functions of this module share."""
+    _share(None)
+
+
+def shared() -> Client:
+    """The client that the functions of this module share; the first call starts one on the default port."""
+    global _shared
+    with _shared_lock:
+        if _shared is None:
+            _shared = Client().start()
+        return _shared
+
+
+def _share(client: Client | None) -> None:
+    global _shared
+    with _shared_lock:
+        old, _shared = _shared, client
+    if old is not None:
+        old.close()
+
+
+@atexit.register
+def _close_shared() -> None:
+    try:
+        _share(None)
+    except ClientError:
+        pass  # of a process that was forked: the parent's
+
+
+def send(event: Json, *, wait: bool = False, timeout: float | None = None) -> str:
+    """Send an event by the shared client; its id."""
+    return shared().send(event, wait=wait, timeout=timeout)
+
+
+def send_prefix(prefix: Json) -> None:
+    """Members that every event gets which the shared client sends."""
+    shared().send_prefix(prefix)
+
+
+def on(
+    pattern: Json,
+    *,
+    delete_queue_when_unused: bool | float | None = None,
+    manual_ack: bool = False,
+    wait: bool = False,
+    queue: str | None = None,
+) -> Callable[[Callable[[Event], object]], Receiver]:
+    """Call the decorated function with every event that matches the pattern, by the shared client."""
+    return shared().on(
+        pattern,
+        delete_queue_when_unused=delete_queue_when_unused,
+        manual_ack=manual_ack,
+        wait=wait,
+        queue=queue,
+    )
+
+
+def _ping(data: str = "penstock") -> str:
+    return shared()._ping(data)
+
+
+def _eval(code: str) -> Any:
+    return shared()._eval(code)

@@ -1,0 +1,350 @@
+"""SMQS: queues of JSON values, pushed to whoever consumes them, acknowledged by number.
+
+    async with await smqs.connect() as client:
+        users = await client.consume("users")
+        await client.publish("users", {"id": 1, "name": "Vagner"}, confirm=True)
+        message = await users.get(timeout=1)
+        await users.done(1)
+
+SMQS answers nothing but statistics. A confirmed publish asks for them behind the message: requests are carried out in
+order, so an answer says that the message was taken, though not that it is on disk. What was not confirmed is sent
+again after a reconnect, and may then be there twice. Messages do not name their queue, so each consumer has a
+connection of its own.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self, cast
+
+import orjson
+
+from penstock.client._consumer import AsyncConsumerBase, ConsumerBase, handle_on_thread
+from penstock.client._fifo import Fifo, Turn
+from penstock.client._lines import LineSplitter
+from penstock.client._link import Unconnected, log
+from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._sync import LoopThread, SyncClient
+from penstock.client.errors import BadReply, Closed
+
+DEFAULT_PORT = 2201
+UNKNOWN = b"UNKNOWN_TYPE"
+STATS = b"S::\n"
+
+
+class Message:
+    """What a consumer was given."""
+
+    __slots__ = ("data", "generation")
+
+    def __init__(self, data: bytes, generation: int) -> None:
+        self.data = data
+        self.generation = generation
+
+    @property
+    def value(self) -> Any:
+        """The JSON value. Raises ValueError when the body is none."""
+        return orjson.loads(self.data)
+
+    def __repr__(self) -> str:
+        return f"<Message {self.data[:60]!r}>"
+
+
+def name_of(queue: str | bytes) -> bytes:
+    name = queue.encode("utf-8", "surrogateescape") if isinstance(queue, str) else queue
+    if b":" in name or b"\n" in name:
+        raise ValueError(f"queue {queue!r}: SMQS names have no colon and no line feed")
+    return name
+
+
+class _Batch(Turn):
+    """Messages that are confirmed by one answer."""
+
+    __slots__ = ("lines", "waiting")
+
+    def __init__(self, future: "asyncio.Future[bytes]") -> None:
+        super().__init__(b"", future, once=False)
+        self.lines: list[bytes] = []
+        self.waiting = 0
+
+
+class _Producer(Fifo):
+    """Messages, and statistics behind those that are to be confirmed."""
+
+    def __init__(self, addresses: Sequence[Address], options: Options) -> None:
+        super().__init__(addresses, options)
+        self._lines = LineSplitter()
+        self._batch: _Batch | None = None
+
+    async def confirmed(self, line: bytes, timeout: float | None) -> None:
+        """Send a line and come back when it was carried out. Those of one turn of the loop share one question."""
+        seconds = self.link.options.timeout if timeout is None else timeout
+        if self.link.closed:
+            raise Closed("the client was closed")
+        batch = self._batch
+        if batch is None:
+            loop = asyncio.get_running_loop()
+            batch = self._batch = _Batch(loop.create_future())
+            loop.call_soon(self._send_batch)
+        batch.lines.append(line)
+        batch.waiting += 1
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.shield(batch.future)
+        except TimeoutError:
+            raise self.link.timed_out("publish: no answer", seconds) from None
+        finally:
+            batch.waiting -= 1
+            if not batch.waiting:
+                batch.future.cancel()  # so that it is not sent again
+
+    def _send_batch(self) -> None:
+        batch, self._batch = self._batch, None
+        if batch is not None and self.link.closed:
+            batch.future.set_exception(Closed("the client was closed"))
+        elif batch is not None:
+            batch.data = b"".join(batch.lines) + STATS
+            self.stand(batch)
+
+    def answers_in(self, data: bytes) -> list[bytes]:
+        answers = self._lines.split(data)
+        if UNKNOWN in answers:
+            log.warning("%s did not understand a request", self.link.address)
+            answers = [answer for answer in answers if answer != UNKNOWN]
+        return answers
+
+    def lost(self) -> None:
+        self._lines.clear()
+        super().lost()
+
+    def ping(self) -> bytes:
+        return self.ask_in_passing(STATS)
+
+
+class AsyncConsumer(AsyncConsumerBase[Message]):
+    """One queue, on a connection of its own: iterate over it, or `get` a message, and say `done`."""
+
+    def __init__(self, addresses: Sequence[Address], options: Options, queue: bytes) -> None:
+        super().__init__(addresses, options)
+        self._queue = queue
+        self._undone: deque[list[int]] = deque()  # generation, and how many messages of it are with the program
+
+    async def take(self, count_max: int, timeout: float | None = None) -> list[Message]:
+        messages = await super().take(count_max, timeout)
+        for message in messages:
+            if self._undone and self._undone[-1][0] == message.generation:
+                self._undone[-1][1] += 1
+            else:
+                self._undone.append([message.generation, 1])
+        return messages
+
+    async def __anext__(self) -> Message:
+        try:
+            return await self.get()
+        except Closed:
+            raise StopAsyncIteration from None
+
+    async def done(self, count: int = 1) -> None:
+        """The oldest of the messages that were taken are processed."""
+        self.done_now(count)
+
+    def done_now(self, count: int) -> None:
+        if count < 0:
+            raise ValueError(f"{count} messages cannot be done")
+        told = 0
+        while count and self._undone:
+            oldest = self._undone[0]
+            some = min(count, oldest[1])
+            oldest[1] -= some
+            count -= some
+            if oldest[0] == self.link.generation:  # of an earlier connection: the server gives them again
+                told += some
+            if not oldest[1]:
+                self._undone.popleft()
+        if told and self.link.is_up:
+            self.link.write(b"D:%b:%d\n" % (self._queue, told))
+
+    def is_stale(self, message: Message) -> bool:
+        return False  # it counts when `done` is said, so it has to be handed out
+
+    def greeting(self) -> bytes:
+        self.begun()
+        return b"C:%b:\n" % self._queue
+
+    def lost(self) -> None:
+        super().lost()
+        self._inbox.clear()
+
+    def feed(self, data: bytes) -> None:
+        lines = self._lines.split(data)
+        if UNKNOWN in lines:
+            lines = [line for line in lines if line != UNKNOWN]
+            self.refused(UNKNOWN.decode())
+        generation = self.link.generation
+        self._inbox.put([Message(line, generation) for line in lines])
+
+
+class AsyncClient:
+    """A client on the running event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._addresses: list[Address] = []
+        self._producer = cast(_Producer, Unconnected())
+        self._consumers: dict[bytes, AsyncConsumer] = {}
+
+    async def connect(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first address that answers. Raises ConnectFailed when none does."""
+        self._addresses = addresses_of(address, DEFAULT_PORT)
+        self._producer = _Producer(self._addresses, self.options)
+        await self._producer.link.open()
+        return self
+
+    async def publish(
+        self, queue: str | bytes, value: object, *, confirm: bool = False, timeout: float | None = None
+    ) -> None:
+        """Put a JSON value into a queue."""
+        await self.publish_raw(queue, orjson.dumps(value), confirm=confirm, timeout=timeout)
+
+    async def publish_raw(
+        self, queue: str | bytes, data: bytes, *, confirm: bool = False, timeout: float | None = None
+    ) -> None:
+        """Put bytes into a queue as they are. Raises ValueError for a line feed in them."""
+        if b"\n" in data:
+            raise ValueError("a line feed in a body cannot be sent by SMQS: encode it, or use a binary protocol")
+        line = b"M:%b:%b\n" % (name_of(queue), data)
+        link = self._producer.link
+        if confirm:
+            await self._producer.confirmed(line, timeout)
+        else:
+            link.write(line)
+            if link.is_crowded:
+                await link.room(timeout)
+
+    async def consume(
+        self,
+        queue: str | bytes,
+        on_message: Callable[[Message], object] | None = None,
+        *,
+        on_disconnect: Callable[[], object] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncConsumer:
+        """Take messages from a queue, by the callback or by iterating over the consumer."""
+        name = name_of(queue)
+        if name in self._consumers:
+            raise ValueError(f"queue {queue!r} is consumed by this client already")
+        consumer = AsyncConsumer(self._addresses, self.options, name)
+        consumer.on_disconnect = on_disconnect
+        await consumer.start(timeout)
+        self._consumers[name] = consumer
+        if on_message is not None:
+            consumer.handle(on_message)
+        return consumer
+
+    async def done(self, queue: str | bytes, count: int = 1) -> None:
+        """That many messages of a queue this client consumes are processed."""
+        consumer = self._consumers.get(name_of(queue))
+        if consumer is None:
+            raise ValueError(f"queue {queue!r} is not consumed by this client")
+        await consumer.done(count)
+
+    async def stats(self, *, timeout: float | None = None) -> dict[str, int]:
+        """How many messages each queue holds or has out."""
+        answer = await self._producer.ask(STATS[:], "stats", timeout)
+        try:
+            return dict(orjson.loads(answer))
+        except (ValueError, TypeError) as error:
+            raise BadReply(f"statistics that cannot be read: {error}") from error
+
+    async def close(self) -> None:
+        """Write out what waits and end all connections."""
+        for consumer in self._consumers.values():
+            await consumer.close()
+        self._consumers.clear()
+        if self._addresses:
+            await self._producer.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+    """A connected client, to be used with `async with`."""
+    return await AsyncClient(options).connect(address)
+
+
+class Consumer(ConsumerBase[Message]):
+    """One queue: iterate over it, or `get` a message, and say `done`."""
+
+    def __init__(self, thread: LoopThread, consumer: AsyncConsumer) -> None:
+        super().__init__(thread, consumer)
+        self._consumer = consumer
+
+    def get(self, timeout: float | None = None) -> Message:
+        """The next message. Raises Timeout when there is none in time, Closed after `close`."""
+        return self.next_item(timeout)
+
+    def __iter__(self) -> Iterator[Message]:
+        """Message after message until the consumer is closed."""
+        return self.items()
+
+    def done(self, count: int = 1) -> None:
+        """The oldest of the messages that were taken are processed."""
+        self._thread.run(self._consumer.done(count))
+
+
+class Client(SyncClient):
+    """The same verbs for programs without an event loop."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__()
+        self._client = AsyncClient(options)
+
+    def connect(self, address: Place | Sequence[Place] = "") -> Self:
+        """Connect to the first address that answers. Raises ConnectFailed when none does."""
+        self._thread.run(self._client.connect(address))
+        return self
+
+    def publish(
+        self, queue: str | bytes, value: object, *, confirm: bool = False, timeout: float | None = None
+    ) -> None:
+        """Put a JSON value into a queue."""
+        self._thread.run(self._client.publish(queue, value, confirm=confirm, timeout=timeout))
+
+    def publish_raw(
+        self, queue: str | bytes, data: bytes, *, confirm: bool = False, timeout: float | None = None
+    ) -> None:
+        """Put bytes into a queue as they are. Raises ValueError for a line feed in them."""
+        self._thread.run(self._client.publish_raw(queue, data, confirm=confirm, timeout=timeout))
+
+    def consume(
+        self,
+        queue: str | bytes,
+        on_message: Callable[[Message], object] | None = None,
+        *,
+        on_disconnect: Callable[[], object] | None = None,
+        timeout: float | None = None,
+    ) -> Consumer:
+        """Take messages from a queue; `on_message` runs on a thread of its own."""
+        started = self._client.consume(queue, on_disconnect=on_disconnect, timeout=timeout)
+        consumer = Consumer(self._thread, self._thread.run(started))
+        if on_message is not None:
+            handle_on_thread(iter(consumer), on_message, lambda message: None)
+        return consumer
+
+    def done(self, queue: str | bytes, count: int = 1) -> None:
+        """That many messages of a queue this client consumes are processed."""
+        self._thread.run(self._client.done(queue, count))
+
+    def stats(self, *, timeout: float | None = None) -> dict[str, int]:
+        """How many messages each queue holds or has out."""
+        return self._thread.run(self._client.stats(timeout=timeout))
+
+    def _close(self) -> Coroutine[Any, Any, None]:
+        return self._client.close()

@@ -1,0 +1,78 @@
+"""A broker as a process of its own, as users run it."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from types import TracebackType
+from typing import Self
+
+from penstock.config import ENV_PREFIX, LISTENERS, flag_of
+
+STOP_SECONDS = 20.0
+
+
+class BrokerProcess:
+    """`penstock serve` on free ports. Settings are its options: `BrokerProcess(data=tmp_path)`."""
+
+    def __init__(self, **settings: object) -> None:
+        self._settings: dict[str, object] = {**dict.fromkeys(LISTENERS, 0), "log_level": "error", **settings}
+        if "data" not in settings:
+            self._settings["memory"] = True
+        self.ports: dict[str, int] = {}
+        self.process: subprocess.Popen[str] | None = None
+
+    def address(self, protocol: str = "any") -> str:
+        """Where clients of that protocol connect to."""
+        return f"{self._settings.get('host', '127.0.0.1')}:{self.ports[protocol]}"
+
+    def start(self) -> Self:
+        """Start it, again if it was stopped: on the ports it had."""
+        command = [sys.executable, "-m", "penstock.cli.main", "serve"]
+        for key, value in {**self._settings, **self.ports}.items():
+            if value is True:
+                command.append(flag_of(key))
+            elif value is not False:
+                command += [flag_of(key), str(value)]
+        env = {key: value for key, value in os.environ.items() if not key.startswith(ENV_PREFIX)}
+        self.process = subprocess.Popen(  # noqa: S603 our own interpreter, our own module
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        )
+        assert self.process.stdout is not None
+        word, _, ports = self.process.stdout.readline().partition(" ")
+        if word != "ready":
+            raise RuntimeError(f"the broker did not start: {self.process.communicate()[1].strip()}")
+        self.ports = json.loads(ports)
+        return self
+
+    def stop(self) -> int:
+        """SIGTERM: it drains. The exit code."""
+        return self._end(signal.SIGTERM)
+
+    def kill(self) -> int:
+        """SIGKILL: what was confirmed is still there after the next start, given a data directory."""
+        return self._end(signal.SIGKILL)
+
+    def _end(self, number: int) -> int:
+        process = self.process
+        if process is None:
+            return 0
+        self.process = None
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(number)
+        try:
+            process.communicate(timeout=STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        return process.returncode
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
