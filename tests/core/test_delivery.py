@@ -11,9 +11,10 @@ import pytest
 from penstock.core.broker import Broker
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE, Limits
 from penstock.core.policy import Policies, Rule
-from penstock.core.queue import Alarm, Queue
+from penstock.core.queue import Queue
 from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
+from penstock.core.usage import Alarm
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, Refused
 from penstock.log.memory import MemoryLog
 from penstock.message import Message, Requester, Terms

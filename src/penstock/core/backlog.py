@@ -245,12 +245,25 @@ class Backlog:
 
     def places(self) -> list[Place]:
         """All there is, in order."""
-        found = [_place(item) for item in self.head]
+        return self.first_places(len(self))
+
+    def first_places(self, count: int) -> list[Place]:
+        """So many of the first, in order."""
+        found: list[Place] = []
+        for item in self.head:
+            if len(found) >= count:
+                return found
+            found.append(_place(item))
         for span in self.spans:
             for index in range(span.start, span.count):
+                if len(found) >= count:
+                    return found
                 if not span.is_dead(index):
                     found.append((span.bound(index), span.serial(index), span.offset(index), span.retry(index)))
-        found += [_place(item) for item in self.tail]
+        for item in self.tail:
+            if len(found) >= count:
+                break
+            found.append(_place(item))
         return found
 
     def message(self, offset: int) -> Message | None:

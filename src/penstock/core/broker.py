@@ -10,12 +10,13 @@ from penstock.core.backlog import Item, message_of
 from penstock.core.deadletters import dead_letter, origin_of, revived
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.dedup import Dedup
-from penstock.core.limits import DROP_OLDEST, Limits
+from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.patterns import canonical
 from penstock.core.policy import Policies, Rule
-from penstock.core.queue import BY_POLICY, NEVER, DeadLetters, Queue, Usage
+from penstock.core.queue import BY_POLICY, NEVER, Queue
 from penstock.core.routing import Routing
 from penstock.core.subscription import Delivery, Subscription
+from penstock.core.usage import Alarm, DeadLetters, Usage
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.port import Change, Log
 from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms
@@ -154,13 +155,18 @@ class Broker:
             self.dedup.remember(message.id, now + terms.dedup_seconds * 1_000_000, now)
 
     def _fan_out(self, message: Message, queues: list[Queue]) -> None:
+        terms = message.terms
+        # A message that will be sent again goes to all of its queues or to none: the second time it would go to none.
+        all_or_none = terms is not None and terms.dedup_seconds > 0
+        if all_or_none:
+            for queue in queues:
+                if queue.full and queue.policy.full == REFUSE and not queue.make_room():
+                    raise self._full(queue)
         closed: list[Queue] = []
         for queue in queues:
             if queue.full and not queue.make_room():
                 closed.append(queue)
-        terms = message.terms
-        # A message that will be sent again goes to all of its queues or to none: the second time it would go to none.
-        if closed and (len(closed) == len(queues) or (terms is not None and terms.dedup_seconds)):
+        if closed and (all_or_none or len(closed) == len(queues)):
             raise self._full(closed[0])
         self.log.append(message)
         self._remember(message)
@@ -191,6 +197,7 @@ class Broker:
                 message.route = TO_CONSUMERS
                 self.published += 1
                 self.log.append(message)
+                self._remember(message)
                 self.reply(name[len(REPLY_PREFIX) :], message.body)
                 return
             queue = self.declare(name)
@@ -510,6 +517,11 @@ class Broker:
         """Do what is due by now."""
         self.usage.now = now
         self.deadlines.run(now)
+
+    @property
+    def alarms(self) -> list[Alarm]:
+        """What people should hear of. Whoever tells them empties it."""
+        return self.usage.alarms
 
     def queued(self) -> int:
         """Copies of messages that ever went into a queue."""

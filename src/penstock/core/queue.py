@@ -30,11 +30,12 @@ from penstock.core.backlog import (
     retry_of,
 )
 from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, REJECTED
-from penstock.core.deadlines import Deadlines, Timer
+from penstock.core.deadlines import Timer
 from penstock.core.delayed import Delayed, PutOff, put_off
 from penstock.core.limits import CONGESTED_BYTES, DEAD_LETTER, DROP_OLDEST, MESSAGE_OVERHEAD
 from penstock.core.policy import Policy
 from penstock.core.subscription import Delivery, Subscription
+from penstock.core.usage import Alarm, Usage
 from penstock.log.port import Ledger, Log
 from penstock.log.span import Span
 from penstock.message import ACCEPT, DEAD, DROP, DUE, EXPIRE, MOVE, REJECT, RETURN, Message, is_delayed
@@ -54,46 +55,6 @@ WHY: Final = {
     FULL: "the queue is full",
     REJECTED: "its consumer gave it up",
 }
-
-
-class Alarm:
-    """Something about a queue that people should hear of."""
-
-    FILLING: Final = "queue.filling"  # it has passed a mark below its limit
-    FULL: Final = "queue.full"  # it has reached its limit, and what its policy says is being done
-
-    def __init__(self, kind: str, queue: "Queue", limit_name: str, limit: int) -> None:
-        self.kind = kind
-        self.queue = queue.name
-        self.length = queue.length()
-        self.bytes = queue.size()
-        self.full = queue.policy.full
-        self.limit_name = limit_name
-        self.limit = limit
-
-    def __repr__(self) -> str:
-        return f"<Alarm {self.kind} {self.queue!r} {self.limit_name}={self.limit}>"
-
-
-class DeadLetters:
-    """Where queues hand over what they give up."""
-
-    def take(self, queue: "Queue", message: Message, retry: int, reason: str) -> bool:
-        """Put the message into the dead-letter queue that the policy names; False when it cannot be taken now."""
-        raise NotImplementedError
-
-
-class Usage:
-    """What all queues of a broker share, and what they hold together."""
-
-    def __init__(self, deadlines: Deadlines, dead_letters: DeadLetters) -> None:
-        self.deadlines = deadlines
-        self.dead_letters = dead_letters
-        self.now = 0  # the time that was said last
-        self.alarms: list[Alarm] = []  # whoever tells people empties it
-        self.bytes = 0  # in memory, overhead included
-        # The queue that a publish found congested last. Whoever acts on it resets it.
-        self.congested: Queue | None = None
 
 
 class DueTimer(Timer):
@@ -167,6 +128,11 @@ class Queue:
     def ready_bytes(self) -> int:
         """How much waits to be taken. What is out waits for its consumer's work, and not for a socket."""
         return self.bytes - self.unacked_bytes
+
+    @property
+    def delayed_count(self) -> int:
+        """Messages that are not due yet."""
+        return len(self.delayed)
 
     def length(self) -> int:
         """Messages in all: ready, out and put off."""
@@ -745,7 +711,7 @@ class Queue:
         """The first ready messages, to look at; those that cannot be read are left out."""
         known = {message.offset: message for message in self.backlog.in_memory()}
         found: list[Message] = []
-        for _, _, offset, _ in self.backlog.places()[:count]:
+        for _, _, offset, _ in self.backlog.first_places(count):
             message = known.get(offset) or self.log.fetch(offset)
             if message is not None:
                 found.append(message)
