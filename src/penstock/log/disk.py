@@ -87,7 +87,8 @@ def write_whole(disk: Disk, name: str, data: bytes) -> None:
     try:
         view = memoryview(data)
         while view:
-            view = view[disk.write(handle, view) :]
+            written = disk.write(handle, view)  # by itself: compiled, the bounds of a slice are worked out twice
+            view = view[written:]
         disk.sync(handle)
     finally:
         disk.close(handle)
