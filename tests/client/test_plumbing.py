@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
+from penstock.client import ClientError, mqks, mqmq, rq, sevx, smqs
 from penstock.client._ids import IdSource, dtid, time_of_dtid
 from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
 from penstock.client._options import address_of, addresses_of
 from penstock.client._risp import PAYLOAD, QUEUE, REQUEST, Decoder, encode_request, field
-from penstock.client import ClientError, mqks, mqmq, rq, sevx, smqs
 from penstock.client.errors import Closed, Timeout
 from penstock.errors import Error
 from penstock.testing import Broker, BrokerProcess
