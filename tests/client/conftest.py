@@ -26,7 +26,7 @@ def run() -> Callable[[Coroutine[Any, Any, None]], None]:
     """Run a coroutine, in debug mode: what is never awaited or retrieved is an error."""
 
     def run_in_debug_mode(work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run(asyncio.wait_for(work, CUT_SECONDS + 50), debug=True)
+        asyncio.run(asyncio.wait_for(work, 3 * CUT_SECONDS + 50), debug=True)
 
     return run_in_debug_mode
 

@@ -70,7 +70,7 @@ def module(broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> C
 
 # -- celery ------------------------------------------------------------------------------------------------------------
 
-CELERY = ("celery", "-A", "celery_app", "worker", "--pool", "prefork", "-c", "1", "-l", "INFO")
+CELERY = ("celery", "-A", "celery_app", "worker", "-l", "INFO", "-c", "1", "--pool")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -79,7 +79,7 @@ def test_celery(module, broker: Broker, tmp_path: Path) -> None:
     app = module("celery_app")
     early = app.add.delay(1, 1)  # kept until there is a worker
     log = tmp_path / "worker.log"
-    worker = Worker(*CELERY, "-n", "one@test", log=log)
+    worker = Worker(*CELERY, "prefork", "-n", "one@test", log=log)
     try:
         assert early.get(timeout=40) == 2, log.read_text()
         assert [result.get(timeout=20) for result in [app.add.delay(n, n) for n in range(20)]] == [
@@ -88,14 +88,14 @@ def test_celery(module, broker: Broker, tmp_path: Path) -> None:
         assert app.third_time.delay().get(timeout=20) == 2
         assert app.add.apply_async((3, 4), countdown=0.1).get(timeout=20) == 7
         # Remote control goes to all workers, and their replies come back.
-        until(lambda: app.app.control.ping(timeout=2) == [{"one@test": {"ok": "pong"}}], log.read_text())
+        until(lambda: app.app.control.ping(timeout=2, limit=1) == [{"one@test": {"ok": "pong"}}], log.read_text())
 
         marker = str(tmp_path / "died")
         result = app.die_once.delay(marker)
         until(lambda: worker.process.poll() is not None, "the worker did not die")
         assert Path(marker).exists()
         worker.stop()
-        worker = Worker(*CELERY, "-n", "two@test", "--without-mingle", "--without-gossip", log=log)
+        worker = Worker(*CELERY, "solo", "-n", "two@test", "--without-mingle", log=log)
         assert result.get(timeout=40) == "done", log.read_text()
         assert worker.stop() == 0
         with mqmq.Client().connect(broker.address("mqmq")) as client:

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
+from penstock.client import ClientError, mqks, mqmq, rq, sevx, smqs
 from penstock.client._ids import IdSource, dtid, time_of_dtid
 from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
 from penstock.client._options import address_of, addresses_of
-from penstock.client._risp import PAYLOAD, QUEUE, REQUEST, Decoder, encode_request, field
-from penstock.client import ClientError, mqks, mqmq, rq, sevx, smqs
+from penstock.client._risp import PAYLOAD, QUEUE, REQUEST, RETRIES, TIMEOUT, Decoder, encode_request, field
 from penstock.client.errors import Closed, Timeout
 from penstock.errors import Error
 from penstock.testing import Broker, BrokerProcess
@@ -55,7 +55,7 @@ def test_lines_are_the_same_wherever_they_are_cut() -> None:
 
 
 def test_groups_are_the_same_wherever_they_are_cut() -> None:
-    data = encode_request(70_000, b"q", b"body" * 100, True, 3, 9)
+    data = encode_request(70_000, b"q", b"body" * 100, True, {RETRIES: 3, TIMEOUT: 9})
     data = data[:1] + field(0xC1, b"unknown") + field(0x7F, 1) + data[1:]
     for cut in range(len(data)):
         decoder = Decoder()

@@ -1,7 +1,7 @@
 """What an adapter needs of a broker, by one address: work with credit, counts, and a way to delete a queue.
 
 The address is that of the port which tells the protocol by itself: RQ gives work with credit and takes it back when a
-worker dies, SMQS counts queues with what is out, MQMQ takes single messages, MQKS deletes queues.
+worker dies, SMQS counts queues with what is out, MQMQ puts and takes single messages, MQKS deletes queues.
 """
 
 import threading
@@ -40,6 +40,10 @@ class BrokerClients:
             client.close()
             raise
 
+    def put(self, queue: str, body: str | bytes) -> None:
+        """Put a message into a queue, once, though it may have to be sent again."""
+        self._singles().put(queue, body, dedup=True)
+
     def counts(self) -> dict[str, int]:
         """How many messages each queue holds or has out."""
         with self._lock:
@@ -49,11 +53,11 @@ class BrokerClients:
 
     def ready(self) -> dict[str, int]:
         """How many messages each queue holds."""
-        return self._gets().info().queues
+        return self._singles().info().queues
 
     def take(self, queue: str) -> bytes:
         """The next message of a queue, which is gone from it. Raises Timeout when there is none."""
-        return self._gets().get(queue)
+        return self._singles().get(queue)
 
     def purge(self, queue: str) -> int:
         """Take all that is there; how many they were."""
@@ -79,7 +83,7 @@ class BrokerClients:
             if client is not None:
                 client.close()
 
-    def _gets(self) -> mqmq.Client:
+    def _singles(self) -> mqmq.Client:
         with self._lock:
             if self._mqmq is None:
                 self._mqmq = mqmq.Client(self._options).connect(self._address)

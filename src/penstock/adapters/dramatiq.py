@@ -70,7 +70,7 @@ class PenstockBroker(Broker):
             message = message.copy(queue_name=queue, options={"eta": current_millis() + delay})
         self.emit_before("enqueue", message, delay)
         try:
-            self.clients.work.send(queue, message.encode())
+            self.clients.put(queue, message.encode())
         except ClientError as error:
             raise ConnectionClosed(error) from error
         self.emit_after("enqueue", message, delay)
@@ -147,7 +147,7 @@ class _Consumer(Consumer):
 
     def _bury(self, request: rq.Request) -> None:
         try:
-            self._clients.work.send(xq_name(q_name(self._queue)), request.payload)
+            self._clients.put(xq_name(q_name(self._queue)), request.payload)
         except ClientError as error:
             raise ConnectionClosed(error) from error
         request.done()

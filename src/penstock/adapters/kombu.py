@@ -67,7 +67,7 @@ class Channel(virtual.Channel):
         return declared
 
     def _put(self, queue: str, message: dict[str, Any], **kwargs: Any) -> None:
-        self.clients.work.send(queue, dumps(message))
+        self.clients.put(queue, dumps(message))
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         try:

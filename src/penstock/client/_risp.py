@@ -6,6 +6,7 @@
 Numbers are big-endian. A code that means nothing here is stepped over.
 """
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from penstock.client.errors import BadReply
@@ -31,6 +32,8 @@ QUEUEID: Final = 0x60
 TIMEOUT: Final = 0x61
 MAX: Final = 0x62
 ID: Final = 0x80
+DELAY: Final = 0x90  # Penstock's, as TTL: milliseconds
+TTL: Final = 0x91
 QUEUE: Final = 0xA0
 PAYLOAD: Final = 0xE0
 
@@ -125,16 +128,11 @@ def encode_consume(queue: bytes, max: int, priority: int | None, exclusive: bool
     return group(CONSUME, *parts)
 
 
-def encode_request(
-    id: int, queue: bytes, payload: bytes, noreply: bool, retries: int | None, expire_seconds: int | None
-) -> bytes:
+def encode_request(id: int, queue: bytes, payload: bytes, noreply: bool, fields: Mapping[int, int]) -> bytes:
     parts = [field(ID, id), field(QUEUE, queue), field(PAYLOAD, payload)]
     if noreply:
         parts.append(bytes((NOREPLY,)))
-    if retries is not None:
-        parts.append(field(RETRIES, retries))
-    if expire_seconds is not None:
-        parts.append(field(TIMEOUT, expire_seconds))
+    parts += [field(code, value) for code, value in fields.items()]
     return group(REQUEST, *parts)
 
 

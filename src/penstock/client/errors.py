@@ -8,13 +8,12 @@
     ├─ BadReply           the server broke its protocol
     └─ Closed             the client or consumer was closed by this program
 
-What a protocol cannot carry (a line feed in an MQKS body, say) is a ValueError, raised before anything is sent.
+The tree is the clients' own, since they need nothing of the broker. What a protocol cannot carry (a line feed in an
+MQKS body, say) is a ValueError, raised before anything is sent.
 """
 
-from penstock.errors import Error
 
-
-class ClientError(Error):
+class ClientError(Exception):
     """Anything a client raises on purpose."""
 
 

@@ -15,7 +15,7 @@ import base64
 import binascii
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
 from penstock.client._ids import IdSource
@@ -23,6 +23,7 @@ from penstock.client._link import Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._requests import Requests
 from penstock.client._sync import LoopThread, SyncClient
+from penstock.client._terms import Terms, flags_of, text_of_seconds
 from penstock.client.errors import BadReply
 
 DEFAULT_PORT = 54321
@@ -57,10 +58,12 @@ class Message:
         """It was processed. Without `confirm` nothing is waited for; a lost ack means that the message comes again."""
         await self._consumer.settle(b"ack", self._id, confirm, timeout)
 
-    async def reject(self, *, confirm: bool = False, timeout: float | None = None) -> None:
-        """Back to the queue, with its retry counter raised."""
+    async def reject(
+        self, *, delay: float | None = None, dead: bool = False, confirm: bool = False, timeout: float | None = None
+    ) -> None:
+        """Back to the queue, with its retry counter raised; or, where the server is Penstock, later or to the dead."""
         if self.generation == self._consumer.link.generation:  # else the server has taken it back by itself
-            await self._consumer.settle(b"reject", self._id, confirm, timeout)
+            await self._consumer.settle(b"reject", self._id + reject_flags(delay, dead), confirm, timeout)
 
     def __repr__(self) -> str:
         return f"<Message {self.id} event={self.event} retry={self.retry} {self.data[:40]!r}>"
@@ -174,27 +177,38 @@ class AsyncClient:
         await self._requests.link.open()
         return self
 
-    async def publish(self, event: Text, data: Text, *, confirm: bool = False, timeout: float | None = None) -> str:
+    async def publish(
+        self,
+        event: Text,
+        data: Text,
+        *,
+        confirm: bool = False,
+        timeout: float | None = None,
+        **terms: Unpack[Terms],
+    ) -> str:
         """Publish to every queue bound to the event; the message's id.
 
         Without `confirm` it is on its way when this comes back, and lost if the connection ends just then. With it the
-        server has taken it, for good if it keeps a log, and it is sent again until it has.
+        server has taken it, for good if it keeps a log, and it is sent again until it has; with `dedup=True` once.
         """
         id = self._ids.next()
         if confirm:
-            line = b"%b publish --confirm %b %b\n" % (id, word_of(event, "event"), body_of(data))
+            flags = b"--confirm " + flags_of(terms)
+            line = b"%b publish %b%b %b\n" % (id, flags, word_of(event, "event"), body_of(data))
             await self._requests.ask(id, line, "publish", timeout)
         else:
             link = self._requests.link
-            link.write(b"%b publish %b %b\n" % (id, word_of(event, "event"), body_of(data)))
+            flags = flags_of(terms) if terms else b""
+            link.write(b"%b publish %b%b %b\n" % (id, flags, word_of(event, "event"), body_of(data)))
             if link.is_crowded:
                 await link.room(timeout)
         return id.decode()
 
-    def publish_soon(self, event: Text, data: Text) -> str:
+    def publish_soon(self, event: Text, data: Text, **terms: Unpack[Terms]) -> str:
         """Publish without confirmation, from any thread and without waiting."""
         id = self._ids.next()
-        self._requests.link.post(b"%b publish %b %b\n" % (id, word_of(event, "event"), body_of(data)))
+        flags = flags_of(terms) if terms else b""
+        self._requests.link.post(b"%b publish %b%b %b\n" % (id, flags, word_of(event, "event"), body_of(data)))
         return id.decode()
 
     async def flush(self, *, timeout: float | None = None) -> None:
@@ -260,6 +274,21 @@ class AsyncClient:
     async def delete_queue(self, queue: Text, *, timeout: float | None = None) -> None:
         """Confirmed. Its messages are gone, and its consumers get nothing any more."""
         await self._confirmed(b"delete_queue", word_of(queue, "queue"), timeout)
+
+    async def redrive(
+        self, queue: Text, *, limit: int | None = None, to: Text | None = None, timeout: float | None = None
+    ) -> int:
+        """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
+        words = [word_of(queue, "queue")]
+        if limit is not None:
+            words.append(b"--limit=%d" % limit)
+        if to is not None:
+            words.append(b"--to=" + word_of(to, "queue"))
+        id = self._ids.next()
+        answer = await self._requests.ask(id, b"%b redrive %b\n" % (id, b" ".join(words)), "redrive", timeout)
+        if not answer.isdigit():
+            raise BadReply(f"expected a count, got {answer[:80]!r}")
+        return int(answer)
 
     async def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
         """The same data, from the server."""
@@ -341,6 +370,10 @@ def body_of(data: Text) -> bytes:
     return body
 
 
+def reject_flags(delay: float | None, dead: bool) -> bytes:
+    return (b"" if delay is None else b" --delay=" + text_of_seconds("delay", delay)) + (b" --dead" if dead else b"")
+
+
 def consume_arguments(queue: Text, events: Iterable[Text], delete_when_unused: bool | float, manual_ack: bool) -> bytes:
     if isinstance(events, str | bytes):
         raise ValueError(f"events {events!r}: give a list of them")
@@ -395,9 +428,12 @@ class ReceivedMessage:
         else:
             self._consumer._consumer.settle_soon(b"ack", self._message._id)
 
-    def reject(self, *, confirm: bool = False, timeout: float | None = None) -> None:
-        """Back to the queue, with its retry counter raised."""
-        self._consumer._thread.run(self._message.reject(confirm=confirm, timeout=timeout))
+    def reject(
+        self, *, delay: float | None = None, dead: bool = False, confirm: bool = False, timeout: float | None = None
+    ) -> None:
+        """Back to the queue, with its retry counter raised; or, where the server is Penstock, later or to the dead."""
+        rejected = self._message.reject(delay=delay, dead=dead, confirm=confirm, timeout=timeout)
+        self._consumer._thread.run(rejected)
 
     def __repr__(self) -> str:
         return repr(self._message)
@@ -445,13 +481,21 @@ class Client(SyncClient):
         self._thread.run(self._client.connect(address))
         return self
 
-    def publish(self, event: Text, data: Text, *, confirm: bool = False, timeout: float | None = None) -> str:
+    def publish(
+        self,
+        event: Text,
+        data: Text,
+        *,
+        confirm: bool = False,
+        timeout: float | None = None,
+        **terms: Unpack[Terms],
+    ) -> str:
         """Publish to every queue bound to the event; the message's id. See AsyncClient.publish."""
         if confirm:
-            return self._thread.run(self._client.publish(event, data, confirm=True, timeout=timeout))
+            return self._thread.run(self._client.publish(event, data, confirm=True, timeout=timeout, **terms))
         if self._client.is_crowded:
             self._thread.run(self._client.room(timeout))
-        return self._client.publish_soon(event, data)
+        return self._client.publish_soon(event, data, **terms)
 
     def flush(self, *, timeout: float | None = None) -> None:
         """Come back when the server has read all that was published before."""
@@ -499,6 +543,12 @@ class Client(SyncClient):
 
     def delete_queue(self, queue: Text, *, timeout: float | None = None) -> None:
         self._thread.run(self._client.delete_queue(queue, timeout=timeout))
+
+    def redrive(
+        self, queue: Text, *, limit: int | None = None, to: Text | None = None, timeout: float | None = None
+    ) -> int:
+        """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
+        return self._thread.run(self._client.redrive(queue, limit=limit, to=to, timeout=timeout))
 
     def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
         return self._thread.run(self._client.ping(data, timeout=timeout))

@@ -4,21 +4,24 @@
         client.put("jobs", b"dig")
         client.get("jobs", timeout=1)
 
-A put is confirmed, and sent again when the connection is lost before it was; as MQMQ has no ids, it may then be there
-twice. A get waits on a connection of its own. Its message is gone from the queue when it was sent, so one that is on
-its way when the connection is lost is lost with it: consume by another protocol what must not be.
+A put is confirmed, and sent again when the connection is lost before it was. As MQMQ has no ids, it may then be there
+twice, unless it is put with `dedup=True` and the server is Penstock. A get waits on a connection of its own. Its
+message is gone from the queue when it was sent, so one that is on its way when the connection is lost is lost with it:
+consume by another protocol what must not be.
 """
 
 import json
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 
 from penstock.client._fifo import Fifo
+from penstock.client._ids import IdSource
 from penstock.client._link import Deadline, Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import SyncClient
+from penstock.client._terms import Terms, options_of
 from penstock.client.errors import BadReply, Closed, ConnectionLost, ServerError
 from penstock.client.errors import Timeout as Timeout
 
@@ -107,6 +110,7 @@ class AsyncClient:
         self._idle: list[_Frames] = []
         self._busy: set[_Frames] = set()
         self._closed = False
+        self._ids = IdSource()
 
     async def connect(self, address: Place | Sequence[Place] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
@@ -115,12 +119,17 @@ class AsyncClient:
         await self._frames.link.open()
         return self
 
-    async def put(self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None) -> None:
+    async def put(
+        self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None, **terms: Unpack[Terms]
+    ) -> None:
         """Put a message into a queue; it is safe there when this comes back. Raises ServerError when it is refused."""
         body = message.encode() if isinstance(message, str) else message
+        values = [b"Put", name_of(queue), body]
+        if terms:
+            values.append(options_of(terms, self._ids.next()))
         if self._frames.link.is_crowded:
             await self._frames.link.room(timeout)
-        self._values(await self._frames.ask(encode(b"Put", name_of(queue), body), "Put", timeout), "Put")
+        self._values(await self._frames.ask(encode(*values), "Put", timeout), "Put")
 
     async def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
         """The next message of a queue, waiting up to that many seconds. Raises Timeout when there is none."""
@@ -219,9 +228,11 @@ class Client(SyncClient):
         self._thread.run(self._client.connect(address))
         return self
 
-    def put(self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None) -> None:
+    def put(
+        self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None, **terms: Unpack[Terms]
+    ) -> None:
         """Put a message into a queue; it is safe there when this comes back. Raises ServerError when it is refused."""
-        self._thread.run(self._client.put(queue, message, timeout=timeout))
+        self._thread.run(self._client.put(queue, message, timeout=timeout, **terms))
 
     def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
         """The next message of a queue, waiting up to that many seconds. Raises Timeout when there is none."""

@@ -16,7 +16,7 @@ import asyncio
 import concurrent.futures
 import inspect
 import queue as queues
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -25,6 +25,7 @@ from penstock.client._inbox import Inbox
 from penstock.client._link import Link, Talk, Unconnected, log
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
+from penstock.client._terms import milliseconds_of
 from penstock.client.errors import Closed, ConnectionLost, ServerError, Timeout
 
 DEFAULT_PORT = 13700
@@ -58,6 +59,26 @@ def payload_of(data: str | bytes) -> bytes:
     if not payload:
         raise ValueError("an empty payload cannot be sent by RQ")
     return payload
+
+
+def fields_of(
+    retries: int | None, expire_seconds: int | None, delay: float | None, ttl: float | None
+) -> dict[int, int]:
+    """What goes with a request, by the code of its command. Raises ValueError."""
+    fields: dict[int, int] = {}
+    if retries is not None:
+        if not 0 <= retries <= 255:
+            raise ValueError(f"{retries} retries: RQ takes 0 to 255")
+        fields[risp.RETRIES] = retries
+    if expire_seconds is not None:
+        if not 0 <= expire_seconds <= 65535:
+            raise ValueError(f"expire_seconds of {expire_seconds}: RQ takes 0 to 65535")
+        fields[risp.TIMEOUT] = expire_seconds
+    if delay is not None:
+        fields[risp.DELAY] = milliseconds_of("delay", delay)
+    if ttl is not None:
+        fields[risp.TTL] = milliseconds_of("ttl", ttl)
+    return fields
 
 
 class Request:
@@ -355,6 +376,8 @@ class AsyncClient:
         once: bool = False,
         retries: int | None = None,
         expire_seconds: int | None = None,
+        delay: float | None = None,
+        ttl: float | None = None,
     ) -> bytes:
         """The reply to a request.
 
@@ -362,12 +385,14 @@ class AsyncClient:
             once: not sent again when the connection is lost before the reply: raises ConnectionLost.
             retries: how many more consumers may try when one fails; without it there is no end to it.
             expire_seconds: after that long the controller gives the request up.
+            delay, ttl: seconds before it is given out, and after which it is not any more. Penstock's alone.
 
         Raises:
             Undelivered: nobody could do it.
             Timeout: there was no reply in time. It may have been done, or may be.
         """
-        return await self._ask(queue, payload, False, timeout, once, retries, expire_seconds)
+        fields = fields_of(retries, expire_seconds, delay, ttl)
+        return await self._ask(queue, payload, False, timeout, once, fields)
 
     async def send(
         self,
@@ -377,9 +402,11 @@ class AsyncClient:
         timeout: float | None = None,
         retries: int | None = None,
         expire_seconds: int | None = None,
+        delay: float | None = None,
+        ttl: float | None = None,
     ) -> None:
         """A request without reply; the controller has accepted it when this comes back."""
-        await self._ask(queue, payload, True, timeout, False, retries, expire_seconds)
+        await self._ask(queue, payload, True, timeout, False, fields_of(retries, expire_seconds, delay, ttl))
 
     async def broadcast(self, queue: str | bytes, payload: str | bytes, *, timeout: float | None = None) -> None:
         """To all who consume the queue now. There is no confirmation."""
@@ -397,8 +424,7 @@ class AsyncClient:
         noreply: bool,
         timeout: float | None,
         once: bool,
-        retries: int | None,
-        expire_seconds: int | None,
+        fields: Mapping[int, int],
     ) -> bytes:
         if self._closed:
             raise Closed("the client was closed")
@@ -406,7 +432,7 @@ class AsyncClient:
         if self._session.link.is_crowded:
             await self._session.link.room(timeout)
         id = self._take_id()
-        data = risp.encode_request(id, name_of(queue), payload_of(payload), noreply, retries, expire_seconds)
+        data = risp.encode_request(id, name_of(queue), payload_of(payload), noreply, fields)
         ask = _Ask(data, asyncio.get_running_loop().create_future(), noreply, once)
         self.asks[id] = ask
         session = self._session
@@ -638,10 +664,19 @@ class Client(SyncClient):
         once: bool = False,
         retries: int | None = None,
         expire_seconds: int | None = None,
+        delay: float | None = None,
+        ttl: float | None = None,
     ) -> bytes:
         """The reply to a request. See AsyncClient.request."""
         asked = self._client.request(
-            queue, payload, timeout=timeout, once=once, retries=retries, expire_seconds=expire_seconds
+            queue,
+            payload,
+            timeout=timeout,
+            once=once,
+            retries=retries,
+            expire_seconds=expire_seconds,
+            delay=delay,
+            ttl=ttl,
         )
         return self._thread.run(asked)
 
@@ -653,11 +688,14 @@ class Client(SyncClient):
         timeout: float | None = None,
         retries: int | None = None,
         expire_seconds: int | None = None,
+        delay: float | None = None,
+        ttl: float | None = None,
     ) -> None:
         """A request without reply; the controller has accepted it when this comes back."""
-        self._thread.run(
-            self._client.send(queue, payload, timeout=timeout, retries=retries, expire_seconds=expire_seconds)
+        sent = self._client.send(
+            queue, payload, timeout=timeout, retries=retries, expire_seconds=expire_seconds, delay=delay, ttl=ttl
         )
+        self._thread.run(sent)
 
     def broadcast(self, queue: str | bytes, payload: str | bytes, *, timeout: float | None = None) -> None:
         """To all who consume the queue now. There is no confirmation."""

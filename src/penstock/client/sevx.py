@@ -24,7 +24,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 
 import orjson
 
@@ -34,6 +34,7 @@ from penstock.client._link import Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._requests import Pending, Requests
 from penstock.client._sync import LoopThread, SyncClient
+from penstock.client._terms import Terms, flags_of, seconds_of
 from penstock.client.errors import BadReply, ClientError
 
 DEFAULT_PORT = 54322
@@ -125,10 +126,11 @@ class Event:
         """Everything this receiver was given was processed."""
         self._settle("ack", {"all": True}, wait)
 
-    def reject(self, *, wait: bool = False) -> None:
-        """Back to the queue, with its retry counter raised."""
+    def reject(self, *, delay: float | None = None, dead: bool = False, wait: bool = False) -> None:
+        """Back to the queue, with its retry counter raised; or, where the server is Penstock, later or to the dead."""
+        how = {} if delay is None else {"delay": seconds_of("delay", delay)}
         if not self._receiver.is_stale(self):
-            self._settle("reject", {"event_id": self.id}, wait)
+            self._settle("reject", {"event_id": self.id, **how, **({"dead": True} if dead else {})}, wait)
 
     def reject_all(self, *, wait: bool = False) -> None:
         """Everything this receiver was given and has not acknowledged goes back to the queue."""
@@ -275,10 +277,12 @@ class AsyncClient:
         """Members that every event gets which this client sends."""
         self.prefix = dict(prefix)
 
-    async def send(self, event: Json, *, wait: bool = False, timeout: float | None = None) -> str:
+    async def send(
+        self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]
+    ) -> str:
         """Send an event; its id. With `wait` the server has taken it, or ServerError is raised."""
         id = dtid()
-        line = encode(id, "send", {**self.prefix, **event})
+        line = b"%b send %b%b\n" % (id, flags_of(terms), orjson.dumps({**self.prefix, **event}))
         if wait:
             await self._requests.ask(id, line, "send", timeout)
         else:
@@ -323,6 +327,17 @@ class AsyncClient:
 
     async def delete_queue(self, queue: str, *, timeout: float | None = None) -> None:
         await ask(self._requests, "delete_queue", {"queue": queue}, timeout)
+
+    async def redrive(
+        self, queue: str, *, limit: int | None = None, to: str | None = None, timeout: float | None = None
+    ) -> int:
+        """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
+        arguments: dict[str, Any] = {"queue": queue}
+        if limit is not None:
+            arguments["limit"] = limit
+        if to is not None:
+            arguments["to"] = to
+        return int(_member(await ask(self._requests, "redrive", arguments, timeout), "moved"))
 
     async def ping(self, data: str = "penstock", *, timeout: float | None = None) -> str:
         """The same data, from the server."""
@@ -428,9 +443,9 @@ class Client(SyncClient):
         """Members that every event gets which this client sends."""
         self._client.send_prefix(prefix)
 
-    def send(self, event: Json, *, wait: bool = False, timeout: float | None = None) -> str:
+    def send(self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]) -> str:
         """Send an event; its id. With `wait` the server has taken it, or ServerError is raised."""
-        return self._thread.run(self._client.send(event, wait=wait, timeout=timeout))
+        return self._thread.run(self._client.send(event, wait=wait, timeout=timeout, **terms))
 
     def on(
         self,
@@ -461,6 +476,12 @@ class Client(SyncClient):
 
     def delete_queue(self, queue: str, *, timeout: float | None = None) -> None:
         self._thread.run(self._client.delete_queue(queue, timeout=timeout))
+
+    def redrive(
+        self, queue: str, *, limit: int | None = None, to: str | None = None, timeout: float | None = None
+    ) -> int:
+        """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
+        return self._thread.run(self._client.redrive(queue, limit=limit, to=to, timeout=timeout))
 
     def _ping(self, data: str = "penstock", *, timeout: float | None = None) -> str:
         return self._thread.run(self._client.ping(data, timeout=timeout))
@@ -520,9 +541,9 @@ def _close_shared() -> None:
         pass  # of a process that was forked: the parent's
 
 
-def send(event: Json, *, wait: bool = False, timeout: float | None = None) -> str:
+def send(event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]) -> str:
     """Send an event by the shared client; its id."""
-    return shared().send(event, wait=wait, timeout=timeout)
+    return shared().send(event, wait=wait, timeout=timeout, **terms)
 
 
 def send_prefix(prefix: Json) -> None:

@@ -14,10 +14,13 @@ START_SECONDS = 20.0
 
 
 class Broker:
-    """A broker on free ports, started by `with` or by `start`. Settings are those of `penstock serve`: `data=...`."""
+    """A broker on free ports, started by `with` or by `start`. Settings are those of `penstock serve`: `data=...`.
+
+    HTTP is off unless it is asked for with `http=0`, since it takes longer to start than all the rest.
+    """
 
     def __init__(self, **settings: object) -> None:
-        ports: dict[str, object] = dict.fromkeys(LISTENERS, 0)
+        ports: dict[str, object] = {**dict.fromkeys(LISTENERS, 0), "http": "off"}
         flags: dict[str, object] = {"memory": "data" not in settings, "drain_seconds": 0.2, **ports, **settings}
         self.config = Config.load(flags, {}, None)
         self.ports: dict[str, int] = {}

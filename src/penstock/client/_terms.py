@@ -1,0 +1,72 @@
+"""What may be asked for with a message, where the server is Penstock: later, not for ever, not too often, not twice.
+
+Servers that only know the original protocol are never sent any of it unless a program asks.
+"""
+
+from typing import TypedDict
+
+import orjson
+
+SECONDS_MAX = 1e9
+
+
+class Terms(TypedDict, total=False):
+    delay: float
+    """Seconds before it is delivered."""
+    ttl: float
+    """Seconds after which it is not delivered any more."""
+    max_deliveries: int
+    """How often it may be tried."""
+    dedup: bool
+    """The server takes it once, though it may be sent again because a connection was lost."""
+
+
+def flags_of(terms: Terms) -> bytes:
+    """As words of a line, with a space behind each; empty for no terms. Raises ValueError."""
+    words = []
+    if "delay" in terms:
+        words.append(b"--delay=%b " % text_of_seconds("delay", terms["delay"]))
+    if "ttl" in terms:
+        words.append(b"--ttl=%b " % text_of_seconds("ttl", terms["ttl"]))
+    if "max_deliveries" in terms:
+        words.append(b"--max-deliveries=%d " % tries_of(terms["max_deliveries"]))
+    if terms.get("dedup"):
+        words.append(b"--dedup ")
+    return b"".join(words)
+
+
+def options_of(terms: Terms, id: bytes) -> bytes:
+    """As a JSON object; empty for no terms. Raises ValueError."""
+    options: dict[str, object] = {}
+    if "delay" in terms:
+        options["delay"] = seconds_of("delay", terms["delay"])
+    if "ttl" in terms:
+        options["ttl"] = seconds_of("ttl", terms["ttl"])
+    if "max_deliveries" in terms:
+        options["max_deliveries"] = tries_of(terms["max_deliveries"])
+    if terms.get("dedup"):
+        options["dedup"] = id.decode()
+    return orjson.dumps(options) if options else b""
+
+
+def seconds_of(name: str, value: float) -> float:
+    if not 0 <= value <= SECONDS_MAX:
+        raise ValueError(f"{name} of {value!r} seconds: give 0 to {SECONDS_MAX:g}")
+    return float(value)
+
+
+def text_of_seconds(name: str, value: float) -> bytes:
+    return f"{seconds_of(name, value):.6f}".rstrip("0").rstrip(".").encode()
+
+
+def milliseconds_of(name: str, value: float) -> int:
+    milliseconds = round(seconds_of(name, value) * 1000)
+    if milliseconds >= 1 << 32:
+        raise ValueError(f"{name} of {value!r} seconds: RQ takes {(1 << 32) // 1000}")
+    return milliseconds
+
+
+def tries_of(value: int) -> int:
+    if value < 1:
+        raise ValueError(f"max_deliveries of {value!r}: give 1 or more")
+    return value
