@@ -318,7 +318,8 @@ def start(directory: Path) -> tuple[subprocess.Popen[str], dict[str, int]]:
     process = subprocess.Popen(
         [
             sys.executable, "-m", "penstock.cli.main", "serve", "--data", str(directory), "--log-level", "error",
-            "--segment-bytes-max", "64KiB", "--retain-bytes", "1MiB", "--memory-bytes-max", "256KiB", "--any", "off", "--http", "off", *doors,
+            "--segment-bytes-max", "64KiB", "--retain-bytes", "1MiB", "--memory-bytes-max", "256KiB",
+            "--any", "off", "--http", "off", *doors,
         ],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
