@@ -95,6 +95,7 @@ def test_a_reader_that_leaves_is_let_go(logged: RunningBroker, open_api: Open) -
     server = logged.node.http._server  # type: ignore[union-attr]
     assert server is not None
     readers = server._inside.readers
+    assert readers is not None
     deadline = time.monotonic() + 10
     while readers.streams:
         assert time.monotonic() < deadline

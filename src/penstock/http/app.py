@@ -9,7 +9,20 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel
 
 from penstock import __version__
-from penstock.http import bindings, connections, consumers, health, logs, metrics, overview, publish, queues
+from penstock.http import (
+    bindings,
+    connections,
+    consumers,
+    health,
+    logs,
+    messages,
+    metrics,
+    overview,
+    policies,
+    publish,
+    queues,
+    stages,
+)
 from penstock.http.guard import Application, Guard, hosts_of
 from penstock.http.inside import Inside
 from penstock.http.problems import ProblemShape, catch_problems
@@ -20,7 +33,20 @@ CONSOLE = Path(__file__).parent / "console"
 DESCRIPTION = """One message broker for five small queue protocols: what it holds, what it does, and how to change it.
 Errors are problem+json (RFC 9457). docs/http.md has the rules that hold everywhere."""
 
-RESOURCES = (health, metrics, overview, queues, publish, consumers, connections, bindings, logs)
+RESOURCES = (
+    health,
+    metrics,
+    overview,
+    queues,
+    messages,
+    publish,
+    consumers,
+    connections,
+    bindings,
+    logs,
+    policies,
+    stages,
+)
 
 
 def make_app(inside: Inside) -> Application:

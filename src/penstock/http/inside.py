@@ -29,6 +29,12 @@ class Inside:
         self.clock: Clock = board.clock
         self.readers = None if self.storage is None else Readers(self.storage.directory)
 
+    def now(self) -> int:
+        """What time it is, for the broker as well: for what is asked of it in this turn."""
+        now = self.clock.now()
+        self.broker.set_time(now)
+        return now
+
     def queue(self, name: bytes) -> Queue:
         """The queue of that name; the problem that there is none."""
         queue = self.broker.queues.get(name)

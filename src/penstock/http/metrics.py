@@ -10,10 +10,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from penstock import __version__
-from penstock.core.census import NOBODY, oldest_of
-from penstock.core.queue import Queue
+from penstock.core.queue import NOBODY, Queue
 from penstock.http.inside import Inside
 from penstock.http.problems import not_found
+from penstock.http.queues import oldest_of
 from penstock.http.replies import Documented, problems
 from penstock.http.statistics import memory_bytes
 from penstock.http.texts import text_of
@@ -134,6 +134,9 @@ COUNTERS = {
 QUEUE_FAMILIES = (
     ("penstock_queue_messages_ready", "gauge", "Messages that wait.", "ready"),
     ("penstock_queue_messages_unacked", "gauge", "Messages in the hands of consumers.", "unacked"),
+    ("penstock_queue_messages_retried_total", "counter", "Deliveries that came back.", "retried"),
+    ("penstock_queue_messages_expired_total", "counter", "Messages that outlived their time.", "expired"),
+    ("penstock_queue_messages_dead_lettered_total", "counter", "Messages that became dead letters.", "dead_lettered"),
     ("penstock_queue_messages_queued_total", "counter", "Messages that came in.", "queued"),
     ("penstock_queue_messages_delivered_total", "counter", "Deliveries.", "delivered"),
     ("penstock_queue_messages_dropped_total", "counter", "Messages it gave up.", "dropped"),
@@ -154,7 +157,7 @@ def detail_of(queues: list[Queue], now: int) -> bytes:
         "penstock_queue_size_bytes",
         "gauge",
         "Bytes of its messages, overhead included.",
-        [({"queue": text_of(q.name)}, q.bytes) for q in queues],
+        [({"queue": text_of(q.name)}, q.size()) for q in queues],
     )
     page.family(
         "penstock_queue_oldest_message_age_seconds",

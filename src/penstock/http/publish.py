@@ -16,7 +16,8 @@ from penstock.http.inside import Inside
 from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow
 from penstock.http.replies import ARROW, JSON, Documented, answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
-from penstock.message import TO_QUEUE, Message
+from penstock.message import TO_QUEUE, Message, Terms
+from penstock.wire.terms import SECONDS_MAX, TRIES_MAX, Wish
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +39,10 @@ class NewMessage(BaseModel):
     body_base64: str | None = Field(None, description="As any bytes; instead of `body`.")
     headers: dict[str, str] | None = None
     id: str | None = Field(None, description="Made up where it is left out.")
+    delay_seconds: float | None = Field(None, ge=0, le=SECONDS_MAX, description="Not to be delivered before.")
+    ttl_seconds: float | None = Field(None, ge=0, le=SECONDS_MAX, description="Not to be delivered after.")
+    max_deliveries: int | None = Field(None, ge=1, le=TRIES_MAX, description="Not to be tried more often.")
+    dedup: bool = Field(False, description="The same id again is the same message, and is not published twice.")
 
 
 class Published(BaseModel):
@@ -80,7 +85,25 @@ def message_from(new: NewMessage, inside: Inside) -> Message:
     else:
         body = (new.body or "").encode()
     name = new.event if new.event is not None else new.queue
-    return new_message(inside, new.id, name or "", new.queue is not None, body, new.headers)
+    if new.dedup and not new.id:
+        raise invalid("body.id", "dedup goes by the id: give one")
+    message = new_message(inside, new.id, name or "", new.queue is not None, body, new.headers)
+    message.terms = terms_of(new, message.published_at, int(inside.config.dedup_seconds))
+    return message
+
+
+def terms_of(new: NewMessage, now: int, dedup_seconds: int) -> Terms | None:
+    """What is asked for beyond plain delivery."""
+    if new.delay_seconds is None and new.ttl_seconds is None and new.max_deliveries is None and not new.dedup:
+        return None
+    wish = Wish()
+    if new.delay_seconds is not None:
+        wish.delay = int(new.delay_seconds * 1_000_000)
+    if new.ttl_seconds is not None:
+        wish.ttl = int(new.ttl_seconds * 1_000_000)
+    wish.deliveries_max = new.max_deliveries or 0
+    wish.dedup = new.dedup
+    return wish.terms(now, dedup_seconds)
 
 
 def new_message(
@@ -187,6 +210,7 @@ async def publish_all(messages: list[Message], inside: Inside) -> dict[str, obje
     first_offset, refused = broker.log.next_offset, 0
     refusal: Refused | None = None
     for some in slices(messages):
+        inside.now()
         for message in some:
             try:
                 send(broker, message)
@@ -208,6 +232,7 @@ async def publish_all(messages: list[Message], inside: Inside) -> dict[str, obje
 
 
 async def publish_one(message: Message, inside: Inside) -> dict[str, object]:
+    inside.now()
     reached = count_reached(inside.broker, message)
     send(inside.broker, message)
     await inside.kept()

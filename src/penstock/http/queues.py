@@ -10,12 +10,13 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.broker import Broker
-from penstock.core.census import NOBODY, SORT_KEYS, oldest_of, rank
-from penstock.core.queue import NEVER, Queue
+from penstock.core.census import SORT_KEYS, rank
+from penstock.core.queue import NEVER, NOBODY, Queue
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
 from penstock.http.consumers import ConsumerShape, consumers_of
 from penstock.http.inside import Inside
+from penstock.http.policies import PolicyShape, policy_of
 from penstock.http.problems import conflict, from_refusal, invalid
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
@@ -67,7 +68,7 @@ class Bindings(BaseModel):
 class QueueShape(QueueRow):
     bindings: Bindings
     consumers_list: list[ConsumerShape]
-    policy: dict[str, Any]
+    policy: PolicyShape
 
 
 class Declaration(BaseModel):
@@ -87,6 +88,13 @@ class Deleted(BaseModel):
     messages: int = Field(description="That went with it.")
 
 
+def oldest_of(queue: Queue) -> int:
+    """When its oldest message was published, also where that has to be read from the log first."""
+    if not queue.knows_oldest():
+        queue.find_oldest()
+    return queue.oldest_at()
+
+
 def row_of(queue: Queue, now: int) -> dict[str, object]:
     oldest = oldest_of(queue)
     return {
@@ -94,18 +102,18 @@ def row_of(queue: Queue, now: int) -> dict[str, object]:
         "href": href_of("queues", queue.name),
         "ready": queue.ready,
         "unacked": queue.unacked,
-        "delayed": 0,
-        "bytes": queue.bytes,
+        "delayed": len(queue.delayed),
+        "bytes": queue.size(),
         "consumers": queue.consumer_count(),
         "oldest_age_seconds": None if oldest == NOBODY else max(0, now - oldest) / 1_000_000,
-        "paused": False,
+        "paused": queue.paused,
         "full": queue.full,
         "queued": queue.queued,
         "delivered": queue.delivered,
-        "retried": 0,
+        "retried": queue.retried,
         "dropped": queue.dropped,
-        "expired": 0,
-        "dead_lettered": 0,
+        "expired": queue.expired,
+        "dead_lettered": queue.dead_lettered,
         "events": len(queue.events),
         "patterns": len(queue.patterns),
         "expires_after_seconds": None if queue.expires_after == NEVER else queue.expires_after / 1_000_000,
@@ -120,7 +128,7 @@ def queue_of(inside: Inside, queue: Queue) -> dict[str, object]:
             "patterns": [orjson.loads(pattern) for pattern in queue.patterns],
         },
         "consumers_list": consumers_of(inside, queue, CONSUMERS_SHOWN),
-        "policy": {},
+        "policy": policy_of(queue.policy),
     }
 
 

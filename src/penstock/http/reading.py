@@ -30,6 +30,7 @@ from penstock.log.segments import headers_of, segments_of
 PACKET_MAX = 1 << 20
 NICENESS = 5
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+SLACK = 2_000_000  # microseconds
 CHUNK_BYTES = 1 << 20  # small batches are written together until they are this large
 
 
@@ -65,30 +66,33 @@ class Reading:
     def offset_at(self, request: dict[str, Any], _: int) -> dict[str, object]:
         """The first message published at that time or later, of those before `to`."""
         moment: int = request["time"]
+        # A block says when it was closed, or when the turn before was: look a little earlier.
+        closed_from = moment - SLACK
         segments = segments_of(self.disk)
         # A segment whose first block was closed before the moment may hold it, and so may the one before the next.
-        place = max(bisect_left(segments, moment, key=self._begun_at) - 1, 0)
+        place = max(bisect_left(segments, closed_from, key=self._begun_at) - 1, 0)
         start = None
         for segment in segments[place:]:
             headers = headers_of(self.disk, segment)
             with closing(headers):
-                start = next((h.first_offset for _, h in headers if h.closed_at >= moment and h.message_count), None)
+                found = (h.first_offset for _, h in headers if h.closed_at >= closed_from and h.message_count)
+                start = next(found, None)
             if start is not None:
                 break
         if start is None:
             return {"offset": None}
         reader = self._take_reader()
-        found = None
+        first = None
         with blocks_of(reader, start, request["to"]) as blocks:
             for block in blocks:
                 for index in range(block.message_count):
                     if block.message(index).published_at >= moment:
-                        found = block.first_offset + index
+                        first = block.first_offset + index
                         break
-                if found is not None:
+                if first is not None:
                     break
         self._idle.put(reader)
-        return {"offset": found}
+        return {"offset": first}
 
     def segments(self, _: dict[str, Any], __: int) -> dict[str, object]:
         """The files of the log, oldest first."""

@@ -11,7 +11,8 @@ import time
 from collections import deque
 from pathlib import Path
 
-from penstock.core.census import NOBODY, Census, census_of
+from penstock.core.census import Census, census_of
+from penstock.core.queue import NOBODY
 from penstock.http.texts import time_of
 from penstock.server.connection import Switchboard
 from penstock.server.timings import Timings
@@ -100,7 +101,7 @@ class Statistics:
             "dropped": census.dropped,
             "expired": census.expired,
             "dead_lettered": census.dead_lettered,
-            "deduplicated": 0,
+            "deduplicated": broker.deduplicated,
         }
 
     def connections(self) -> dict[str, int]:

@@ -100,9 +100,10 @@ class Node:
             session.goodbye(now)
         board.flush()
         deadline = board.loop.time() + self.config.drain_seconds
-        if self.http is not None:
-            await self.http.stop(self.config.drain_seconds)
+        http = None if self.http is None else board.loop.create_task(self.http.stop(self.config.drain_seconds))
         await _until(lambda: not self._owes_something(), deadline)
+        if http is not None:
+            await http
         for connection in list(board.connections.values()):
             if connection.transport.get_write_buffer_size():
                 connection.transport.abort()
