@@ -63,6 +63,16 @@ class Counts:
         self.expired += queue.expired
         self.dead_lettered += queue.dead_lettered
 
+    def copy(self) -> "Counts":
+        other = Counts()
+        other.queued = self.queued
+        other.delivered = self.delivered
+        other.retried = self.retried
+        other.dropped = self.dropped
+        other.expired = self.expired
+        other.dead_lettered = self.dead_lettered
+        return other
+
 
 class DeadLetterQueues(DeadLetters):
     """Puts what a queue gives up into the queue that its policy names."""

@@ -1,8 +1,6 @@
 """Queues: a page of them by any of their numbers, one of them, and what can be done to one."""
 
 import asyncio
-import heapq
-from itertools import islice
 from typing import Annotated, Any
 
 import orjson
@@ -10,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.broker import Broker
-from penstock.core.census import SORT_KEYS, rank
+from penstock.core.census import SORT_KEYS, Ranking
 from penstock.core.queue import NEVER, NOBODY, Queue
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
@@ -22,8 +20,7 @@ from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
 
 LIMIT_MAX = 1000
-SLICE = 2048  # queues that are looked at before messages get their turn
-MERGED = 512
+SLICE = 4096  # queues that are looked at before messages get their turn
 CONSUMERS_SHOWN = 100
 
 QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]
@@ -136,32 +133,14 @@ async def page_of(
     broker: Broker, search: bytes, key: str, descending: bool, offset: int, limit: int
 ) -> tuple[int, list[Queue]]:
     """How many queues match, and those of one page. Messages pass while it is put together."""
+    ranking = Ranking(key, descending, search, offset + limit)
     queues = list(broker.queues.values())
-    sign = -1 if descending else 1
-    total = 0
-    runs: list[list[tuple[int, bytes]]] = []
-    # By name alone there is no number to go by; the largest name first is the smallest last.
-    backwards = key == "name" and descending
-    keep = len(queues) if backwards else offset + limit
     for first in range(0, len(queues), SLICE):
-        count, run = rank(queues, first, min(first + SLICE, len(queues)), key, sign, search, keep)
-        total += count
-        runs.append(run)
-        if first + SLICE < len(queues):
+        if first:
             await asyncio.sleep(0)
-    if backwards:
-        start, end = max(total - offset - limit, 0), max(total - offset, 0)
-    else:
-        start, end = offset, offset + limit
-    merged = heapq.merge(*runs)
-    for _ in range(start // MERGED):
-        _ = list(islice(merged, MERGED))
-        await asyncio.sleep(0)
-    names = [name for _, name in islice(merged, start % MERGED, start % MERGED + end - start)]
-    if backwards:
-        names.reverse()
-    found = [broker.queues.get(name) for name in names]
-    return total, [queue for queue in found if queue is not None]
+        ranking.take(queues, first, min(first + SLICE, len(queues)))
+    found = [broker.queues.get(name) for _, name in ranking.best[offset:]]
+    return ranking.total, [queue for queue in found if queue is not None]
 
 
 def routes(inside: Inside) -> APIRouter:

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from pathlib import Path
 
-from penstock.core.census import Census, census_of
+from penstock.core.census import Census
 from penstock.core.queue import NOBODY
 from penstock.http.texts import time_of
 from penstock.server.connection import Switchboard
@@ -22,8 +22,12 @@ SAMPLES_KEPT = 300
 LAG_SECONDS = 0.1  # how often the loop is asked whether it is on time
 LIVE_MAX = 100  # streams of samples at once
 
-# Above so many queues, a walk over all of them is not made for everyone who asks, but once each second.
+# Above so many queues, a walk over all of them is not made for everyone who asks, but once each second while somebody
+# has asked lately, and now and then otherwise.
 QUEUES_SMALL = 2_000
+LOOKED_SECONDS = 30.0
+UNWATCHED_SECONDS = 10.0
+SLICE = 1024  # queues that are counted before messages get their turn
 
 RATES = ("published", "queued", "delivered", "retried")
 
@@ -38,37 +42,59 @@ class Statistics:
         self.started_at = board.clock.now()
         self.lag = Timings()
         self.samples: deque[Sample] = deque(maxlen=SAMPLES_KEPT)
-        self.census = Census()
+        self.census = Census(board.hub.broker.gone)
         self.watchers: set[asyncio.Event] = set()
         self.rates: dict[str, float] = dict.fromkeys(RATES, 0.0)
         self.process: dict[str, float | int] = {}
         self._counted: dict[str, int] = {}
         self._counted_at = 0.0
         self._census_at = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self._asked_at = 0.0
+        self._sampling: asyncio.Task[None] | None = None
         self._lag_timer: asyncio.TimerHandle | None = None
         self._lag_due = 0.0
         self._before = (0, 0.0, 0, 0.0)
 
     def start(self) -> None:
+        self.fresh_census()
         self._sample()
+        self._sampling = self.board.loop.create_task(self._sample_again())
         self._ask_loop()
 
     def stop(self) -> None:
-        for timer in (self._timer, self._lag_timer):
-            if timer is not None:
-                timer.cancel()
+        if self._sampling is not None:
+            self._sampling.cancel()
+        if self._lag_timer is not None:
+            self._lag_timer.cancel()
         for watcher in self.watchers:
             watcher.set()
 
     def fresh_census(self) -> Census:
-        """Totals of this moment, or of less than a second ago where there are very many queues."""
+        """Totals of this moment, or of the last sample where there are very many queues."""
+        self._asked_at = time.monotonic()
         broker = self.board.hub.broker
-        now = time.monotonic()
-        if len(broker.queues) <= QUEUES_SMALL or now - self._census_at >= SAMPLE_SECONDS:
-            self.census = census_of(broker)
-            self._census_at = now
+        if len(broker.queues) <= QUEUES_SMALL:
+            queues = list(broker.queues.values())
+            self.census = Census(broker.gone)
+            self.census.take(queues, 0, len(queues))
         return self.census
+
+    async def _take_census(self) -> None:
+        """Walk over all queues, and let messages pass on the way."""
+        broker = self.board.hub.broker
+        census = Census(broker.gone)
+        queues = list(broker.queues.values())
+        for first in range(0, len(queues), SLICE):
+            if first:
+                await asyncio.sleep(0)
+            census.take(queues, first, min(first + SLICE, len(queues)))
+        self.census = census
+
+    def _is_census_due(self, now: float) -> bool:
+        """Each second; less often where that is work and nobody looks."""
+        if len(self.board.hub.broker.queues) <= QUEUES_SMALL or self.watchers:
+            return True
+        return now - self._asked_at < LOOKED_SECONDS or now - self._census_at >= UNWATCHED_SECONDS
 
     # -- the parts of a sample, which are also those of the overview ------------------------------------------------
 
@@ -95,12 +121,12 @@ class Statistics:
             "published": broker.published,
             "unrouted": broker.unrouted,
             "refused": broker.refused,
-            "queued": census.queued,
-            "delivered": census.delivered,
-            "retried": census.retried,
-            "dropped": census.dropped,
-            "expired": census.expired,
-            "dead_lettered": census.dead_lettered,
+            "queued": census.counts.queued,
+            "delivered": census.counts.delivered,
+            "retried": census.counts.retried,
+            "dropped": census.counts.dropped,
+            "expired": census.counts.expired,
+            "dead_lettered": census.counts.dead_lettered,
             "deduplicated": broker.deduplicated,
         }
 
@@ -143,10 +169,17 @@ class Statistics:
 
     # -- once each second -------------------------------------------------------------------------------------------
 
+    async def _sample_again(self) -> None:
+        while True:
+            await asyncio.sleep(SAMPLE_SECONDS)
+            now = time.monotonic()
+            if self._is_census_due(now):
+                self._census_at = now
+                await self._take_census()
+            self._sample()
+
     def _sample(self) -> None:
-        self._timer = self.board.loop.call_later(SAMPLE_SECONDS, self._sample)
-        self._census_at = 0.0
-        census = self.fresh_census()
+        census = self.census
         counters = self.counters(census)
         now = time.monotonic()
         if self._counted:
