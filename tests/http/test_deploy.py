@@ -37,7 +37,7 @@ def test_the_dashboard_shows_what_there_is(families: set[str]) -> None:
     panels = [panel for panel in dashboard["panels"] if panel["type"] != "row"]
     assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
     assert len(panels) > 10
-    taken = set()
+    taken: set[tuple[int, int]] = set()
     for panel in panels:
         assert panel["title"]
         assert panel["targets"]

@@ -3,10 +3,12 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
+from starlette.types import Receive, Scope, Send
 
+from penstock.http.connection import HttpConnection
 from penstock.http.inside import Inside
 from penstock.http.problems import Problem, invalid
 from penstock.http.readers import Readers
@@ -37,8 +39,22 @@ class Segments(BaseModel):
     bytes: int
 
 
+# What the process that reads the log writes to a client's own socket before the stream.
+HEAD = (
+    "HTTP/1.1 200 OK\r\ncontent-type: {}\r\npenstock-next-offset: {}\r\n"
+    "transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+)
+
+
 class ArrowStream(StreamingResponse):
     media_type = ARROW
+
+
+class HandedOver(Response):
+    """Another process has answered."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        pass
 
 
 def routes(inside: Inside) -> APIRouter:
@@ -92,6 +108,7 @@ def routes(inside: Inside) -> APIRouter:
         summary="The log as an Arrow stream",
     )
     async def stream(
+        request: Request,
         start: Annotated[int, Query(alias="from", ge=0, le=OFFSET_MAX, description="The first offset.")] = 0,
         to: Annotated[int | None, Query(ge=0, le=OFFSET_MAX, description="Up to this offset, and without it.")] = None,
     ) -> Response:
@@ -102,7 +119,19 @@ def routes(inside: Inside) -> APIRouter:
         end = durable if to is None else min(to, durable)
         if end < start:
             raise invalid("query.to", f"is {to}, before from, which is {start}")
-        pieces = await log.stream(start, end)
-        return ArrowStream(pieces, headers={"penstock-next-offset": str(end)})
+        connection: HttpConnection = request.state.connection
+        client = connection.lend()
+        if client is None:
+            pieces = await log.stream(start, end)
+            return ArrowStream(pieces, headers={"penstock-next-offset": str(end)})
+        whole = False
+        try:
+            whole = await log.answer(start, end, client, HEAD.format(ARROW, end))
+        except Problem:
+            connection.take_back()
+            raise
+        finally:
+            connection.end(whole)
+        return HandedOver()
 
     return router

@@ -14,6 +14,7 @@ import orjson
 from penstock.http.problems import Problem, needs_arrow, over_limit
 from penstock.http.reading import PACKET_MAX
 
+AGAIN = "try again"
 STREAMS_MAX = 16  # at once
 BUFFER_BYTES = 1 << 20
 
@@ -37,12 +38,31 @@ class Readers:
         check(answer)
         return answer
 
-    async def stream(self, start: int, end: int) -> AsyncIterator[memoryview]:
-        """The Arrow stream of a range of offsets, in pieces; its first piece comes before this comes back."""
+    def check_room(self) -> None:
+        """Whether one more stream can be read now."""
         if importlib.util.find_spec("pyarrow") is None:
             raise needs_arrow()
         if self.streams >= STREAMS_MAX:
             raise over_limit(f"{STREAMS_MAX} streams of the log are being read already", "try again when one has ended")
+
+    async def answer(self, start: int, end: int, client: socket.socket, head: str) -> bool:
+        """Have the process write the whole answer to a client's socket; True when all of it was written.
+
+        Raises what is wrong while nothing is written yet.
+        """
+        self.check_room()
+        self.streams += 1
+        try:
+            answer = await (await self._send("stream", {"from": start, "to": end, "head": head}, client))
+        finally:
+            self.streams -= 1
+        if not answer.get("begun", False):
+            check(answer)
+        return "error" not in answer
+
+    async def stream(self, start: int, end: int) -> AsyncIterator[memoryview]:
+        """The Arrow stream of a range of offsets, in pieces; its first piece comes before this comes back."""
+        self.check_room()
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         for end_of_pair in (ours, theirs):
@@ -90,7 +110,12 @@ class Readers:
         self._answers[self._ids] = answer
         packet = orjson.dumps({"id": self._ids, "do": do, **request})
         fds = [] if target is None else [target.fileno()]
-        socket.send_fds(control, [packet], fds)
+        try:
+            socket.send_fds(control, [packet], fds)
+        except OSError as error:
+            # It has just ended, which `_listen` is about to see, or it does not keep up.
+            self._answers.pop(self._ids)
+            raise Problem(503, "log", f"the process that reads the log does not answer: {error}", AGAIN) from error
         return answer
 
     async def _started(self) -> socket.socket:
@@ -123,7 +148,8 @@ class Readers:
         answers, self._answers = self._answers, {}
         for number, answer in answers.items():
             if not answer.done():
-                answer.set_result({"id": number, "error": "the process that reads the log has ended"})
+                # Nobody knows how far it had come with what it was doing.
+                answer.set_result({"id": number, "error": "the process that reads the log has ended", "begun": True})
         if self._process is not None:
             await self._process.wait()
 

@@ -2,14 +2,17 @@
 
     broker                                     this process
     {"id": 7, "do": "stream", ...} + fd  ───►  writes an Arrow stream into the fd, and closes it
-                                         ◄───  {"id": 7, "ok": true}       or {"id": 7, "error": "..."}
+                                         ◄───  {"id": 7, "ok": true}       or {"id": 7, "error": "...", "begun": false}
 
-Both ends of the control channel are one socket pair; a packet is one request or one answer. It runs at a lower
-priority than the broker, reads the log as any reader does, and ends with the broker.
+Both ends of the control channel are one socket pair; a packet is one request or one answer. The fd is the client's own
+socket where that can be (then the request has a `head`, and the stream is written as the rest of an HTTP answer), or a
+pipe to the broker. It runs at a lower priority than the broker, reads the log as any reader does, and ends with the
+broker.
 """
 
 import os
 import queue
+import select
 import socket
 import sys
 import threading
@@ -30,6 +33,7 @@ from penstock.log.segments import headers_of, segments_of
 PACKET_MAX = 1 << 20
 NICENESS = 5
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+STALLED_MS = 60_000  # a reader that takes nothing for so long has left
 SLACK = 2_000_000  # microseconds
 CHUNK_BYTES = 1 << 20  # small batches are written together until they are this large
 
@@ -47,6 +51,7 @@ class Reading:
         from penstock.log.arrow import record_batch, schema
 
         start, end = request["from"], request["to"]
+        out = Outlet(target, request.get("head", "").encode(), request)
         reader = self._take_reader()
         pieces: list[Any] = [schema().serialize()]
         size = pieces[0].size
@@ -57,9 +62,10 @@ class Reading:
                     pieces.append(record_batch(block, first, bound).serialize())
                     size += pieces[-1].size
                 if size >= CHUNK_BYTES:
-                    write_all(target, pieces)
+                    out.write(pieces)
                     pieces, size = [], 0
-        write_all(target, [*pieces, END_OF_STREAM])
+        out.write([*pieces, END_OF_STREAM])
+        out.end()
         self._idle.put(reader)
         return {}
 
@@ -134,28 +140,57 @@ def blocks_of(reader: LogReader, start: int, end: int) -> "closing[Generator[Blo
     return closing(cast("Generator[Block, None, None]", reader.blocks(start, end)))
 
 
-def write_all(target: int, pieces: list[Any]) -> None:
-    views = [memoryview(piece) for piece in pieces]
-    while views:
-        written = os.writev(target, views[:64])
-        while views and written >= len(views[0]):
-            written -= len(views.pop(0))
-        if written:
-            views[0] = views[0][written:]
+class Outlet:
+    """Where a stream goes: plainly into a pipe, or as the chunks of an HTTP answer into a socket."""
+
+    def __init__(self, target: int, head: bytes, request: dict[str, Any]) -> None:
+        self._target = target
+        self._head = head
+        self._is_answer = bool(head)
+        self._request = request
+        self._room = select.poll()
+        self._room.register(target, select.POLLOUT)
+
+    def write(self, pieces: list[Any]) -> None:
+        views = [memoryview(piece).cast("B") for piece in pieces]
+        if self._is_answer:
+            size = sum(len(view) for view in views)
+            views = [memoryview(self._head + b"%x\r\n" % size), *views, memoryview(b"\r\n")]
+            self._head = b""
+        self._write_all(views)
+
+    def end(self) -> None:
+        if self._is_answer:
+            self._write_all([memoryview(b"0\r\n\r\n")])
+
+    def _write_all(self, views: list[memoryview]) -> None:
+        self._request["begun"] = True
+        while views:
+            try:
+                written = os.writev(self._target, views[:64])
+            except BlockingIOError:
+                if not self._room.poll(STALLED_MS):
+                    raise TimeoutError("the reader takes nothing") from None
+                continue
+            while views and written >= len(views[0]):
+                written -= len(views.pop(0))
+            if written:
+                views[0] = views[0][written:]
 
 
 def answer_to(work: Callable[[dict[str, Any], int], dict[str, object]], request: dict[str, Any], target: int) -> bytes:
     try:
         return orjson.dumps({"id": request["id"], "ok": True, **work(request, target)})
-    except BrokenPipeError:
-        return orjson.dumps({"id": request["id"], "error": "the reader has left"})
+    except (BrokenPipeError, ConnectionResetError, TimeoutError):
+        reason = "the reader has left"
     except (Error, OSError) as error:
-        return orjson.dumps({"id": request["id"], "error": str(error)})
+        reason = str(error)
     except Exception as error:  # a mistake of ours: told, and only this request fails
-        return orjson.dumps({"id": request["id"], "error": repr(error)})
+        reason = repr(error)
     finally:
         if target >= 0:
             os.close(target)
+    return orjson.dumps({"id": request["id"], "error": reason, "begun": request.get("begun", False)})
 
 
 def main(control_fd: int, directory: str) -> None:
