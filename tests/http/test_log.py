@@ -76,6 +76,21 @@ def test_any_range_is_read_and_ranges_fit_together(logged: RunningBroker, open_a
         assert api.get(f"/v1/log?{query}").problem == "invalid"
 
 
+def test_history_that_was_let_go_of_is_told(
+    start_broker: Callable[..., RunningBroker], open_api: Open, tmp_path: Path
+) -> None:
+    broker = start_broker(memory=False, data=tmp_path, segment_bytes_max=20_000, retain_bytes=50_000)
+    api = open_api(broker)
+    for _ in range(30):
+        api.put("q", "x" * 9000)
+        assert api.post("/v1/queues/q/purge").json == {"purged": 1}
+    first = api.until("/v1/log/offsets", lambda found: found["first_offset"] > 0)["first_offset"]
+    refused = api.get("/v1/log?from=0")
+    assert (refused.status, refused.problem) == (410, "trimmed")
+    assert int(refused.json["hint"].rpartition("=")[2]) >= first  # more may have gone since
+    assert read(api)["offset"][0].as_py() >= first
+
+
 def test_offsets_are_found_by_time(logged: RunningBroker, open_api: Open) -> None:
     api = open_api(logged)
     api.put("q", *["x" * 3000] * 10)

@@ -103,17 +103,23 @@ def routes(inside: Inside) -> APIRouter:
                     }
                 },
             },
-            **problems(404, 429, 501, 503),
+            **problems(404, 410, 429, 501, 503),
         },
         summary="The log as an Arrow stream",
     )
     async def stream(
         request: Request,
-        start: Annotated[int, Query(alias="from", ge=0, le=OFFSET_MAX, description="The first offset.")] = 0,
+        wanted: Annotated[
+            int | None, Query(alias="from", ge=0, le=OFFSET_MAX, description="The first offset; or what there is.")
+        ] = None,
         to: Annotated[int | None, Query(ge=0, le=OFFSET_MAX, description="Up to this offset, and without it.")] = None,
     ) -> Response:
         log = kept_log()
-        durable = inside.statistics.log()["durable_offset"]
+        ends = inside.statistics.log()
+        first, durable = ends["first_offset"], ends["durable_offset"]
+        start = first if wanted is None else wanted
+        if start < first:
+            raise Problem(410, "trimmed", f"messages before offset {first} are gone", f"begin with from={first}")
         if start > durable:
             raise invalid("query.from", f"is {start}, and the log ends at {durable}")
         end = durable if to is None else min(to, durable)

@@ -19,6 +19,7 @@ WORDS = {
     403: "The Host is not one this broker answers to, or the Origin is another page.",
     404: "No such thing.",
     409: "It cannot be done in the present state.",
+    410: "It was there, and is let go of.",
     413: "A name or a body is over its limit.",
     415: "The content type is not one this resource takes.",
     422: "A parameter or a field is wrong.",

@@ -14,7 +14,10 @@ from pathlib import Path
 from penstock.core.census import Census
 from penstock.core.queue import NOBODY
 from penstock.http.texts import time_of
+from penstock.log.reader import LogReader
+from penstock.log.segments import segments_of
 from penstock.server.connection import Switchboard
+from penstock.server.storage import Storage
 from penstock.server.timings import Timings
 
 SAMPLE_SECONDS = 1.0
@@ -50,6 +53,9 @@ class Statistics:
         self._counted_at = 0.0
         self._census_at = 0.0
         self._asked_at = 0.0
+        self._reader: LogReader | None = None
+        self._first_segment = ""
+        self._first_offset = 0
         self._sampling: asyncio.Task[None] | None = None
         self._lag_timer: asyncio.TimerHandle | None = None
         self._lag_due = 0.0
@@ -142,12 +148,23 @@ class Statistics:
         storage = self.board.storage
         log = self.board.hub.broker.log
         return {
-            "first_offset": 0 if storage is not None else log.next_offset,
+            "first_offset": log.next_offset if storage is None else self.first_offset(storage),
             "next_offset": log.next_offset,
             "durable_offset": log.next_offset if storage is None else log.readable,
             "position": log.position,
             "behind_bytes": 0 if storage is None else storage.behind_bytes(),
         }
+
+    def first_offset(self, storage: Storage) -> int:
+        """Of the oldest segment that is still there. Looked up again when that one is gone."""
+        reader = self._reader
+        if reader is None:
+            reader = self._reader = LogReader(storage.directory)
+        if not self._first_segment or not (storage.directory / self._first_segment).exists():
+            segments = segments_of(reader.disk)
+            self._first_segment = segments[0] if segments else ""
+            self._first_offset = reader.first_offset(segments[0]) if segments else 0
+        return min(self._first_offset, self.board.hub.broker.log.next_offset)
 
     def _process(self) -> dict[str, float | int]:
         """Memory and time of this process, and what the loop and the disk took in the last second."""
