@@ -79,6 +79,9 @@ def test_a_batch_comes_as_arrow(broker: RunningBroker, api: Api) -> None:
         pa.table({"event": ["e"], "wrong": [1]}),
         pa.table({"event": pa.array([None], pa.string()), "body": [b"x"]}),
         pa.table({"event": [""], "body": [b"x"]}),
+        pa.table({"event": pa.array(["e"]).dictionary_encode(), "body": [b"x"]}),
+        pa.table({"event": ["e"], "body": pa.array(["x"], pa.string_view())}),
+        pa.table({"event": ["e"], "body": [1]}),
     ],
 )
 def test_a_batch_that_is_no_messages_is_refused_whole(api: Api, table: pa.Table) -> None:
@@ -94,6 +97,25 @@ def test_what_is_no_arrow_is_malformed(api: Api) -> None:
         broken = good[:place] + bytes([good[place] ^ 0xFF]) + good[place + 1 :]
         assert api.post("/v1/publish", broken, content_type=ARROW).status in (201, 400, 422), place
     assert api.get("/healthz").status == 200
+
+
+def test_what_was_sent_is_all_there_is(api: Api) -> None:
+    """A little that stands for very much is not taken: compressed buffers, more rows than anybody sends."""
+    table = pa.table({"event": ["e"] * 1000, "body": [b"x" * 1000] * 1000})
+    for codec in ("lz4", "zstd"):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
+            writer.write_table(table)
+        answer = api.post("/v1/publish", sink.getvalue().to_pybytes(), content_type=ARROW)
+        assert (answer.problem, "compressed" in answer.json["detail"]) == ("malformed", True)
+    many = pa.table({"event": pa.array(["e"] * 200_001)})
+    assert api.post("/v1/publish", stream_of(many), content_type=ARROW).problem == "too-large"
+    assert api.get("/v1/overview").json["counters"]["published"] == 0
+
+
+def test_large_types_are_taken(api: Api) -> None:
+    columns = {"queue": pa.array(["q"], pa.large_string()), "body": pa.array([b"x"], pa.large_binary())}
+    assert api.post("/v1/publish", stream_of(pa.table(columns)), content_type=ARROW).json["published"] == 1
 
 
 def test_a_full_queue_refuses_its_part_of_a_batch(start_broker, open_api: Open) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from penstock.errors import REFUSAL_CODES
+from penstock.http import bodies
 from penstock.http.problems import REFUSALS
 
 from ..server.conftest import RunningBroker
@@ -118,3 +119,22 @@ def test_garbage_is_answered_and_ends_the_connection(broker: RunningBroker, api:
         assert client.recv(1000).startswith(b"HTTP/1.1 400")
         assert client.recv(1000) == b""
     assert api.get("/healthz").status == 200
+
+
+def test_a_body_that_does_not_come_is_given_up(
+    broker: RunningBroker, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "IDLE_SECONDS", 0.05)
+    api.get("/healthz")
+    with socket.create_connection(("127.0.0.1", broker.ports["http"]), timeout=10) as client:
+        client.sendall(b"POST /v1/publish HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
+        assert client.recv(1000).startswith(b"HTTP/1.1 400")
+
+
+def test_bodies_that_are_being_read_are_bounded_together(
+    broker: RunningBroker, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "INTAKE_BYTES_MAX", 1000)
+    assert api.post("/v1/publish", {"event": "e", "body": "x" * 2000}).problem == "over-limit"
+    for _ in range(3):
+        assert api.post("/v1/publish", {"event": "e", "body": "x" * 800}).status == 201

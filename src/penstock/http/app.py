@@ -23,6 +23,7 @@ from penstock.http import (
     queues,
     stages,
 )
+from penstock.http.bodies import Intake
 from penstock.http.guard import Application, Guard, hosts_of
 from penstock.http.inside import Inside
 from penstock.http.problems import ProblemShape, catch_problems
@@ -59,6 +60,7 @@ def make_app(inside: Inside) -> Application:
         redoc_url=None,
         redirect_slashes=False,
     )
+    app.state.intake = Intake()
     catch_problems(app, inside.hub.report)
     for resource in RESOURCES:
         app.include_router(resource.routes(inside))

@@ -1,16 +1,27 @@
 """What a request carries: read up to a limit, parsed, checked."""
 
+import asyncio
 from typing import TypeVar
 
 import orjson
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 
-from penstock.http.problems import Problem, from_fields, malformed, too_large
+from penstock.http.problems import Problem, from_fields, malformed, over_limit, too_large
 
 JSON_SIZE_MAX = 1 << 20  # of a request that carries no message
+INTAKE_BYTES_MAX = 256 << 20  # of all bodies that are being read at one time
+IDLE_SECONDS = 30.0  # a body of which nothing comes for so long is given up
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class Intake:
+    """What has been read of bodies that are not whole yet."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
 
 
 async def read_body(request: Request, size_max: int, limit: str) -> bytes:
@@ -18,13 +29,27 @@ async def read_body(request: Request, size_max: int, limit: str) -> bytes:
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > size_max:
         raise too_large(f"body of {length} bytes: {limit} is {size_max}")
+    intake: Intake = request.app.state.intake
     pieces: list[bytes] = []
     size = 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > size_max:
-            raise too_large(f"body of more than {size_max} bytes: {limit} is {size_max}")
-        pieces.append(piece)
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(IDLE_SECONDS) as patience:
+            async for piece in request.stream():
+                patience.reschedule(loop.time() + IDLE_SECONDS)
+                size += len(piece)
+                intake.bytes += len(piece)
+                if size > size_max:
+                    raise too_large(f"body of more than {size_max} bytes: {limit} is {size_max}")
+                if intake.bytes > INTAKE_BYTES_MAX:
+                    raise over_limit(f"{intake.bytes} bytes of requests are being read", "try again in a second")
+                pieces.append(piece)
+    except TimeoutError:
+        raise malformed(f"nothing more of the body came for {IDLE_SECONDS:.0f} seconds") from None
+    except ClientDisconnect:
+        raise malformed("the body ended early") from None
+    finally:
+        intake.bytes -= size
     return b"".join(pieces)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import binascii
+import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from penstock.core.broker import Broker
 from penstock.errors import Refused
 from penstock.http.bodies import media_type_of, parsed, read_body, wrong_media_type
 from penstock.http.inside import Inside
-from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow
+from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow, too_large
 from penstock.http.replies import ARROW, JSON, Documented, answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
 from penstock.message import TO_QUEUE, Message, Terms
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PROTOCOL = "http"
+BATCH_MESSAGES_MAX = 200_000
 SLICE = 500  # messages of a batch before others get their turn
 
 EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace": "1"}}
@@ -166,26 +168,72 @@ def batches_of(data: bytes) -> "list[pa.RecordBatch]":
         import pyarrow as pa
     except ImportError as error:
         raise needs_arrow() from error
-    wanted = {
-        "event": pa.string(),
-        "queue": pa.string(),
-        "id": pa.string(),
-        "body": pa.binary(),
-        "headers": pa.map_(pa.string(), pa.string()),
-    }
+    headers = pa.map_(pa.string(), pa.string())
+    wanted = {"event": pa.string(), "queue": pa.string(), "id": pa.string(), "body": pa.binary(), "headers": headers}
     try:
-        table = pa.ipc.open_stream(pa.py_buffer(data)).read_all()
-        names = table.schema.names
-        for name in names:
+        for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(data)):
+            if is_compressed(message.metadata.to_pybytes()):
+                raise malformed("compressed Arrow buffers are not taken", "write the stream without compression")
+        reader = pa.ipc.open_stream(pa.py_buffer(data))
+        names = reader.schema.names
+        for name, field in zip(names, reader.schema, strict=True):
             if name not in wanted or names.count(name) > 1:
                 raise invalid(f"body.{name}", f"is not one of the columns {', '.join(wanted)}, each at most once")
+            if not is_plain(field.type, wanted[name]):
+                raise invalid(f"body.{name}", f"is {field.type}: give {wanted[name]}")
         if "event" not in names and "queue" not in names:
             raise invalid("body", "needs a column event or a column queue")
-        table = table.cast(pa.schema([pa.field(name, wanted[name]) for name in names]))
+        table = reader.read_all()
+        if table.num_rows > BATCH_MESSAGES_MAX:
+            raise too_large(f"{table.num_rows} messages: at most {BATCH_MESSAGES_MAX} in one request")
         table.validate(full=True)  # bytes from outside: offsets may point anywhere
-        return list(table.to_batches())
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        return list(table.cast(pa.schema([pa.field(name, wanted[name]) for name in names])).to_batches())
+    except (pa.ArrowException, OSError, ValueError, TypeError, struct.error) as error:
         raise malformed(f"the body is not an Arrow stream of messages: {error}") from error
+
+
+def is_plain(given: "pa.DataType", wanted: "pa.DataType") -> bool:
+    """Whether a column is taken for that type. One that only refers to its values may stand for more than was sent."""
+    import pyarrow as pa
+
+    if pa.types.is_map(wanted):
+        return bool(pa.types.is_map(given)) and all(
+            is_plain(kind, pa.string()) for kind in (given.key_type, given.item_type)
+        )
+    kinds = [pa.string(), pa.large_string()]
+    if wanted == pa.binary():
+        kinds += [pa.binary(), pa.large_binary()]
+    return given in kinds
+
+
+def is_compressed(metadata: bytes) -> bool:
+    """Whether the buffers of an Arrow message are compressed, so that nobody knows how much they are.
+
+    The metadata is a flatbuffer: a table has, at an offset before it, a list of where its fields are. Of `Message` the
+    fields 1 and 2 are the kind of its header and the header; of `RecordBatch`, which is kind 3, field 3 is the
+    compression; of `DictionaryBatch`, kind 2, field 1 is a record batch.
+    """
+
+    def field(table: int, index: int) -> int:
+        """Where a field of a table is; 0 when it is left out."""
+        fields = table - struct.unpack_from("<i", metadata, table)[0]
+        if 4 + 2 * index >= struct.unpack_from("<H", metadata, fields)[0]:
+            return 0
+        offset: int = struct.unpack_from("<H", metadata, fields + 4 + 2 * index)[0]
+        return table + offset if offset else 0
+
+    def follow(place: int) -> int:
+        return place + int(struct.unpack_from("<I", metadata, place)[0])
+
+    message = follow(0)
+    kind_at, header_at = field(message, 1), field(message, 2)
+    if not kind_at or not header_at:
+        return False
+    kind, header = metadata[kind_at], follow(header_at)
+    if kind == 2:
+        batch_at = field(header, 1)
+        return bool(batch_at) and bool(field(follow(batch_at), 3))
+    return kind == 3 and bool(field(header, 3))
 
 
 def _message_from_row(row: dict[str, Any], place: int, inside: Inside) -> Message:
