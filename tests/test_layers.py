@@ -17,7 +17,12 @@ ALLOWED = {
     "core": {"message", "errors", "clock", "log.port", "log.block", "log.span", "log.snapshot"},
     "wire": {"message", "errors", "clock", "core", "log.port"},
     "config": {"errors"},
-    "server": {"message", "errors", "clock", "core", "log", "wire", "config"},
+    # The node puts everything together, HTTP with it; HTTP knows the node's parts, and not the node.
+    "server": {"message", "errors", "clock", "core", "log", "wire", "config", "http.door"},
+    "http": {
+        *("message", "errors", "clock", "core", "log", "wire", "config"),
+        *("server.connection", "server.storage", "server.timings"),
+    },
     "cli": {"message", "errors", "config", "core", "log", "server"},
     "client": set[str](),  # clients work against any server of their protocol, so they know none
     "adapters": {"client"},

@@ -204,6 +204,9 @@ class Config(BaseSettings):
     rq: Port = Field(default=13700, description="Port for RQ.")
     any: Port = Field(default=7700, description="Port that tells the protocol from the first bytes.")
     http: Port = Field(default=7780, description="Port for HTTP: health, metrics, API and console.")
+    http_hosts: str = Field(
+        default="", description="Names under which HTTP answers besides addresses and localhost, separated by commas."
+    )
 
     connections_max: Count = Field(default=10_000, description="Connections open at once.")
     line_size_max: Size = Field(default=48 << 20, description="Bytes of one line or frame.")

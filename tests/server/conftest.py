@@ -107,6 +107,9 @@ class RunningBroker:
         self._thread.start()
         assert self._ready.wait(10)
 
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
+
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)

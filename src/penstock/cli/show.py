@@ -130,6 +130,8 @@ def _plain(value: bytes) -> str:
 
 
 def _change_to_json(change: Change) -> dict[str, object]:
+    if change.kind == Change.COMMITTED:
+        return {"change": change.kind, "writer": text(change.queue), "batch": change.number}
     shown: dict[str, object] = {"change": change.kind, "queue": text(change.queue)}
     if change.kind == Change.SETTLED:
         shown |= {"offset": change.offset, "how": SETTLEMENT_NAMES[change.number]}
@@ -139,4 +141,6 @@ def _change_to_json(change: Change) -> dict[str, object]:
         shown |= {"events": [text(n) for n in change.names], "patterns": [text(p) for p in change.patterns]}
     elif change.kind == Change.EXPIRES:
         shown |= {"after_us": change.number}
+    elif change.kind == Change.PAUSED:
+        shown |= {"paused": change.number != 0}
     return shown

@@ -175,11 +175,99 @@ class Backlog:
             assumed += taken
         self.cold -= assumed
         if not self.spans:
-            self.is_long = False
-            self.head.extend(self.tail)
-            self.tail.clear()
-            self._tail_bytes = 0
+            self._end_of_spans()
         return assumed, paged
+
+    def take_first(self, bound: int, limit: int, taken: list[Message], unread: list[int]) -> int:
+        """Take the first ones, as far as they are from before an offset, without reading what is not in memory.
+
+        Messages go to `taken`, offsets of those that are not in memory to `unread`; returns what those were taken to
+        cost.
+        """
+        assumed = 0
+        while len(taken) + len(unread) < limit:
+            if self.head:
+                if message_of(self.head[0]).offset >= bound:
+                    break
+                taken.append(message_of(self.head.popleft()))
+            elif self.spans:
+                span = self.spans[0]
+                index = span.start
+                while index < span.count and span.is_dead(index):
+                    index += 1
+                if index == span.count:
+                    self.spans.popleft()
+                    self.cold -= span.size
+                    assumed += span.size
+                    continue
+                offset = span.offset(index)
+                if offset >= bound:
+                    break
+                before = span.size
+                span.kill(index)
+                self.cold -= before - span.size
+                assumed += before - span.size
+                pinned = self.pinned.pop(offset, None)
+                if pinned is not None:
+                    taken.append(pinned)
+                else:
+                    unread.append(offset)
+            elif self.tail:
+                self._end_of_spans()
+            else:
+                break
+        if not self.spans:
+            self._end_of_spans()
+        return assumed
+
+    def take_out(self, offsets: set[int], found: list[Item]) -> tuple[int, int]:
+        """Take those with these offsets, wherever they stand; what was read for it was taken to cost, and does."""
+        self.head = _without(self.head, offsets, found)
+        for item in found:
+            offsets.discard(message_of(item).offset)
+        assumed = 0
+        paged = 0
+        for span in self.spans:
+            if not offsets:
+                break
+            for index in _places_in(span, offsets):
+                if span.is_dead(index):
+                    continue
+                offset = span.offset(index)
+                message = self.pinned.get(offset)
+                if message is None:
+                    message = self.log.fetch(offset)
+                    if message is None:
+                        continue  # it stays, and is set aside when its turn comes
+                    paged += cost_of(message)
+                else:
+                    del self.pinned[offset]
+                if span.places:
+                    found.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
+                else:
+                    found.append(message)
+                before = span.size
+                span.kill(index)
+                assumed += before - span.size
+                offsets.discard(offset)
+        self.cold -= assumed
+        if offsets and self.tail:
+            before_tail = len(found)
+            self.tail = _without(self.tail, offsets, found)
+            for item in found[before_tail:]:
+                self._tail_bytes -= cost_of(message_of(item))
+        if self.spans:
+            self.spans = deque([span for span in self.spans if span.live])
+            if not self.spans:
+                self._end_of_spans()
+        return assumed, paged
+
+    def _end_of_spans(self) -> None:
+        """There is no more to page in: what came last follows."""
+        self.is_long = False
+        self.head.extend(self.tail)
+        self.tail.clear()
+        self._tail_bytes = 0
 
     def _load(self, span: Span, index: int) -> int:
         """Append one message to the head; how many bytes it takes that were not taken before."""
@@ -242,6 +330,43 @@ class Backlog:
     def in_memory(self) -> list[Message]:
         """Every message that is held here, in no order."""
         return [message_of(item) for item in [*self.head, *self.tail]] + list(self.pinned.values())
+
+    def look(self, after: Place | None, limit: int) -> list[tuple[Place, Message | None]]:
+        """The next ones behind a place, to look at; without those messages that are not in memory."""
+        found: list[tuple[Place, Message | None]] = []
+        for item in self.head:
+            if len(found) >= limit:
+                return found
+            place = _place(item)
+            if after is None or place > after:
+                found.append((place, message_of(item)))
+        for span in self.spans:
+            if after is not None and not span.places and span.last() < after[0]:
+                continue
+            for index in range(span.start, span.count):
+                if len(found) >= limit:
+                    return found
+                if not span.is_dead(index):
+                    place = (span.bound(index), span.serial(index), span.offset(index), span.retry(index))
+                    if after is None or place > after:
+                        found.append((place, self.pinned.get(span.offset(index))))
+        for item in self.tail:
+            if len(found) >= limit:
+                return found
+            place = _place(item)
+            if after is None or place > after:
+                found.append((place, message_of(item)))
+        return found
+
+    def first_offset(self) -> int:
+        """Of the next to go; -1 when there is none."""
+        if self.head:
+            return message_of(self.head[0]).offset
+        for span in self.spans:
+            for index in range(span.start, span.count):
+                if not span.is_dead(index):
+                    return span.offset(index)
+        return message_of(self.tail[0]).offset if self.tail else -1
 
     def places(self) -> list[Place]:
         """All there is, in order."""
@@ -317,6 +442,30 @@ def _place(item: Item) -> Place:
     if isinstance(item, Redelivery):
         return item.bound, item.serial, item.message.offset, item.retry
     return item.offset, 0, item.offset, 0
+
+
+def _places_in(span: Span, offsets: set[int]) -> list[int]:
+    """Where in a span these offsets may stand."""
+    if span.places:
+        return [index for index in range(span.start, span.count) if span.offset(index) in offsets]
+    found: list[int] = []
+    first = span.offset(span.start) if span.start < span.count else span.last() + 1
+    for offset in sorted(offsets):
+        if first <= offset <= span.last():
+            index = span.index_of(offset)
+            if index < span.count and span.offset(index) == offset:
+                found.append(index)
+    return found
+
+
+def _without(items: deque[Item], offsets: set[int], found: list[Item]) -> deque[Item]:
+    kept: deque[Item] = deque()
+    for item in items:
+        if message_of(item).offset in offsets:
+            found.append(item)
+        else:
+            kept.append(item)
+    return kept
 
 
 def _without_revoked(items: deque[Item], revoked: list[Message]) -> deque[Item]:

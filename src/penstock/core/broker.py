@@ -7,7 +7,7 @@ times give the same state, and the log it wrote gives that state again (`core.re
 from typing import Final
 
 from penstock.core.backlog import Item, message_of
-from penstock.core.deadletters import dead_letter, origin_of, revived
+from penstock.core.deadletters import dead_letter, origin_of, revived, sent_on
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.dedup import Dedup
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
@@ -19,12 +19,14 @@ from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, DeadLetters, Usage
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.port import Change, Log
-from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms
+from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms, queue_of
 
 # A reply to a request may be sent to this event or queue, followed by the request's message id, by anyone who was
 # given it.
 REPLY_PREFIX: Final = b"reply/"
 
+# Writers whose last batch is remembered; the one that has not written for longest is forgotten first.
+WRITERS_MAX: Final = 10_000
 
 # How long consumers have at least to come back after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
@@ -41,6 +43,36 @@ class QueueExpiry(Timer):
     def fire(self, now: int) -> None:
         if self.queue.consumer_count() == 0:
             self.broker.delete(self.queue.name)
+
+
+class Counts:
+    """What queues have counted."""
+
+    def __init__(self) -> None:
+        self.queued = 0
+        self.delivered = 0
+        self.retried = 0
+        self.dropped = 0
+        self.expired = 0
+        self.dead_lettered = 0
+
+    def add(self, queue: Queue) -> None:
+        self.queued += queue.queued
+        self.delivered += queue.delivered
+        self.retried += queue.retried
+        self.dropped += queue.dropped
+        self.expired += queue.expired
+        self.dead_lettered += queue.dead_lettered
+
+    def copy(self) -> "Counts":
+        other = Counts()
+        other.queued = self.queued
+        other.delivered = self.delivered
+        other.retried = self.retried
+        other.dropped = self.dropped
+        other.expired = self.expired
+        other.dead_lettered = self.dead_lettered
+        return other
 
 
 class DeadLetterQueues(DeadLetters):
@@ -83,8 +115,8 @@ class Broker:
         self.refused = 0  # publishes a full queue or a full disk did not take
         self.shut_because = ""  # why no message is taken in at present
         self._body_size_max = limits.body_size_max  # -1 while none is: whoever checks the one has checked the other
-        self._queued_before = 0  # by queues that are gone
-        self._delivered_before = 0
+        self.gone = Counts()  # of queues that are gone
+        self.committed: dict[bytes, int] = {}  # by writer, the number of its last batch; the last to write is last
         self._dedups = False  # by policy: any publish may have to be looked at
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
@@ -259,6 +291,50 @@ class Broker:
         self.shut_because = ""
         self._body_size_max = self.limits.body_size_max
 
+    def commit(self, writer: bytes, batch: int, messages: list[Message]) -> bool:
+        """Publish all of the messages at once, as a writer's batch; False when the batch was committed before.
+
+        A batch with a number that is not above the writer's last one was. All of it is in the log or nothing, whenever
+        the process ends. Raises Refused when a queue is full; one that is not takes all there is, whatever its limits.
+        """
+        if batch <= self.committed.get(writer, -1):
+            return False
+        routes: list[list[Queue]] = []
+        for message in messages:
+            if len(message.body) > self._body_size_max:
+                raise self._not_taken(message)
+            if message.route == TO_QUEUE:
+                queues = [self.declare(queue_of(message))]
+            else:
+                queues = self.routing.route(message) or []
+            for queue in queues:
+                if queue.full and not queue.make_room():
+                    raise self._full(queue)
+            routes.append(queues)
+        log = self.log
+        log.begin_whole()
+        log.changed(Change(Change.COMMITTED, writer, number=batch))
+        self.remember_commit(writer, batch)
+        for index, message in enumerate(messages):
+            self.published += 1
+            log.append(message)
+            if not routes[index]:
+                self.unrouted += 1
+            for queue in routes[index]:
+                if message.terms is None:
+                    queue.offer(message)
+                else:
+                    queue.admit(message)
+        log.end_whole()
+        return True
+
+    def remember_commit(self, writer: bytes, batch: int) -> None:
+        committed = self.committed
+        committed.pop(writer, None)
+        committed[writer] = batch
+        if len(committed) > WRITERS_MAX:
+            del committed[next(iter(committed))]
+
     # -- queues -----------------------------------------------------------------------------------------------------
 
     def declare(self, name: bytes) -> Queue:
@@ -313,6 +389,18 @@ class Broker:
             queue.expires_after = after
             self.log.changed(Change(Change.EXPIRES, name, number=after))
 
+    def pause(self, name: bytes, paused: bool) -> None:
+        """Let the queue take messages in and give none out, or let it give out again; also after a restart."""
+        queue = self._existing(name)
+        if queue.paused != paused:
+            self.log.changed(Change(Change.PAUSED, name, number=1 if paused else 0))
+            queue.pause(paused)
+            queue.pump()
+
+    def purge(self, name: bytes, bound: int, limit: int) -> int:
+        """Drop up to `limit` ready messages from before an offset, the first ones first; how many."""
+        return self._existing(name).purge(bound, limit)
+
     def delete(self, name: bytes) -> bool:
         """Delete the queue with its bindings, messages and consumers; False when it was not there."""
         queue = self.queues.pop(name, None)
@@ -321,8 +409,7 @@ class Broker:
         self.log.changed(Change(Change.DELETED, name))
         self.routing.unbind(queue)
         self._stop_expiry(name)
-        self._queued_before += queue.queued
-        self._delivered_before += queue.delivered
+        self.gone.add(queue)
         queue.clear()
         return True
 
@@ -395,7 +482,7 @@ class Broker:
     def get(self, name: bytes) -> Message | None:
         """Take the first ready message for good, unless others wait in line, or one has the queue to itself."""
         queue = self.declare(name)
-        if queue.waiting or queue.is_reserved():
+        if queue.waiting or queue.paused or queue.is_reserved():
             return None
         return queue.take()
 
@@ -492,6 +579,55 @@ class Broker:
         target.offer(sent)
         return True
 
+    def move(self, name: bytes, offsets: set[int], to: bytes, now: int) -> int:
+        """Move the ready messages with these offsets to another queue, with their headers; how many were moved.
+
+        It ends early where that queue is full. What is not ready any more stays where it is.
+        """
+        self.set_time(now)
+        queue = self._existing(name)
+        target = self._target_of(to)
+        moved = 0
+        kept: list[Item] = []
+        for item in queue.take_out(offsets):
+            message = message_of(item)
+            if message.revoked or kept or (target.full and not target.make_room()):
+                kept.append(item)
+                continue
+            self._put_copy(message, target, now)
+            queue.moved(item)
+            moved += 1
+        queue.put_back(kept)
+        queue.pump()
+        if kept and not moved:
+            raise self._full(target)
+        return moved
+
+    def copy(self, messages: list[Message], to: bytes, now: int) -> int:
+        """Put copies of the messages into a queue; how many. It ends early where the queue is full."""
+        self.set_time(now)
+        target = self._target_of(to)
+        copied = 0
+        for message in messages:
+            if target.full and not target.make_room():
+                if not copied:
+                    raise self._full(target)
+                break
+            self._put_copy(message, target, now)
+            copied += 1
+        return copied
+
+    def _target_of(self, name: bytes) -> Queue:
+        if self.shut_because:
+            raise Refused(DISK_FULL, self.shut_because)
+        return self.declare(name)
+
+    def _put_copy(self, message: Message, target: Queue, now: int) -> None:
+        headers = message.headers
+        sent = sent_on(message, {} if headers is None else headers, target.name, now)
+        self.log.append(sent)
+        target.offer(sent)
+
     def redrive_targets(self, name: bytes, limit: int, to: bytes) -> dict[bytes, int]:
         """What `redrive` would do: how many messages would go to which queue. What would stay is not counted."""
         counts: dict[bytes, int] = {}
@@ -525,11 +661,11 @@ class Broker:
 
     def queued(self) -> int:
         """Copies of messages that ever went into a queue."""
-        return self._queued_before + sum([queue.queued for queue in self.queues.values()])
+        return self.gone.queued + sum([queue.queued for queue in self.queues.values()])
 
     def delivered(self) -> int:
         """Deliveries that ever went out, redeliveries included."""
-        return self._delivered_before + sum([queue.delivered for queue in self.queues.values()])
+        return self.gone.delivered + sum([queue.delivered for queue in self.queues.values()])
 
     def owed_ranges(self) -> list[tuple[int, int]]:
         """Offsets that queues owe, as (smallest, largest) of stretches; there may be others in between."""

@@ -17,6 +17,7 @@ def capture(broker: Broker, now: int) -> Snapshot:
     """All that outlives the broker, as it is at this position of its log."""
     log = broker.log
     snapshot = Snapshot(log.position, log.next_offset, now, [_image(queue) for queue in broker.queues.values()])
+    snapshot.committed = dict(broker.committed)
     snapshot.dedup = broker.dedup.contents()
     return snapshot
 
@@ -54,6 +55,7 @@ def _image(queue: Queue) -> QueueImage:
         placed.getvalue(),
         delayed.getvalue(),
         queue.expiring,
+        queue.paused,
     )
 
 

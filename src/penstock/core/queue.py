@@ -41,6 +41,7 @@ from penstock.log.span import Span
 from penstock.message import ACCEPT, DEAD, DROP, DUE, EXPIRE, MOVE, REJECT, RETURN, Message, is_delayed
 
 NEVER: Final = -1
+NOBODY: Final = -1  # no message, so none is the oldest
 NEAR: Final = 1000  # offsets this close to each other are spoken of as one stretch
 BY_POLICY: Final = -1  # when a rejected message is tried again: as the policy of its queue has it
 AT_ONCE: Final = 10_000  # messages that come due, or whose time is over, in one go; the rest in the next turn
@@ -55,6 +56,7 @@ WHY: Final = {
     FULL: "the queue is full",
     REJECTED: "its consumer gave it up",
 }
+WHY_PURGED: Final = "the queue was purged"
 
 
 class DueTimer(Timer):
@@ -94,6 +96,7 @@ class Queue:
         self.unacked = 0
         self.bytes = 0  # of what is ready or out, in memory or not, overhead included
         self.unacked_bytes = 0  # of what is out
+        self.paused = False  # takes messages in, and gives none out
         self.full = False
         self.filling = False  # has passed the mark at which an alarm is given
         self.acted = False  # its policy has been acted by since then
@@ -108,11 +111,14 @@ class Queue:
         self.parked: list[Subscription] = []  # behind an exclusive one, in order of arrival
         self.queued = 0  # messages that ever came in
         self.delivered = 0  # deliveries that ever went out
+        self.retried = 0  # deliveries that came back
         self.dropped = 0  # given up, for other reasons than time, and gone
         self.expired = 0  # given up because their time was over, dead letters or not
         self.dead_lettered = 0
         # What the log could not give back: (bound, serial, offset, retry). Still owed, in case it can after a repair.
         self.unreadable: list[Place] = []
+        self._first_offset = -1  # of a first message that is not in memory ...
+        self._first_at = 0  # ... when it was published, by the last look at it
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
         self._due_timer: DueTimer | None = None
@@ -141,6 +147,35 @@ class Queue:
     def size(self) -> int:
         """Their bytes, in memory or not, overhead included."""
         return self.bytes + self.delayed.bytes
+
+    def oldest_at(self) -> int:
+        """When the oldest message was published of the first ready one and those out; NOBODY when there is none.
+
+        One that is not in memory counts when `find_oldest` has looked at it.
+        """
+        oldest = NOBODY
+        head = self.backlog.head
+        if head:
+            oldest = message_of(head[0]).published_at
+        elif self.ready and self._first_offset == self.backlog.first_offset():
+            oldest = self._first_at
+        for subscription in self.subscriptions:
+            held = subscription.oldest
+            if held is not None and (oldest == NOBODY or held.message.published_at < oldest):
+                oldest = held.message.published_at
+        return oldest
+
+    def knows_oldest(self) -> bool:
+        """Whether `oldest_at` needs no look at a message that is not in memory."""
+        return not self.ready or bool(self.backlog.head) or self._first_offset == self.backlog.first_offset()
+
+    def find_oldest(self) -> None:
+        """Look at the first message, in memory or not, and remember when it was published."""
+        offset = self.backlog.first_offset()
+        message = self.backlog.message(offset) if offset >= 0 else None
+        if message is not None:
+            self._first_offset = offset
+            self._first_at = message.published_at
 
     def obey(self, policy: Policy) -> None:
         """Let this hold from now on."""
@@ -404,13 +439,19 @@ class Queue:
 
     def reconsider(self, subscription: Subscription) -> None:
         """Put the subscription into the line, or take it out, by its present state."""
-        able = subscription.active and not subscription.suspended
+        able = subscription.active and not subscription.suspended and not self.paused
         if able and subscription.manual:
             able = subscription.in_flight < subscription.credit
         if able and not subscription.waiting:
             self._join_line(subscription)
         elif not able:
             self._leave_line(subscription)
+
+    def pause(self, paused: bool) -> None:
+        """Let nobody stand in line, or everybody who may."""
+        self.paused = paused
+        for subscription in self.subscriptions:
+            self.reconsider(subscription)
 
     # -- consumers come and go --------------------------------------------------------------------------------------
 
@@ -480,6 +521,7 @@ class Queue:
     def _send_back(self, message: Message, retry: int, due_at: int) -> None:
         log = self.log
         log.settled(self.ledger, message.offset, REJECT, due_at)
+        self.retried += 1
         if due_at:
             self._put_off(message, retry, due_at)
         else:
@@ -507,6 +549,7 @@ class Queue:
                 if self._is_worn_out(message, retry) and self._give_up(message, retry, DELIVERIES):
                     continue
                 self.log.settled(self.ledger, message.offset, RETURN)
+                self.retried += 1
             returned.append(Redelivery(message, retry, delivery.bound, delivery.serial))
             self.ready += 1
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
@@ -716,6 +759,32 @@ class Queue:
             if message is not None:
                 found.append(message)
         return found
+
+    def take_out(self, offsets: set[int]) -> list[Item]:
+        """Take ready messages out in order to put them elsewhere: `moved` or `put_back` must follow for each."""
+        found: list[Item] = []
+        assumed, paged = self.backlog.take_out(offsets, found)
+        self.bytes += paged - assumed
+        self.usage.bytes += paged
+        self.ready -= len(found)
+        return found
+
+    def purge(self, bound: int, limit: int) -> int:
+        """Drop up to `limit` of the first ready messages, as far as they are from before an offset; how many."""
+        taken: list[Message] = []
+        unread: list[int] = []
+        assumed = self.backlog.take_first(bound, limit, taken, unread)
+        count = len(taken) + len(unread)
+        self.ready -= count
+        self.dropped += count
+        self.bytes -= assumed
+        for message in taken:
+            self._shrink(cost_of(message))
+            self._end(message, DROP, WHY_PURGED)
+        for offset in unread:
+            self.log.settled(self.ledger, offset, DROP)
+        self._check_full()
+        return count
 
     # -- the end ----------------------------------------------------------------------------------------------------
 

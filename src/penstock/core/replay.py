@@ -176,8 +176,10 @@ class Replay:
         for image in snapshot.queues:
             queue = self._declare(image.name)
             queue.expires_after = image.expires_after
+            queue.paused = image.paused
             routing.bind(queue, image.events, image.patterns)
             self._owed[image.name].restore(image)
+        self.broker.committed = dict(snapshot.committed)
         self.broker.dedup.restore(snapshot.dedup)
 
     def apply(self, entry: Message | Change) -> None:
@@ -186,6 +188,8 @@ class Replay:
             self._next_offset = entry.offset + 1
             self._messages[entry.offset] = entry
             self._route(entry, len(entry.body) + MESSAGE_OVERHEAD)
+        elif entry.kind == Change.COMMITTED:
+            self.broker.remember_commit(entry.queue, entry.number)
         elif entry.kind == Change.SETTLED:
             self._settle(entry.queue, entry.offset, entry.number, self._next_offset - 1, entry.due_at)
         else:
@@ -352,6 +356,8 @@ class Replay:
             broker.routing.bind(broker.queues[change.queue], change.names, change.patterns)
         elif change.kind == Change.EXPIRES:
             broker.queues[change.queue].expires_after = change.number
+        elif change.kind == Change.PAUSED:
+            broker.queues[change.queue].paused = change.number != 0
         elif change.kind == Change.DELETED:
             broker.routing.unbind(broker.queues.pop(change.queue))
             del self._owed[change.queue]

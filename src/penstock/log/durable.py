@@ -37,6 +37,7 @@ class DurableLog(Log):
         self.closed: list[Pending] = []  # blocks nobody has taken yet
         self._writer = BlockWriter()
         self._open_runs: list[Ledger] = []
+        self._is_whole = False  # the block is not closed, however large it becomes
         self._behind_changes = False  # messages or settlements are in the block: a change must begin a new one
         self._now = 0
         self.pager: Pager | None = None
@@ -58,7 +59,7 @@ class DurableLog(Log):
         self._behind_changes = True
         writer = self._writer
         writer.add_message(message)
-        if writer.size() > BLOCK_BYTES_MAX:
+        if writer.size() > BLOCK_BYTES_MAX and not self._is_whole:
             self.close_block(self._now)
 
     def fetch(self, offset: int) -> Message | None:
@@ -93,8 +94,20 @@ class DurableLog(Log):
             bound = self.next_offset - 1 if how in (REJECT, DUE) else 0
             self._writer.add_run(ledger.queue, how, offset, 1, bound, due_at)
 
+    def begin_whole(self) -> None:
+        """A block is kept whole or not at all: begin one, and close it with `end_whole` only."""
+        self.close_block(self._now)
+        self._is_whole = True
+
+    def end_whole(self) -> None:
+        self._is_whole = False
+        self.close_block(self._now)
+
     def changed(self, change: Change) -> None:
-        if self._behind_changes:
+        if self._behind_changes and self._is_whole:
+            # A queue that comes to be has no part in what came before it in the block, so it may stand first in it.
+            assert change.kind == Change.DECLARED
+        elif self._behind_changes:
             self.close_block(self._now)
         self.position += 1
         self._writer.changes.append(change)

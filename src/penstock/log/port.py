@@ -15,7 +15,9 @@ class Change:
     DECLARED: Final = "declared"  # a queue came to be
     BOUND: Final = "bound"  # its bindings were replaced: `names` are events, `patterns` JSON texts
     EXPIRES: Final = "expires"  # it goes away this long after its last consumer: `number` microseconds, -1 = never
+    PAUSED: Final = "paused"  # it gives nothing out: `number` 1; or does again: 0
     DELETED: Final = "deleted"
+    COMMITTED: Final = "committed"  # a writer's batch: `queue` is the writer, `number` the batch; of no queue
     SETTLED: Final = "settled"  # a message of the queue: `offset`, `number` is how (message.ACCEPT ...)
 
     def __init__(
@@ -77,3 +79,9 @@ class Log:
     def changed(self, change: Change) -> None:
         """Take a change of topology."""
         raise NotImplementedError
+
+    def begin_whole(self) -> None:
+        """What comes until `end_whole` is kept whole or not at all, whenever the process ends."""
+
+    def end_whole(self) -> None:
+        """The end of that."""

@@ -51,6 +51,7 @@ class QueueImage:
         placed: bytes,
         delayed: bytes = b"",
         expiring: bool = False,
+        paused: bool = False,
     ) -> None:
         self.name = name
         self.events = events
@@ -60,6 +61,7 @@ class QueueImage:
         self.placed = placed
         self.delayed = delayed
         self.expiring = expiring  # it owes messages that may not wait for ever
+        self.paused = paused
 
 
 class Snapshot:
@@ -68,6 +70,7 @@ class Snapshot:
         self.next_offset = next_offset
         self.taken_at = taken_at
         self.queues = queues
+        self.committed: dict[bytes, int] = {}  # by writer, the number of its last batch, in order
         self.dedup: dict[bytes, int] = {}  # ids that are remembered, and until when, in order
         self.segments: list[str] = []  # that there were, without the one to begin
 
@@ -95,6 +98,7 @@ def encode(snapshot: Snapshot) -> bytes:
                 "placed": len(image.placed),
                 "delayed": len(image.delayed),
                 "expiring": image.expiring,
+                "paused": image.paused,
             }
         )
     text = orjson.dumps(
@@ -104,6 +108,7 @@ def encode(snapshot: Snapshot) -> bytes:
             "taken_at": snapshot.taken_at,
             "segments": snapshot.segments,
             "queues": queues,
+            "committed": [[_text(writer), batch] for writer, batch in snapshot.committed.items()],
             "dedup": [[_text(id), until] for id, until in snapshot.dedup.items()],
         }
     )
@@ -143,10 +148,12 @@ def decode(data: bytes) -> Snapshot:
                 placed,
                 delayed,
                 item["expiring"],
+                item["paused"],
             )
         )
     snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
     snapshot.segments = [str(segment) for segment in text["segments"]]
+    snapshot.committed = {_bytes(writer): batch for writer, batch in text["committed"]}
     snapshot.dedup = {_bytes(id): until for id, until in text["dedup"]}
     return snapshot
 

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from penstock.log.block import marked
 from penstock.log.disk import Disk
 from penstock.log.durable import Pending
+from penstock.server.timings import Timings
 
 # Blocks that wait for the disk, in bytes: above it publishers wait as well.
 BEHIND_MAX = 64 << 20
@@ -61,7 +62,7 @@ class Flusher:
         self.on_full = on_full  # with the reason, and with "" once there is room again
         self.on_failure = on_failure  # is not expected to come back
         self.behind = 0  # bytes submitted and not written yet
-        self.syncs = 0
+        self.syncs = Timings()
         self.full = False
         self._pending: list[Pending] = []
         self._work = threading.Condition()
@@ -192,10 +193,11 @@ class Flusher:
 
     def _sync(self) -> None:
         if not self._synced:
+            begun = time.monotonic()
             self.disk.sync(self._file)
             self._synced = True
             self._synced_at = time.monotonic()
-            self.syncs += 1
+            self.syncs.add(self._synced_at - begun)
 
     def _close(self) -> None:
         """The file is on the disk before it is let go, also where nothing else is synced: only the last may be torn."""

@@ -17,6 +17,7 @@ from penstock.config import AMOUNT_MAX, Config, PolicyTable
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.policy import Rule
+from penstock.http.door import HttpDoor
 from penstock.log.memory import MemoryLog
 from penstock.server.connection import Switchboard
 from penstock.server.listener import Listener
@@ -59,6 +60,7 @@ class Node:
         dialects = [make(self.hub) for make in DIALECTS]
         self.dialects = {dialect.name: dialect for dialect in [*dialects, AnyDoor(self.hub, dialects)]}
         self.listeners: list[Listener] = []
+        self.http: HttpDoor | None = None
 
     async def start(self) -> dict[str, int]:
         """Open every door; returns the ports by protocol once all of them accept."""
@@ -68,18 +70,25 @@ class Node:
             board = self.switchboard
             self.storage.start(board.loop, self.hub, board.plan_flush)
             board.storage = self.storage
-        for name, port in config.ports().items():
-            dialect = self.dialects.get(name)
-            if port is not None and dialect is not None:
-                listener = Listener(self.switchboard, dialect, config.host, port)
-                try:
+        try:
+            for name, port in config.ports().items():
+                dialect = self.dialects.get(name)
+                if port is not None and dialect is not None:
+                    listener = Listener(self.switchboard, dialect, config.host, port)
                     await listener.start()
-                except BaseException:
-                    self._stop_listeners()
-                    raise
-                self.listeners.append(listener)
+                    self.listeners.append(listener)
+            ports = {listener.dialect.name: listener.port for listener in self.listeners}
+            if config.http is not None:
+                door = HttpDoor(config, self.switchboard, config.http)
+                door.open()
+                ports["http"] = door.port
+                door.ports = ports
+                self.http = door
+        except BaseException:
+            self._stop_listeners()
+            raise
         self.switchboard.plan_flush()  # something may be due, or worth a word, before anybody comes
-        return {listener.dialect.name: listener.port for listener in self.listeners}
+        return ports
 
     async def stop(self) -> None:
         """Accept no more, say goodbye, write out what is owed to sockets that still take it, and close."""
@@ -91,7 +100,10 @@ class Node:
             session.goodbye(now)
         board.flush()
         deadline = board.loop.time() + self.config.drain_seconds
+        http = None if self.http is None else board.loop.create_task(self.http.stop(self.config.drain_seconds))
         await _until(lambda: not self._owes_something(), deadline)
+        if http is not None:
+            await http
         for connection in list(board.connections.values()):
             if connection.transport.get_write_buffer_size():
                 connection.transport.abort()
@@ -196,6 +208,8 @@ async def _serve(config: Config, report: Report) -> int:
     sys.stdout.write(f"ready {json.dumps(ports)}\n")
     sys.stdout.flush()
     report("info", "node.ready", {"ports": ports})
+    if node.http is not None:
+        node.http.load()
     await stopped.wait()
     report("info", "node.draining", {"connections": len(node.switchboard.connections)})
     await node.stop()

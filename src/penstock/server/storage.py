@@ -21,6 +21,7 @@ from penstock.log.retention import Retention
 from penstock.log.snapshot import Snapshot
 from penstock.server.flusher import BEHIND_MAX, EXIT_DISK_FAILED, Flusher
 from penstock.server.snapshots import Snapshots
+from penstock.server.timings import Timings
 from penstock.wire.session import Hub, Receipt, Report
 
 
@@ -44,6 +45,7 @@ class Storage:
         self.log = DurableLog(segment_bytes_max)
         self.snapshots = Snapshots(self.disk, self.log, Retention(self.disk, retain_seconds, retain_bytes), report)
         self._receipts: deque[tuple[int, list[Receipt]]] = deque()
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._lock = -1
 
     def open(self, limits: Limits, now: int) -> Broker:
@@ -81,6 +83,7 @@ class Storage:
         return self.log.pager
 
     def start(self, loop: asyncio.AbstractEventLoop, hub: Hub, plan_flush: Callable[[], None]) -> None:
+        self._loop = loop
         self._hub = hub
         self._plan_flush = plan_flush
 
@@ -118,8 +121,24 @@ class Storage:
             )
         self.pager.faults.clear()
 
+    def when_durable(self, position: int) -> "asyncio.Future[None]":
+        """Done once everything up to the position is as safe as `sync` promises."""
+        future = self._loop.create_future()
+        if self.log.durable >= position:
+            future.set_result(None)
+        else:
+            self._waiting.append((position, future))
+        return future
+
     def is_behind(self) -> bool:
         return self._flusher.behind > BEHIND_MAX
+
+    def behind_bytes(self) -> int:
+        """What was accepted and is not written yet."""
+        return self._flusher.behind
+
+    def syncs(self) -> Timings:
+        return self._flusher.syncs
 
     def stop(self, now: int) -> None:
         """Everything accepted is on the disk, and the directory is free."""
@@ -134,6 +153,11 @@ class Storage:
     def _on_durable(self, position: int, next_offset: int) -> None:
         self.log.written(position, next_offset)
         self.snapshots.on_durable()
+        waiting = self._waiting
+        while waiting and waiting[0][0] <= position:
+            future = waiting.popleft()[1]
+            if not future.done():  # whoever waited may have left
+                future.set_result(None)
         receipts = self._receipts
         while receipts and receipts[0][0] <= position:
             for receipt in receipts.popleft()[1]:

@@ -1,0 +1,1 @@
+"""HTTP: health, metrics, the API, and the console, on the broker's own loop."""

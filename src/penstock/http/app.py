@@ -1,0 +1,93 @@
+"""The application: one router for each resource, problems for errors, and the document that describes them."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel
+
+from penstock import __version__
+from penstock.http import (
+    bindings,
+    connections,
+    consumers,
+    health,
+    logs,
+    messages,
+    metrics,
+    overview,
+    policies,
+    publish,
+    queues,
+    stages,
+)
+from penstock.http.bodies import Intake
+from penstock.http.guard import Application, Guard, hosts_of
+from penstock.http.inside import Inside
+from penstock.http.problems import ProblemShape, catch_problems
+from penstock.http.replies import BODY_SHAPES
+
+CONSOLE = Path(__file__).parent / "console"
+
+DESCRIPTION = """One message broker for five small queue protocols: what it holds, what it does, and how to change it.
+Errors are problem+json (RFC 9457). docs/http.md has the rules that hold everywhere."""
+
+RESOURCES = (
+    health,
+    metrics,
+    overview,
+    queues,
+    messages,
+    publish,
+    consumers,
+    connections,
+    bindings,
+    logs,
+    policies,
+    stages,
+)
+
+
+def make_app(inside: Inside) -> Application:
+    """Everything behind the HTTP port, with its guard."""
+    app = FastAPI(
+        title="Penstock",
+        version=__version__,
+        description=DESCRIPTION,
+        docs_url=None,  # they load their scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.intake = Intake()
+    catch_problems(app, inside.hub.report)
+    for resource in RESOURCES:
+        app.include_router(resource.routes(inside))
+    app.openapi = lambda: document_of(app)  # type: ignore[method-assign]
+    app.openapi()  # now, where nothing waits for it
+    if (CONSOLE / "index.html").exists():
+        app.mount("/", StaticFiles(directory=CONSOLE, html=True), name="console")
+    return Guard(app, hosts_of(inside.config.host, inside.config.http_hosts))
+
+
+_documents: list[dict[str, Any]] = []
+
+
+def document_of(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, with the shapes of bodies that handlers read by themselves.
+
+    Made once: it is the same for every broker of the process.
+    """
+    if not _documents:
+        document = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
+        )
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        described: set[type[BaseModel]] = {ProblemShape, *BODY_SHAPES.values(), *publish.BODY_ONLY}
+        for shape in sorted(described, key=lambda shape: shape.__name__):
+            found = shape.model_json_schema(ref_template="#/components/schemas/{model}")
+            schemas.update(found.pop("$defs", {}))
+            schemas[shape.__name__] = found
+        _documents.append(document)
+    return _documents[0]

@@ -1,0 +1,76 @@
+"""Bindings: which queue wants what."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel
+
+from penstock.core.queue import Queue
+from penstock.http.inside import Inside
+from penstock.http.replies import answer, problems
+from penstock.http.texts import text_of
+
+SLICE = 2000
+
+
+class Binding(BaseModel):
+    queue: str
+    event: str | None
+    pattern: dict[str, Any] | None
+
+
+class BindingPage(BaseModel):
+    total: int
+    offset: int
+    limit: int
+    bindings: list[Binding]
+
+
+def bindings_of(queue: Queue, event: bytes | None) -> Iterator[tuple[bytes | None, bytes | None]]:
+    for bound in queue.events:
+        if event is None or bound == event:
+            yield bound, None
+    if event is None:
+        for pattern in queue.patterns:
+            yield None, pattern
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["bindings"])
+    broker = inside.broker
+
+    @router.get("/bindings", response_model=BindingPage, responses=problems(404), summary="A page of bindings")
+    async def list_bindings(
+        event: Annotated[str | None, Query(description="Only of this event.")] = None,
+        queue: Annotated[str | None, Query(description="Only of this queue.")] = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+    ) -> Response:
+        wanted = None if event is None else event.encode()
+        if queue is not None:
+            queues = [inside.queue(queue.encode())]
+        elif wanted is not None:
+            queues = list(broker.routing.by_event.get(wanted, ()))
+        else:
+            queues = list(broker.queues.values())
+        total = 0
+        found = []
+        for place, each in enumerate(queues):
+            if place % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
+            for bound, pattern in bindings_of(each, wanted):
+                if offset <= total < offset + limit:
+                    found.append(
+                        {
+                            "queue": text_of(each.name),
+                            "event": None if bound is None else text_of(bound),
+                            "pattern": None if pattern is None else orjson.loads(pattern),
+                        }
+                    )
+                total += 1
+        return answer({"total": total, "offset": offset, "limit": limit, "bindings": found})
+
+    return router

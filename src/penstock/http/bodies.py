@@ -1,0 +1,81 @@
+"""What a request carries: read up to a limit, parsed, checked."""
+
+import asyncio
+from typing import TypeVar
+
+import orjson
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
+
+from penstock.http.problems import Problem, from_fields, malformed, over_limit, too_large
+
+JSON_SIZE_MAX = 1 << 20  # of a request that carries no message
+INTAKE_BYTES_MAX = 256 << 20  # of all bodies that are being read at one time
+IDLE_SECONDS = 30.0  # a body of which nothing comes for so long is given up
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Intake:
+    """What has been read of bodies that are not whole yet."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
+async def read_body(request: Request, size_max: int, limit: str) -> bytes:
+    """The whole body, which is refused as soon as it is known to be too long."""
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > size_max:
+        raise too_large(f"body of {length} bytes: {limit} is {size_max}")
+    intake: Intake = request.app.state.intake
+    pieces: list[bytes] = []
+    size = 0
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(IDLE_SECONDS) as patience:
+            async for piece in request.stream():
+                patience.reschedule(loop.time() + IDLE_SECONDS)
+                size += len(piece)
+                intake.bytes += len(piece)
+                if size > size_max:
+                    raise too_large(f"body of more than {size_max} bytes: {limit} is {size_max}")
+                if intake.bytes > INTAKE_BYTES_MAX:
+                    raise over_limit(f"{intake.bytes} bytes of requests are being read", "try again in a second")
+                pieces.append(piece)
+    except TimeoutError:
+        raise malformed(f"nothing more of the body came for {IDLE_SECONDS:.0f} seconds") from None
+    except ClientDisconnect:
+        raise malformed("the body ended early") from None
+    finally:
+        intake.bytes -= size
+    return b"".join(pieces)
+
+
+def media_type_of(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def parsed(data: bytes, shape: type[Model]) -> Model:
+    """A JSON text as one of our shapes."""
+    try:
+        value = orjson.loads(data)
+    except ValueError as error:
+        raise malformed(f"the body is not JSON: {error}") from error
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        raise from_fields(error.errors(include_url=False, include_input=False), "body") from error
+
+
+async def read_json(request: Request, shape: type[Model], size_max: int = JSON_SIZE_MAX) -> Model:
+    """The body of a request that takes JSON; one without a body is an empty object."""
+    data = await read_body(request, size_max, "the limit")
+    if data and media_type_of(request) not in ("application/json", ""):
+        raise wrong_media_type(media_type_of(request), "application/json")
+    return parsed(data or b"{}", shape)
+
+
+def wrong_media_type(given: str, *taken: str) -> Problem:
+    return Problem(415, "media-type", f"content type {given!r} is not taken here", f"send {' or '.join(taken)}")

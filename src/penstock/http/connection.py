@@ -1,0 +1,96 @@
+"""One HTTP client: uvicorn's connection, with bounds on what a client may hold without asking anything.
+
+Its socket can be lent to another process, which writes a long answer past the broker.
+"""
+
+import asyncio
+import socket
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+CONNECTIONS_MAX = 1000
+HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
+HEAD_SECONDS = 20.0  # for a request's head to arrive
+
+
+class HttpConnection(HttpToolsProtocol):
+    """One client: a head that grows without end, or does not come, ends it."""
+
+    def __init__(self, config: uvicorn.Config, server_state: ServerState, app_state: dict[str, Any]) -> None:
+        super().__init__(config, server_state, app_state)
+        self._head_size = 0
+        self._in_head = True
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._lent = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS_MAX:
+            transport.abort()
+            return
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head_size += len(data)
+        super().data_received(data)
+        if self._in_head and self._head_size > HEAD_SIZE_MAX and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n\r\n")
+            self.transport.close()
+
+    def on_message_begin(self) -> None:
+        self._in_head = True
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self.scope["state"]["connection"] = self
+        self._in_head = False
+        self._head_size = 0
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    # -- lent to another process ------------------------------------------------------------------------------------
+
+    def lend(self) -> socket.socket | None:
+        """The socket, for somebody else to answer the present request on; None where that cannot be.
+
+        `end` must follow, or `take_back` when nothing was written.
+        """
+        transport = self.transport
+        if transport.is_closing() or transport.get_write_buffer_size() or self.pipeline:
+            return None
+        if self.scheme != "http":
+            return None  # what goes out has to be encrypted here
+        transport.pause_reading()
+        self._lent = True
+        found: socket.socket | None = transport.get_extra_info("socket")
+        return found
+
+    def take_back(self) -> None:
+        """Nothing was written: the request is answered here."""
+        self._lent = False
+        if not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    def end(self, whole: bool) -> None:
+        """The answer was written; if not to its end, the client has to see that."""
+        if self._lent:
+            self.cycle.disconnected = True  # there is nothing more to say to it
+            if whole:
+                self.transport.close()
+            else:
+                self.transport.abort()

@@ -1,0 +1,80 @@
+"""Connections: who is there, and the means to show somebody the door."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel
+
+from penstock.http.inside import Inside
+from penstock.http.problems import not_found
+from penstock.http.replies import answer, problems
+from penstock.http.texts import href_of, name_of
+from penstock.server.connection import Connection
+from penstock.wire.session import Session
+
+
+class ConnectionShape(BaseModel):
+    id: str
+    href: str
+    protocol: str
+    consumers: int
+    unacked: int
+    outbox_bytes: int
+    errors: int
+    publishing_paused: bool
+
+
+class ConnectionPage(BaseModel):
+    total: int
+    offset: int
+    limit: int
+    connections: list[ConnectionShape]
+
+
+class Closed(BaseModel):
+    closed: bool
+
+
+def connection_of(session: Session, connection: Connection) -> dict[str, object]:
+    subscriptions = session.subscriptions()
+    return {
+        "id": session.peer,
+        "href": href_of("connections", session.peer.encode()),
+        "protocol": session.protocol or "any",
+        "consumers": len(subscriptions),
+        "unacked": sum(subscription.in_flight for subscription in subscriptions),
+        "outbox_bytes": session.outbox_size + connection.transport.get_write_buffer_size(),
+        "errors": session.errors,
+        "publishing_paused": connection.reading_pauses > 0,
+    }
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1/connections", tags=["connections"])
+    connections = inside.board.connections
+
+    @router.get("", response_model=ConnectionPage, responses=problems(), summary="A page of connections")
+    async def list_connections(
+        protocol: Annotated[str | None, Query(description="Only those that speak it.")] = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+    ) -> Response:
+        found = [s for s in connections if protocol is None or (s.protocol or "any") == protocol]
+        page = [connection_of(session, connections[session]) for session in found[offset : offset + limit]]
+        return answer({"total": len(found), "offset": offset, "limit": limit, "connections": page})
+
+    @router.delete("/{id}", response_model=Closed, responses=problems(404), summary="Close a connection")
+    async def close_connection(
+        id: Annotated[str, Path(description="The `id` of a connection, percent-encoded.", max_length=200)],
+    ) -> Response:
+        peer = name_of(id).decode("utf-8", "replace")
+        for session, connection in list(connections.items()):
+            if session.peer == peer:
+                inside.hub.report(
+                    "info", "connection.closed", {"peer": peer, "protocol": session.protocol, "by": "http"}
+                )
+                connection.transport.abort()
+                return answer({"closed": True})
+        raise not_found(f"there is no connection {peer!r}", "GET /v1/connections lists them")
+
+    return router

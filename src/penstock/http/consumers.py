@@ -1,0 +1,99 @@
+"""Consumers: who takes messages from which queue, over which connection."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel
+
+from penstock.core.queue import Queue
+from penstock.core.subscription import Subscription
+from penstock.http.inside import Inside
+from penstock.http.replies import answer, problems
+from penstock.http.texts import name_of, text_of
+from penstock.wire.session import Session
+
+SLICE = 2000  # connections that are looked at before messages get their turn
+
+
+class ConsumerShape(BaseModel):
+    name: str
+    queue: str
+    protocol: str
+    connection: str | None
+    manual: bool
+    unacked: int
+    credit: int
+    priority: int
+    exclusive: bool
+    active: bool
+    suspended: bool
+
+
+class ConsumerPage(BaseModel):
+    total: int
+    offset: int
+    limit: int
+    consumers: list[ConsumerShape]
+
+
+def consumer_of(subscription: Subscription, session: Session | None) -> dict[str, object]:
+    queue = subscription.queue
+    return {
+        "name": text_of(subscription.name),
+        "queue": "" if queue is None else text_of(queue.name),
+        "protocol": "" if session is None else session.protocol,
+        "connection": None if session is None else session.peer,
+        "manual": subscription.manual,
+        "unacked": subscription.in_flight,
+        "credit": subscription.credit,
+        "priority": subscription.priority,
+        "exclusive": subscription.exclusive,
+        "active": subscription.active,
+        "suspended": subscription.suspended,
+    }
+
+
+def consumers_of(inside: Inside, queue: Queue, limit: int) -> list[dict[str, object]]:
+    """The consumers of one queue, those at work first."""
+    wanted = [*queue.subscriptions, *queue.parked][:limit]
+    if not wanted:
+        return []
+    owners = {id(s): session for session in inside.hub.sessions for s in session.subscriptions() if s.queue is queue}
+    return [consumer_of(subscription, owners.get(id(subscription))) for subscription in wanted]
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["consumers"])
+
+    @router.get("/consumers", response_model=ConsumerPage, responses=problems(), summary="A page of all consumers")
+    async def list_consumers(
+        limit: Annotated[int, Query(ge=1, le=1000)] = 50, offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0
+    ) -> Response:
+        found: list[dict[str, object]] = []
+        total = 0
+        for place, session in enumerate(list(inside.hub.sessions)):
+            if place % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
+            for subscription in session.subscriptions():
+                if offset <= total < offset + limit:
+                    found.append(consumer_of(subscription, session))
+                total += 1
+        return answer({"total": total, "offset": offset, "limit": limit, "consumers": found})
+
+    @router.get(
+        "/queues/{name}/consumers",
+        response_model=ConsumerPage,
+        responses=problems(404),
+        summary="Who consumes one queue",
+    )
+    async def queue_consumers(
+        name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)],
+        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+    ) -> Response:
+        queue = inside.queue(name_of(name))
+        found = consumers_of(inside, queue, offset + limit)[offset:]
+        return answer({"total": queue.consumer_count(), "offset": offset, "limit": limit, "consumers": found})
+
+    return router

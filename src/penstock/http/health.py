@@ -1,0 +1,46 @@
+"""Is it alive, and does it take messages in?"""
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from penstock.http.inside import Inside
+from penstock.http.replies import answer
+
+
+class Health(BaseModel):
+    status: str = Field(examples=["ok"])
+
+
+class Readiness(BaseModel):
+    status: str = Field(examples=["ok"])
+    reasons: list[str] = Field(examples=[[]])
+
+
+def reasons_against(inside: Inside) -> list[str]:
+    """Why no message is taken in at present, in words; nothing while all is well."""
+    reasons = []
+    if inside.board.draining:
+        reasons.append("the broker is on its way down")
+    if inside.broker.shut_because:
+        reasons.append(inside.broker.shut_because)
+    return reasons
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(tags=["health"])
+
+    @router.get("/healthz", response_model=Health, summary="Whether the process serves")
+    async def healthz() -> Response:
+        return answer({"status": "ok"})
+
+    @router.get(
+        "/readyz",
+        response_model=Readiness,
+        responses={503: {"model": Readiness, "description": "No messages are taken in at present."}},
+        summary="Whether messages are taken in",
+    )
+    async def readyz() -> Response:
+        reasons = reasons_against(inside)
+        return answer({"status": "unready" if reasons else "ok", "reasons": reasons}, 503 if reasons else 200)
+
+    return router

@@ -1,0 +1,58 @@
+"""What the resources see of the broker they belong to: its parts, and how to wait until a change is safe."""
+
+from collections.abc import Mapping
+
+from penstock.clock import Clock
+from penstock.config import Config
+from penstock.core.broker import Broker
+from penstock.core.queue import Queue
+from penstock.http.problems import not_found, over_limit
+from penstock.http.readers import Readers
+from penstock.http.statistics import Statistics
+from penstock.http.texts import text_of
+from penstock.server.connection import Switchboard
+from penstock.server.storage import Storage
+from penstock.wire.session import Hub
+
+
+class Inside:
+    """The parts of one running node."""
+
+    def __init__(self, config: Config, board: Switchboard, ports: Mapping[str, int], statistics: Statistics) -> None:
+        self.config = config
+        self.board = board
+        self.ports = ports
+        self.statistics = statistics
+        self.hub: Hub = board.hub
+        self.broker: Broker = board.hub.broker
+        self.storage: Storage | None = board.storage
+        self.clock: Clock = board.clock
+        self.readers = None if self.storage is None else Readers(self.storage.directory)
+
+    def now(self) -> int:
+        """What time it is, for the broker as well: for what is asked of it in this turn."""
+        now = self.clock.now()
+        self.broker.set_time(now)
+        return now
+
+    def queue(self, name: bytes) -> Queue:
+        """The queue of that name; the problem that there is none."""
+        queue = self.broker.queues.get(name)
+        if queue is None:
+            raise not_found(f"there is no queue {text_of(name)!r}", "PUT /v1/queues/{name} declares one")
+        return queue
+
+    def check_room(self) -> None:
+        """Whoever publishes waits while memory is short or the disk is behind; over HTTP, by asking again."""
+        if self.board.is_short():
+            raise over_limit(
+                "queues hold memory_bytes_max, or the disk is behind: nothing is taken in before that is better",
+                "try again in a second",
+            )
+
+    async def kept(self) -> None:
+        """Come back when all that was accepted so far is as safe as this broker promises."""
+        self.broker.usage.congested = None  # whoever published here cannot be slowed down by not being read
+        self.board.plan_flush()
+        if self.storage is not None:
+            await self.storage.when_durable(self.broker.log.position)

@@ -1,0 +1,143 @@
+"""The log: where it begins and ends, what was first at some time, its files, and its messages as an Arrow stream."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+from starlette.types import Receive, Scope, Send
+
+from penstock.http.connection import HttpConnection
+from penstock.http.inside import Inside
+from penstock.http.problems import Problem, invalid
+from penstock.http.readers import Readers
+from penstock.http.replies import ARROW, answer, problems
+from penstock.http.texts import microseconds_of, time_of
+
+OFFSET_MAX = (1 << 62) - 1
+
+
+class Offsets(BaseModel):
+    first_offset: int
+    next_offset: int
+    durable_offset: int
+    at: str | None
+    offset: int | None
+
+
+class Segment(BaseModel):
+    name: str
+    first_offset: int
+    first_position: int
+    begun_at: str
+    bytes: int
+
+
+class Segments(BaseModel):
+    segments: list[Segment]
+    bytes: int
+
+
+# What the process that reads the log writes to a client's own socket before the stream.
+HEAD = (
+    "HTTP/1.1 200 OK\r\ncontent-type: {}\r\npenstock-next-offset: {}\r\n"
+    "transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+)
+
+
+class ArrowStream(StreamingResponse):
+    media_type = ARROW
+
+
+class HandedOver(Response):
+    """Another process has answered."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        pass
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1/log", tags=["log"])
+    readers = inside.readers
+
+    def kept_log() -> Readers:
+        if readers is None:
+            raise Problem(404, "no-log", "this broker keeps no log", "start it with --data DIR")
+        return readers
+
+    @router.get(
+        "/offsets", response_model=Offsets, responses=problems(404, 503), summary="Where the log begins and ends"
+    )
+    async def offsets(
+        at: Annotated[datetime | None, Query(description="Find the first message published then or later.")] = None,
+    ) -> Response:
+        ends = inside.statistics.log()
+        found: dict[str, object] = {name: ends[name] for name in ("first_offset", "next_offset", "durable_offset")}
+        found |= {"at": None, "offset": None}
+        if at is not None:
+            moment = microseconds_of(at)
+            answered = await kept_log().ask("offset_at", time=moment, to=ends["durable_offset"])
+            offset = answered["offset"]
+            found |= {"at": time_of(moment), "offset": ends["durable_offset"] if offset is None else offset}
+        return answer(found)
+
+    @router.get("/segments", response_model=Segments, responses=problems(404, 503), summary="The files of the log")
+    async def segments() -> Response:
+        rows = (await kept_log().ask("segments"))["segments"]
+        for row in rows:
+            row["begun_at"] = time_of(row["begun_at"])
+        return answer({"segments": rows, "bytes": sum(row["bytes"] for row in rows)})
+
+    @router.get(
+        "",
+        response_class=ArrowStream,
+        responses={
+            200: {
+                "description": "The messages, up to the durable mark.",
+                "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}},
+                "headers": {
+                    "penstock-next-offset": {
+                        "description": "Where the stream ends: the `from` of the next request.",
+                        "schema": {"type": "integer"},
+                    }
+                },
+            },
+            **problems(404, 410, 429, 501, 503),
+        },
+        summary="The log as an Arrow stream",
+    )
+    async def stream(
+        request: Request,
+        wanted: Annotated[
+            int | None, Query(alias="from", ge=0, le=OFFSET_MAX, description="The first offset; or what there is.")
+        ] = None,
+        to: Annotated[int | None, Query(ge=0, le=OFFSET_MAX, description="Up to this offset, and without it.")] = None,
+    ) -> Response:
+        log = kept_log()
+        ends = inside.statistics.log()
+        first, durable = ends["first_offset"], ends["durable_offset"]
+        start = first if wanted is None else wanted
+        if start < first:
+            raise Problem(410, "trimmed", f"messages before offset {first} are gone", f"begin with from={first}")
+        if start > durable:
+            raise invalid("query.from", f"is {start}, and the log ends at {durable}")
+        end = durable if to is None else min(to, durable)
+        if end < start:
+            raise invalid("query.to", f"is {to}, before from, which is {start}")
+        connection: HttpConnection = request.state.connection
+        client = connection.lend()
+        if client is None:
+            pieces = await log.stream(start, end)
+            return ArrowStream(pieces, headers={"penstock-next-offset": str(end)})
+        whole = False
+        try:
+            whole = await log.answer(start, end, client, HEAD.format(ARROW, end))
+        except Problem:
+            connection.take_back()
+            raise
+        finally:
+            connection.end(whole)
+        return HandedOver()
+
+    return router

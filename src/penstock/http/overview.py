@@ -1,0 +1,206 @@
+"""Everything at a glance, the last five minutes of it, and one sample each second for as long as somebody looks."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import orjson
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from penstock import __version__
+from penstock.core import broker as core
+from penstock.http.health import reasons_against
+from penstock.http.inside import Inside
+from penstock.http.problems import over_limit
+from penstock.http.queues import row_of
+from penstock.http.replies import answer, problems
+from penstock.http.statistics import LIVE_MAX, Sample
+from penstock.http.texts import time_of
+
+COMPILED = str(core.__file__).endswith((".so", ".pyd"))
+
+
+class Totals(BaseModel):
+    queues: int
+    ready: int
+    unacked: int
+    delayed: int
+    bytes: int
+    consumers: int
+    oldest_age_seconds: float | None = Field(description="Of the oldest message at the head of a queue or in work.")
+    paused_queues: int
+    full_queues: int
+    paused_publishers: int
+    connections: int
+
+
+class Counters(BaseModel):
+    """Since the start of the process."""
+
+    published: int
+    unrouted: int = Field(description="Published, and no queue wanted it.")
+    refused: int
+    queued: int = Field(description="Copies that went into a queue.")
+    delivered: int
+    retried: int
+    dropped: int
+    expired: int
+    dead_lettered: int
+    deduplicated: int
+
+
+class Rates(BaseModel):
+    """In one second, over the last one."""
+
+    published: float
+    queued: float
+    delivered: float
+    retried: float
+
+
+class LogEnds(BaseModel):
+    first_offset: int
+    next_offset: int
+    durable_offset: int
+    position: int
+    behind_bytes: int
+
+
+class Process(BaseModel):
+    memory_bytes: int
+    cpu_seconds: float
+    loop_lag_seconds: float
+    loop_lag_max_seconds: float
+    sync_seconds: float
+    sync_max_seconds: float
+    syncs: int
+
+
+class Storage(BaseModel):
+    durable: bool
+    directory: str | None
+    sync: str | None
+
+
+class Overview(BaseModel):
+    version: str
+    compiled: bool
+    now: str
+    started_at: str
+    uptime_seconds: float
+    status: str = Field(description="ok or degraded", examples=["ok"])
+    reasons: list[str]
+    ports: dict[str, int]
+    storage: Storage
+    totals: Totals
+    counters: Counters
+    rates: Rates
+    connections: dict[str, int]
+    log: LogEnds
+    process: Process
+
+
+class SampleShape(BaseModel):
+    at: str
+    time: float
+    totals: Totals
+    counters: Counters
+    rates: Rates
+    connections: dict[str, int]
+    log: LogEnds
+    process: Process
+
+
+class History(BaseModel):
+    samples: list[SampleShape]
+
+
+def overview_of(inside: Inside) -> dict[str, object]:
+    statistics = inside.statistics
+    census = statistics.fresh_census()
+    storage = inside.storage
+    now = inside.clock.now()
+    reasons = reasons_against(inside)
+    if inside.board.paused:
+        reasons.append("publishers wait: memory is short, or the disk is behind")
+    return {
+        "version": __version__,
+        "compiled": COMPILED,
+        "now": time_of(now),
+        "started_at": time_of(statistics.started_at),
+        "uptime_seconds": (now - statistics.started_at) / 1_000_000,
+        "status": "degraded" if reasons else "ok",
+        "reasons": reasons,
+        "ports": dict(inside.ports),
+        "storage": {
+            "durable": storage is not None,
+            "directory": None if storage is None else str(storage.directory),
+            "sync": None if storage is None else storage.sync,
+        },
+        "totals": statistics.totals(census),
+        "counters": statistics.counters(census),
+        "rates": statistics.rates,
+        "connections": statistics.connections(),
+        "log": statistics.log(),
+        "process": statistics.process,
+    }
+
+
+class LiveResponse(StreamingResponse):
+    media_type = "text/event-stream"
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["overview"])
+    statistics = inside.statistics
+
+    @router.get("/overview", response_model=Overview, responses=problems(), summary="Everything at a glance")
+    async def overview() -> Response:
+        return answer(overview_of(inside))
+
+    @router.get(
+        "/overview/history", response_model=History, responses=problems(), summary="The samples of the last 5 minutes"
+    )
+    async def history() -> Response:
+        return answer({"samples": list(statistics.samples)})
+
+    @router.get(
+        "/live",
+        response_class=LiveResponse,
+        responses={
+            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Samples."},
+            **problems(429),
+        },
+        summary="One sample each second, as server-sent events",
+        openapi_extra={"x-endless": True},
+    )
+    async def live(queue: str | None = Query(None, description="Adds this queue's row to each sample.")) -> Response:
+        if len(statistics.watchers) >= LIVE_MAX:
+            raise over_limit(f"there are {LIVE_MAX} live streams already", "close a console that nobody looks at")
+        name = None if queue is None else queue.encode()
+        return LiveResponse(samples(name), headers={"cache-control": "no-store"})
+
+    async def samples(name: bytes | None) -> AsyncIterator[bytes]:
+        """The newest sample, then each new one. Who is slow misses some, and nothing is kept for them."""
+        fresh = asyncio.Event()
+        statistics.watchers.add(fresh)
+        try:
+            while not inside.board.draining:
+                fresh.clear()
+                yield event_of(with_queue(statistics.samples[-1], name))
+                await fresh.wait()
+        finally:
+            statistics.watchers.discard(fresh)
+
+    def with_queue(sample: Sample, name: bytes | None) -> Sample:
+        if name is None:
+            return sample
+        queue = inside.broker.queues.get(name)
+        return {**sample, "queue": None if queue is None else row_of(queue, inside.clock.now())}
+
+    return router
+
+
+def event_of(sample: Sample) -> bytes:
+    return b"event: sample\nid: %d\ndata: %s\n\n" % (int(float(str(sample["time"]))), orjson.dumps(sample))

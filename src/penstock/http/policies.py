@@ -1,0 +1,59 @@
+"""Policies: what the configuration says of queues by their names, and what that comes to for one queue."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from penstock.core.policy import Policy
+from penstock.http.inside import Inside
+from penstock.http.replies import answer, problems
+from penstock.http.texts import text_of
+
+
+class PolicyShape(BaseModel):
+    """What holds for one queue; null where nothing is said."""
+
+    length_max: int
+    bytes_max: int
+    full: str = Field(description="What a full queue does: refuse, drop-oldest or dead-letter.")
+    alarm: float = Field(description="The part of a limit at which an alarm is given.")
+    ttl_seconds: float | None
+    deliveries_max: int | None
+    retry_delay_seconds: float | None
+    retry_backoff: float
+    retry_delay_max_seconds: float
+    dead_letter: str | None
+    dedup_seconds: float | None
+
+
+class Rules(BaseModel):
+    policies: list[dict[str, Any]] = Field(description="As the configuration has them, in order: later ones win.")
+    default: PolicyShape
+
+
+def policy_of(policy: Policy) -> dict[str, object]:
+    return {
+        "length_max": policy.length_max,
+        "bytes_max": policy.bytes_max,
+        "full": policy.full,
+        "alarm": policy.alarm,
+        "ttl_seconds": policy.ttl / 1_000_000 or None,
+        "deliveries_max": policy.deliveries_max or None,
+        "retry_delay_seconds": policy.retry_delay / 1_000_000 or None,
+        "retry_backoff": policy.retry_backoff,
+        "retry_delay_max_seconds": policy.retry_delay_max / 1_000_000,
+        "dead_letter": text_of(policy.dead_letter) or None,
+        "dedup_seconds": policy.dedup_seconds or None,
+    }
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["queues"])
+
+    @router.get("/policies", response_model=Rules, responses=problems(), summary="The policies in force")
+    async def policies() -> Response:
+        tables = [table.model_dump(mode="json", exclude_none=True) for table in inside.config.policy]
+        return answer({"policies": tables, "default": policy_of(Policy(inside.hub.limits))})
+
+    return router

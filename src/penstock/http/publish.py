@@ -1,0 +1,382 @@
+"""Messages in: one as JSON, or many as an Arrow stream."""
+
+import asyncio
+import base64
+import binascii
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.core.broker import Broker
+from penstock.errors import Refused
+from penstock.http.bodies import media_type_of, parsed, read_body, wrong_media_type
+from penstock.http.inside import Inside
+from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow, too_large
+from penstock.http.replies import ARROW, JSON, Documented, answer, problems, takes
+from penstock.http.texts import href_of, name_of, text_of
+from penstock.message import TO_QUEUE, Message, Terms
+from penstock.wire.terms import SECONDS_MAX, TRIES_MAX, Wish
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PROTOCOL = "http"
+BATCH_MESSAGES_MAX = 200_000
+SLICE = 500  # messages of a batch before others get their turn
+
+EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace": "1"}}
+
+
+class NewMessage(BaseModel):
+    """A message for every queue that wants its event, or for one queue by name."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    event: str | None = Field(None, description="Goes to every queue bound to it.")
+    queue: str | None = Field(None, description="Goes to this queue, which comes to be if it was not there.")
+    body: str | None = Field(None, description="As text.")
+    body_base64: str | None = Field(None, description="As any bytes; instead of `body`.")
+    headers: dict[str, str] | None = None
+    id: str | None = Field(None, description="Made up where it is left out.")
+    delay_seconds: float | None = Field(None, ge=0, le=SECONDS_MAX, description="Not to be delivered before.")
+    ttl_seconds: float | None = Field(None, ge=0, le=SECONDS_MAX, description="Not to be delivered after.")
+    max_deliveries: int | None = Field(None, ge=1, le=TRIES_MAX, description="Not to be tried more often.")
+    dedup: bool = Field(False, description="The same id again is the same message, and is not published twice.")
+
+
+class Published(BaseModel):
+    published: int
+    id: str
+    first_offset: int
+    next_offset: int
+    queues: int = Field(description="To how many queues it went.")
+
+
+class PublishedBatch(BaseModel):
+    published: int
+    refused: int = Field(description="That a full queue did not take.")
+    first_offset: int
+    next_offset: int
+
+
+class Reached(BaseModel):
+    name: str
+    href: str
+    by: str = Field(description="event, pattern or name")
+    full: bool
+
+
+class Reach(BaseModel):
+    queues: list[Reached]
+
+
+def message_from(new: NewMessage, inside: Inside) -> Message:
+    """The message somebody describes; what is wrong with it is said by field."""
+    if (new.event is None) == (new.queue is None):
+        raise invalid("body.event", "give either event or queue")
+    if new.body is not None and new.body_base64 is not None:
+        raise invalid("body.body_base64", "give either body or body_base64")
+    if new.body_base64 is not None:
+        try:
+            body = base64.b64decode(new.body_base64, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise invalid("body.body_base64", str(error)) from error
+    else:
+        body = (new.body or "").encode()
+    name = new.event if new.event is not None else new.queue
+    if new.dedup and not new.id:
+        raise invalid("body.id", "dedup goes by the id: give one")
+    message = new_message(inside, new.id, name or "", new.queue is not None, body, new.headers)
+    message.terms = terms_of(new, message.published_at, int(inside.config.dedup_seconds))
+    return message
+
+
+def terms_of(new: NewMessage, now: int, dedup_seconds: int) -> Terms | None:
+    """What is asked for beyond plain delivery."""
+    if new.delay_seconds is None and new.ttl_seconds is None and new.max_deliveries is None and not new.dedup:
+        return None
+    wish = Wish()
+    if new.delay_seconds is not None:
+        wish.delay = int(new.delay_seconds * 1_000_000)
+    if new.ttl_seconds is not None:
+        wish.ttl = int(new.ttl_seconds * 1_000_000)
+    wish.deliveries_max = new.max_deliveries or 0
+    wish.dedup = new.dedup
+    return wish.terms(now, dedup_seconds)
+
+
+def new_message(
+    inside: Inside, id: str | None, name: str, to_queue: bool, body: bytes, headers: dict[str, str] | None
+) -> Message:
+    if not name:
+        raise invalid("body.queue" if to_queue else "body.event", "is empty")
+    size_max = inside.hub.limits.name_size_max
+    encoded = name.encode()
+    if len(encoded) > size_max:
+        raise Problem(413, "too-large", f"name of {len(encoded)} bytes: name_size_max is {size_max}")
+    if id is not None and len(id.encode()) > size_max:
+        raise Problem(413, "too-large", f"id of {len(id.encode())} bytes: name_size_max is {size_max}")
+    coded = {key.encode(): value.encode() for key, value in headers.items()} if headers else None
+    message = Message(id.encode() if id else inside.hub.ids.next(), encoded, body, inside.clock.now(), PROTOCOL, coded)
+    if to_queue:
+        message.route = TO_QUEUE
+    return message
+
+
+def send(broker: Broker, message: Message) -> None:
+    """Publish it, or put it into the queue of its name."""
+    if message.route == TO_QUEUE:
+        broker.put(message.event, message)
+    else:
+        broker.publish(message)
+
+
+def count_reached(broker: Broker, message: Message) -> int:
+    if message.route == TO_QUEUE:
+        return 1
+    return len(broker.routing.route(message) or ())
+
+
+async def messages_of(request: Request, inside: Inside) -> list[Message]:
+    """What a request carries: one message, or a batch of them."""
+    kind = media_type_of(request)
+    size_max = inside.hub.limits.line_size_max
+    if kind == ARROW:
+        data = await read_body(request, size_max, "line_size_max")
+        return await messages_from_arrow(data, inside)
+    if kind not in (JSON, ""):
+        raise wrong_media_type(kind, JSON, ARROW)
+    return [message_from(parsed(await read_body(request, size_max, "line_size_max"), NewMessage), inside)]
+
+
+async def messages_from_arrow(data: bytes, inside: Inside) -> list[Message]:
+    found: list[Message] = []
+    for batch in await asyncio.to_thread(batches_of, data):
+        for first in range(0, batch.num_rows, SLICE):
+            rows = batch.slice(first, SLICE).to_pylist()
+            found.extend(_message_from_row(row, place, inside) for place, row in enumerate(rows, first))
+            await asyncio.sleep(0)
+    return found
+
+
+def batches_of(data: bytes) -> "list[pa.RecordBatch]":
+    """The batches of an Arrow stream, with the columns and types that a message is made of."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise needs_arrow() from error
+    headers = pa.map_(pa.string(), pa.string())
+    wanted = {"event": pa.string(), "queue": pa.string(), "id": pa.string(), "body": pa.binary(), "headers": headers}
+    try:
+        for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(data)):
+            if is_compressed(message.metadata.to_pybytes()):
+                raise malformed("compressed Arrow buffers are not taken", "write the stream without compression")
+        reader = pa.ipc.open_stream(pa.py_buffer(data))
+        names = reader.schema.names
+        for name, field in zip(names, reader.schema, strict=True):
+            if name not in wanted or names.count(name) > 1:
+                raise invalid(f"body.{name}", f"is not one of the columns {', '.join(wanted)}, each at most once")
+            if not is_plain(field.type, wanted[name]):
+                raise invalid(f"body.{name}", f"is {field.type}: give {wanted[name]}")
+        if "event" not in names and "queue" not in names:
+            raise invalid("body", "needs a column event or a column queue")
+        table = reader.read_all()
+        if table.num_rows > BATCH_MESSAGES_MAX:
+            raise too_large(f"{table.num_rows} messages: at most {BATCH_MESSAGES_MAX} in one request")
+        table.validate(full=True)  # bytes from outside: offsets may point anywhere
+        return list(table.cast(pa.schema([pa.field(name, wanted[name]) for name in names])).to_batches())
+    except (pa.ArrowException, OSError, ValueError, TypeError, struct.error) as error:
+        raise malformed(f"the body is not an Arrow stream of messages: {error}") from error
+
+
+def is_plain(given: "pa.DataType", wanted: "pa.DataType") -> bool:
+    """Whether a column is taken for that type. One that only refers to its values may stand for more than was sent."""
+    import pyarrow as pa
+
+    if pa.types.is_map(wanted):
+        return bool(pa.types.is_map(given)) and all(
+            is_plain(kind, pa.string()) for kind in (given.key_type, given.item_type)
+        )
+    kinds = [pa.string(), pa.large_string()]
+    if wanted == pa.binary():
+        kinds += [pa.binary(), pa.large_binary()]
+    return given in kinds
+
+
+def is_compressed(metadata: bytes) -> bool:
+    """Whether the buffers of an Arrow message are compressed, so that nobody knows how much they are.
+
+    The metadata is a flatbuffer: a table has, at an offset before it, a list of where its fields are. Of `Message` the
+    fields 1 and 2 are the kind of its header and the header; of `RecordBatch`, which is kind 3, field 3 is the
+    compression; of `DictionaryBatch`, kind 2, field 1 is a record batch.
+    """
+
+    def field(table: int, index: int) -> int:
+        """Where a field of a table is; 0 when it is left out."""
+        fields = table - struct.unpack_from("<i", metadata, table)[0]
+        if 4 + 2 * index >= struct.unpack_from("<H", metadata, fields)[0]:
+            return 0
+        offset: int = struct.unpack_from("<H", metadata, fields + 4 + 2 * index)[0]
+        return table + offset if offset else 0
+
+    def follow(place: int) -> int:
+        return place + int(struct.unpack_from("<I", metadata, place)[0])
+
+    message = follow(0)
+    kind_at, header_at = field(message, 1), field(message, 2)
+    if not kind_at or not header_at:
+        return False
+    kind, header = metadata[kind_at], follow(header_at)
+    if kind == 2:
+        batch_at = field(header, 1)
+        return bool(batch_at) and bool(field(follow(batch_at), 3))
+    return kind == 3 and bool(field(header, 3))
+
+
+def _message_from_row(row: dict[str, Any], place: int, inside: Inside) -> Message:
+    event, queue = row.get("event"), row.get("queue")
+    if (event is None) == (queue is None):
+        raise invalid(f"body.{place}.event", "give either event or queue")
+    headers = dict(row["headers"]) if row.get("headers") else None
+    if headers and None in headers.values():
+        raise invalid(f"body.{place}.headers", "a header has no value")
+    name = event if event is not None else queue
+    return new_message(inside, row.get("id"), name or "", queue is not None, row.get("body") or b"", headers)
+
+
+def slices(messages: list[Message]) -> Iterator[list[Message]]:
+    for first in range(0, len(messages), SLICE):
+        yield messages[first : first + SLICE]
+
+
+async def publish_all(messages: list[Message], inside: Inside) -> dict[str, object]:
+    """Publish a batch. A queue that is full refuses its message, not those behind it."""
+    broker = inside.broker
+    first_offset, refused = broker.log.next_offset, 0
+    refusal: Refused | None = None
+    for some in slices(messages):
+        inside.now()
+        for message in some:
+            try:
+                send(broker, message)
+            except Refused as error:
+                refusal = error
+                refused += 1
+        inside.board.plan_flush()
+        await asyncio.sleep(0)
+    if refusal is not None and refused == len(messages):
+        raise from_refusal(refusal)
+    next_offset = broker.log.next_offset
+    await inside.kept()
+    return {
+        "published": len(messages) - refused,
+        "refused": refused,
+        "first_offset": first_offset,
+        "next_offset": next_offset,
+    }
+
+
+async def publish_one(message: Message, inside: Inside) -> dict[str, object]:
+    inside.now()
+    reached = count_reached(inside.broker, message)
+    send(inside.broker, message)
+    await inside.kept()
+    return {
+        "published": 1,
+        "id": text_of(message.id),
+        "first_offset": message.offset,
+        "next_offset": message.offset + 1,
+        "queues": reached,
+    }
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["messages"])
+    broker = inside.broker
+    documented = problems(400, 413, 415, 429, 501, 503)
+    either: Documented = {
+        201: {
+            "description": "Kept.",
+            "content": {
+                JSON: {
+                    "schema": {
+                        "anyOf": [
+                            {"$ref": "#/components/schemas/Published"},
+                            {"$ref": "#/components/schemas/PublishedBatch"},
+                        ]
+                    }
+                }
+            },
+        }
+    }
+
+    @router.post(
+        "/publish",
+        status_code=201,
+        response_class=Response,
+        responses={**either, **documented},
+        openapi_extra=takes(NewMessage, EXAMPLE, arrow=True),
+        summary="Publish one message, or a batch",
+    )
+    async def publish(request: Request) -> Response:
+        inside.check_room()
+        messages = await messages_of(request, inside)
+        if media_type_of(request) == ARROW:
+            return answer(await publish_all(messages, inside), 201)
+        return answer(await publish_one(messages[0], inside), 201)
+
+    @router.post(
+        "/queues/{name}/messages",
+        status_code=201,
+        response_model=Published,
+        responses=problems(400, 413, 415, 429, 503),
+        openapi_extra=takes(NewMessage, {"body": "hello"}),
+        summary="Put one message into a queue",
+    )
+    async def put(
+        name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
+    ) -> Response:
+        inside.check_room()
+        size_max = inside.hub.limits.line_size_max
+        if media_type_of(request) not in (JSON, ""):
+            raise wrong_media_type(media_type_of(request), JSON)
+        new = parsed(await read_body(request, size_max, "line_size_max"), NewMessage)
+        if new.event is not None or new.queue is not None:
+            raise invalid("body.event", "the queue is named by the path: leave event and queue out")
+        message = message_from(new.model_copy(update={"queue": "-"}), inside)
+        message.event = name_of(name)
+        if len(message.event) > inside.hub.limits.name_size_max:
+            raise Problem(413, "too-large", f"queue name of {len(message.event)} bytes")
+        return answer(await publish_one(message, inside), 201)
+
+    @router.post(
+        "/route",
+        response_model=Reach,
+        responses=problems(400, 413, 415),
+        openapi_extra=takes(NewMessage, EXAMPLE),
+        tags=["bindings"],
+        summary="Which queues would this message reach?",
+    )
+    async def route(request: Request) -> Response:
+        size_max = inside.hub.limits.line_size_max
+        if media_type_of(request) not in (JSON, ""):
+            raise wrong_media_type(media_type_of(request), JSON)
+        message = message_from(parsed(await read_body(request, size_max, "line_size_max"), NewMessage), inside)
+        reached = []
+        if message.route == TO_QUEUE:
+            queue = broker.queues.get(message.event)
+            reached.append((message.event, "name", queue is not None and queue.full))
+        else:
+            for queue in broker.routing.route(message) or ():
+                by = "event" if message.event in queue.events else "pattern"
+                reached.append((queue.name, by, queue.full))
+        rows = [{"name": text_of(n), "href": href_of("queues", n), "by": by, "full": full} for n, by, full in reached]
+        return answer({"queues": rows})
+
+    return router
+
+
+BODY_ONLY = (Published, PublishedBatch)  # described by reference above

@@ -1,0 +1,234 @@
+"""Queues: a page of them by any of their numbers, one of them, and what can be done to one."""
+
+import asyncio
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.core.broker import Broker
+from penstock.core.census import SORT_KEYS, Ranking
+from penstock.core.queue import NEVER, NOBODY, Queue
+from penstock.errors import Refused
+from penstock.http.bodies import read_json
+from penstock.http.consumers import ConsumerShape, consumers_of
+from penstock.http.inside import Inside
+from penstock.http.policies import PolicyShape, policy_of
+from penstock.http.problems import conflict, from_refusal, invalid
+from penstock.http.replies import answer, problems, takes
+from penstock.http.texts import href_of, name_of, text_of
+
+LIMIT_MAX = 1000
+SLICE = 4096  # queues that are looked at before messages get their turn
+CONSUMERS_SHOWN = 100
+
+QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]
+Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX)]
+Offset = Annotated[int, Query(ge=0, le=1 << 40)]
+
+
+class QueueRow(BaseModel):
+    name: str = Field(examples=["orders"])
+    href: str = Field(examples=["/v1/queues/orders"])
+    ready: int
+    unacked: int
+    delayed: int
+    bytes: int
+    consumers: int
+    oldest_age_seconds: float | None
+    paused: bool
+    full: bool
+    queued: int
+    delivered: int
+    retried: int
+    dropped: int
+    expired: int
+    dead_lettered: int
+    events: int = Field(description="How many events are bound.")
+    patterns: int
+    expires_after_seconds: float | None = Field(description="Deleted this long after its last consumer.")
+
+
+class QueuePage(BaseModel):
+    total: int = Field(description="How many queues match.")
+    offset: int
+    limit: int
+    queues: list[QueueRow]
+
+
+class Bindings(BaseModel):
+    events: list[str]
+    patterns: list[dict[str, Any]]
+
+
+class QueueShape(QueueRow):
+    bindings: Bindings
+    consumers_list: list[ConsumerShape]
+    policy: PolicyShape
+
+
+class Declaration(BaseModel):
+    """What a queue should be like; what is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    events: list[str] | None = Field(None, description="Events to bind, in place of those bound.")
+    patterns: list[dict[str, Any]] | None = Field(None, description="JSON patterns to bind, in place of those bound.")
+    expires_after_seconds: float | None = Field(
+        None, ge=0, le=10**9, description="Delete it this long after its last consumer; null keeps it."
+    )
+
+
+class Deleted(BaseModel):
+    deleted: bool
+    messages: int = Field(description="That went with it.")
+
+
+def oldest_of(queue: Queue) -> int:
+    """When its oldest message was published, also where that has to be read from the log first."""
+    if not queue.knows_oldest():
+        queue.find_oldest()
+    return queue.oldest_at()
+
+
+def row_of(queue: Queue, now: int) -> dict[str, object]:
+    oldest = oldest_of(queue)
+    return {
+        "name": text_of(queue.name),
+        "href": href_of("queues", queue.name),
+        "ready": queue.ready,
+        "unacked": queue.unacked,
+        "delayed": len(queue.delayed),
+        "bytes": queue.size(),
+        "consumers": queue.consumer_count(),
+        "oldest_age_seconds": None if oldest == NOBODY else max(0, now - oldest) / 1_000_000,
+        "paused": queue.paused,
+        "full": queue.full,
+        "queued": queue.queued,
+        "delivered": queue.delivered,
+        "retried": queue.retried,
+        "dropped": queue.dropped,
+        "expired": queue.expired,
+        "dead_lettered": queue.dead_lettered,
+        "events": len(queue.events),
+        "patterns": len(queue.patterns),
+        "expires_after_seconds": None if queue.expires_after == NEVER else queue.expires_after / 1_000_000,
+    }
+
+
+def queue_of(inside: Inside, queue: Queue) -> dict[str, object]:
+    return {
+        **row_of(queue, inside.clock.now()),
+        "bindings": {
+            "events": [text_of(event) for event in queue.events],
+            "patterns": [orjson.loads(pattern) for pattern in queue.patterns],
+        },
+        "consumers_list": consumers_of(inside, queue, CONSUMERS_SHOWN),
+        "policy": policy_of(queue.policy),
+    }
+
+
+async def page_of(
+    broker: Broker, search: bytes, key: str, descending: bool, offset: int, limit: int
+) -> tuple[int, list[Queue]]:
+    """How many queues match, and those of one page. Messages pass while it is put together."""
+    ranking = Ranking(key, descending, search, offset + limit)
+    queues = list(broker.queues.values())
+    for first in range(0, len(queues), SLICE):
+        if first:
+            await asyncio.sleep(0)
+        ranking.take(queues, first, min(first + SLICE, len(queues)))
+    found = [broker.queues.get(name) for _, name in ranking.best[offset:]]
+    return ranking.total, [queue for queue in found if queue is not None]
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1/queues", tags=["queues"])
+    broker = inside.broker
+
+    @router.get("", response_model=QueuePage, responses=problems(), summary="A page of queues")
+    async def list_queues(
+        search: Annotated[str, Query(description="Part of the name.", max_length=1024)] = "",
+        sort: Annotated[
+            str,
+            Query(
+                description="What to sort by; with - the largest first.",
+                pattern=f"^-?({'|'.join(SORT_KEYS)})$",
+                examples=["-ready"],
+            ),
+        ] = "name",
+        limit: Limit = 50,
+        offset: Offset = 0,
+    ) -> Response:
+        key = sort.removeprefix("-")
+        total, queues = await page_of(broker, search.encode(), key, sort.startswith("-"), offset, limit)
+        now = inside.clock.now()
+        rows = [row_of(queue, now) for queue in queues]
+        return answer({"total": total, "offset": offset, "limit": limit, "queues": rows})
+
+    @router.get("/{name}", response_model=QueueShape, responses=problems(404), summary="One queue")
+    async def show_queue(name: QueueName) -> Response:
+        return answer(queue_of(inside, inside.queue(name_of(name))))
+
+    @router.put(
+        "/{name}",
+        response_model=QueueShape,
+        responses={201: {"model": QueueShape, "description": "It came to be."}, **problems(400, 413, 415, 429)},
+        openapi_extra=takes(
+            Declaration, {"events": ["order.created"], "patterns": [{"type": "order"}]}, required=False
+        ),
+        summary="Declare a queue, bind it, let it expire",
+    )
+    async def declare_queue(name: QueueName, request: Request) -> Response:
+        declaration = await read_json(request, Declaration)
+        queue_name = name_of(name)
+        existed = queue_name in broker.queues
+        declare(broker, queue_name, declaration)
+        await inside.kept()
+        queue = broker.queues.get(queue_name)
+        if queue is None:
+            raise conflict("the queue was deleted at the same time")
+        return answer(queue_of(inside, queue), 200 if existed else 201)
+
+    @router.delete("/{name}", response_model=Deleted, responses=problems(404, 409), summary="Delete a queue")
+    async def delete_queue(
+        name: QueueName,
+        if_empty: Annotated[bool, Query(description="Only when it holds no message.")] = False,
+        if_unused: Annotated[bool, Query(description="Only when nobody consumes it.")] = False,
+    ) -> Response:
+        queue = inside.queue(name_of(name))
+        held = queue.ready + queue.unacked
+        if if_empty and held:
+            raise conflict(f"the queue holds {held} messages")
+        if if_unused and queue.consumer_count():
+            raise conflict(f"the queue has {queue.consumer_count()} consumers")
+        broker.delete(queue.name)
+        await inside.kept()
+        return answer({"deleted": True, "messages": held})
+
+    return router
+
+
+def declare(broker: Broker, name: bytes, declaration: Declaration) -> None:
+    """Make the queue what the declaration says. Whatever is refused is refused before anything has changed."""
+    given = declaration.model_fields_set
+    if not name:
+        raise invalid("path.name", "a queue's name is not empty")
+    queue = broker.queues.get(name)
+    if declaration.events is not None or declaration.patterns is not None:
+        events = queue.events if queue is not None else ()
+        patterns = queue.patterns if queue is not None else ()
+        if declaration.events is not None:
+            events = tuple(event.encode() for event in declaration.events)
+        if declaration.patterns is not None:
+            patterns = tuple(orjson.dumps(pattern) for pattern in declaration.patterns)
+        try:
+            broker.bind(name, events, patterns)
+        except Refused as refusal:
+            raise from_refusal(refusal) from refusal
+    else:
+        broker.declare(name)
+    if "expires_after_seconds" in given:
+        seconds = declaration.expires_after_seconds
+        broker.expire(name, NEVER if seconds is None else int(seconds * 1_000_000))

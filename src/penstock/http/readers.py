@@ -1,0 +1,165 @@
+"""The broker's side of the process that reads the log (`reading.py`): started when needed, and again if it died."""
+
+import asyncio
+import contextlib
+import importlib.util
+import socket
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from penstock.http.problems import Problem, needs_arrow, over_limit
+from penstock.http.reading import PACKET_MAX
+
+AGAIN = "try again"
+STREAMS_MAX = 16  # at once
+BUFFER_BYTES = 1 << 20
+
+
+class Readers:
+    """Hands requests to the reading process and streams to whoever asked."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.streams = 0
+        self._process: asyncio.subprocess.Process | None = None
+        self._control: socket.socket | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._ids = 0
+        self._starting = asyncio.Lock()
+
+    async def ask(self, do: str, **request: object) -> dict[str, Any]:
+        """What the process answers; the problem it has with it."""
+        answer = await (await self._send(do, request, None))
+        check(answer)
+        return answer
+
+    def check_room(self) -> None:
+        """Whether one more stream can be read now."""
+        if importlib.util.find_spec("pyarrow") is None:
+            raise needs_arrow()
+        if self.streams >= STREAMS_MAX:
+            raise over_limit(f"{STREAMS_MAX} streams of the log are being read already", "try again when one has ended")
+
+    async def answer(self, start: int, end: int, client: socket.socket, head: str) -> bool:
+        """Have the process write the whole answer to a client's socket; True when all of it was written.
+
+        Raises what is wrong while nothing is written yet.
+        """
+        self.check_room()
+        self.streams += 1
+        try:
+            answer = await (await self._send("stream", {"from": start, "to": end, "head": head}, client))
+        finally:
+            self.streams -= 1
+        if not answer.get("begun", False):
+            check(answer)
+        return "error" not in answer
+
+    async def stream(self, start: int, end: int) -> AsyncIterator[memoryview]:
+        """The Arrow stream of a range of offsets, in pieces; its first piece comes before this comes back."""
+        self.check_room()
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        for end_of_pair in (ours, theirs):
+            end_of_pair.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
+        self.streams += 1
+        try:
+            with theirs:
+                answer = await self._send("stream", {"from": start, "to": end}, theirs)
+            pieces = self._pieces(ours, answer)
+            first = await anext(pieces)
+        except BaseException:
+            self._end(ours)
+            raise
+        return self._rest(ours, first, pieces)
+
+    async def _rest(
+        self, ours: socket.socket, first: memoryview, pieces: AsyncIterator[memoryview]
+    ) -> AsyncIterator[memoryview]:
+        try:
+            yield first
+            async for piece in pieces:
+                yield piece
+        finally:
+            self._end(ours)
+
+    async def _pieces(self, ours: socket.socket, answer: "asyncio.Future[dict[str, Any]]") -> AsyncIterator[memoryview]:
+        loop = asyncio.get_running_loop()
+        buffer = bytearray(BUFFER_BYTES)
+        view = memoryview(buffer)
+        while count := await loop.sock_recv_into(ours, buffer):
+            yield view[:count]
+        # Nothing more comes; whether that is the end or an accident is said apart.
+        check(await answer)
+
+    def _end(self, ours: socket.socket) -> None:
+        self.streams -= 1
+        ours.close()
+
+    async def _send(
+        self, do: str, request: dict[str, object], target: socket.socket | None
+    ) -> "asyncio.Future[dict[str, Any]]":
+        control = await self._started()
+        self._ids += 1
+        answer = asyncio.get_running_loop().create_future()
+        self._answers[self._ids] = answer
+        packet = orjson.dumps({"id": self._ids, "do": do, **request})
+        fds = [] if target is None else [target.fileno()]
+        try:
+            socket.send_fds(control, [packet], fds)
+        except OSError as error:
+            # It has just ended, which `_listen` is about to see, or it does not keep up.
+            self._answers.pop(self._ids)
+            raise Problem(503, "log", f"the process that reads the log does not answer: {error}", AGAIN) from error
+        return answer
+
+    async def _started(self) -> socket.socket:
+        async with self._starting:
+            if self._control is None:
+                ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                ours.setblocking(False)
+                with theirs:
+                    self._process = await asyncio.create_subprocess_exec(
+                        *(sys.executable, "-m", "penstock.http.reading", str(theirs.fileno()), str(self.directory)),
+                        pass_fds=[theirs.fileno()],
+                        stdin=asyncio.subprocess.DEVNULL,
+                        stdout=asyncio.subprocess.DEVNULL,
+                    )
+                self._control = ours
+                self._listening = asyncio.get_running_loop().create_task(self._listen(ours))
+            return self._control
+
+    async def _listen(self, control: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(OSError):
+            while packet := await loop.sock_recv(control, PACKET_MAX):
+                found = orjson.loads(packet)
+                answer = self._answers.pop(found["id"], None)
+                if answer is not None and not answer.done():
+                    answer.set_result(found)
+        # The process has ended, whatever the reason: those who wait are told, and the next request starts another.
+        self._control = None
+        control.close()
+        answers, self._answers = self._answers, {}
+        for number, answer in answers.items():
+            if not answer.done():
+                # Nobody knows how far it had come with what it was doing.
+                answer.set_result({"id": number, "error": "the process that reads the log has ended", "begun": True})
+        if self._process is not None:
+            await self._process.wait()
+
+    async def stop(self) -> None:
+        """The process ends with its control channel."""
+        if self._control is not None and self._listening is not None:
+            self._control.shutdown(socket.SHUT_RDWR)
+            await asyncio.wait([self._listening])
+
+
+def check(answer: dict[str, Any]) -> None:
+    if "error" in answer:
+        raise Problem(503, "log", f"the log cannot be read: {answer['error']}", "`penstock log check` says more")

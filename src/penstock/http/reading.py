@@ -1,0 +1,214 @@
+"""The process that reads the log for whoever asks over HTTP: beside the broker, so that a large read delays no message.
+
+    broker                                     this process
+    {"id": 7, "do": "stream", ...} + fd  ───►  writes an Arrow stream into the fd, and closes it
+                                         ◄───  {"id": 7, "ok": true}       or {"id": 7, "error": "...", "begun": false}
+
+Both ends of the control channel are one socket pair; a packet is one request or one answer. The fd is the client's own
+socket where that can be (then the request has a `head`, and the stream is written as the rest of an HTTP answer), or a
+pipe to the broker. It runs at a lower priority than the broker, reads the log as any reader does, and ends with the
+broker.
+"""
+
+import os
+import queue
+import select
+import socket
+import sys
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from penstock.errors import Error
+from penstock.log.block import Block, Header
+from penstock.log.disk import Disk
+from penstock.log.reader import LogReader, rows_of
+from penstock.log.segments import headers_of, segments_of
+
+PACKET_MAX = 1 << 20
+NICENESS = 5
+END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+STALLED_MS = 60_000  # a reader that takes nothing for so long has left
+SLACK = 2_000_000  # microseconds
+CHUNK_BYTES = 1 << 20  # small batches are written together until they are this large
+
+
+class Reading:
+    """Answers requests about one data directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.disk = Disk(directory)
+        self._idle: queue.SimpleQueue[LogReader] = queue.SimpleQueue()
+
+    def stream(self, request: dict[str, Any], target: int) -> dict[str, object]:
+        """Messages `from` up to `to` as an Arrow stream."""
+        from penstock.log.arrow import record_batch, schema
+
+        start, end = request["from"], request["to"]
+        out = Outlet(target, request.get("head", "").encode(), request)
+        reader = self._take_reader()
+        pieces: list[Any] = [schema().serialize()]
+        size = pieces[0].size
+        with blocks_of(reader, start, end) as blocks:
+            for block in blocks:
+                first, bound = rows_of(block, start, end)
+                if first < bound:
+                    pieces.append(record_batch(block, first, bound).serialize())
+                    size += pieces[-1].size
+                if size >= CHUNK_BYTES:
+                    out.write(pieces)
+                    pieces, size = [], 0
+        out.write([*pieces, END_OF_STREAM])
+        out.end()
+        self._idle.put(reader)
+        return {}
+
+    def offset_at(self, request: dict[str, Any], _: int) -> dict[str, object]:
+        """The first message published at that time or later, of those before `to`."""
+        moment: int = request["time"]
+        # A block says when it was closed, or when the turn before was: look a little earlier.
+        closed_from = moment - SLACK
+        segments = segments_of(self.disk)
+        # A segment whose first block was closed before the moment may hold it, and so may the one before the next.
+        place = max(bisect_left(segments, closed_from, key=self._begun_at) - 1, 0)
+        start = None
+        for segment in segments[place:]:
+            headers = headers_of(self.disk, segment)
+            with closing(headers):
+                found = (h.first_offset for _, h in headers if h.closed_at >= closed_from and h.message_count)
+                start = next(found, None)
+            if start is not None:
+                break
+        if start is None:
+            return {"offset": None}
+        reader = self._take_reader()
+        first = None
+        with blocks_of(reader, start, request["to"]) as blocks:
+            for block in blocks:
+                for index in range(block.message_count):
+                    if block.message(index).published_at >= moment:
+                        first = block.first_offset + index
+                        break
+                if first is not None:
+                    break
+        self._idle.put(reader)
+        return {"offset": first}
+
+    def segments(self, _: dict[str, Any], __: int) -> dict[str, object]:
+        """The files of the log, oldest first."""
+        rows = []
+        for segment in segments_of(self.disk):
+            header = self._first_header(segment)
+            if header is not None:
+                size = (self.directory / segment).stat().st_size
+                rows.append(
+                    {
+                        "name": segment,
+                        "first_offset": header.first_offset,
+                        "first_position": header.first_position,
+                        "begun_at": header.closed_at,
+                        "bytes": size,
+                    }
+                )
+        return {"segments": rows}
+
+    def _first_header(self, segment: str) -> Header | None:
+        headers = headers_of(self.disk, segment)
+        with closing(headers):
+            return next(headers, (0, None))[1]
+
+    def _begun_at(self, segment: str) -> int:
+        header = self._first_header(segment)
+        return 1 << 62 if header is None else header.closed_at
+
+    def _take_reader(self) -> LogReader:
+        """A reader for one request; an idle one knows where things are already."""
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            return LogReader(self.directory)
+
+
+def blocks_of(reader: LogReader, start: int, end: int) -> "closing[Generator[Block, None, None]]":
+    """Closed when done with, or its file would stay open."""
+    return closing(cast("Generator[Block, None, None]", reader.blocks(start, end)))
+
+
+class Outlet:
+    """Where a stream goes: plainly into a pipe, or as the chunks of an HTTP answer into a socket."""
+
+    def __init__(self, target: int, head: bytes, request: dict[str, Any]) -> None:
+        self._target = target
+        self._head = head
+        self._is_answer = bool(head)
+        self._request = request
+        self._room = select.poll()
+        self._room.register(target, select.POLLOUT)
+
+    def write(self, pieces: list[Any]) -> None:
+        views = [memoryview(piece).cast("B") for piece in pieces]
+        if self._is_answer:
+            size = sum(len(view) for view in views)
+            views = [memoryview(self._head + b"%x\r\n" % size), *views, memoryview(b"\r\n")]
+            self._head = b""
+        self._write_all(views)
+
+    def end(self) -> None:
+        if self._is_answer:
+            self._write_all([memoryview(b"0\r\n\r\n")])
+
+    def _write_all(self, views: list[memoryview]) -> None:
+        self._request["begun"] = True
+        while views:
+            try:
+                written = os.writev(self._target, views[:64])
+            except BlockingIOError:
+                if not self._room.poll(STALLED_MS):
+                    raise TimeoutError("the reader takes nothing") from None
+                continue
+            while views and written >= len(views[0]):
+                written -= len(views.pop(0))
+            if written:
+                views[0] = views[0][written:]
+
+
+def answer_to(work: Callable[[dict[str, Any], int], dict[str, object]], request: dict[str, Any], target: int) -> bytes:
+    try:
+        return orjson.dumps({"id": request["id"], "ok": True, **work(request, target)})
+    except (BrokenPipeError, ConnectionResetError, TimeoutError):
+        reason = "the reader has left"
+    except (Error, OSError) as error:
+        reason = str(error)
+    except Exception as error:  # a mistake of ours: told, and only this request fails
+        reason = repr(error)
+    finally:
+        if target >= 0:
+            os.close(target)
+    return orjson.dumps({"id": request["id"], "error": reason, "begun": request.get("begun", False)})
+
+
+def main(control_fd: int, directory: str) -> None:
+    os.nice(NICENESS)
+    control = socket.socket(fileno=control_fd)
+    reading = Reading(Path(directory))
+    works = {"stream": reading.stream, "offset_at": reading.offset_at, "segments": reading.segments}
+
+    def serve(request: dict[str, Any], target: int) -> None:
+        control.send(answer_to(works[request["do"]], request, target))
+
+    while True:
+        packet, fds, _, _ = socket.recv_fds(control, PACKET_MAX, 1)
+        if not packet:
+            os._exit(0)  # the broker has ended; nobody waits for what threads still do
+        request = orjson.loads(packet)
+        threading.Thread(target=serve, args=(request, fds[0] if fds else -1), daemon=True).start()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,75 @@
+"""uvicorn on the broker's loop, started and stopped by the node."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Mapping
+
+import uvicorn
+
+from penstock.config import Config
+from penstock.http.app import make_app
+from penstock.http.connection import HttpConnection
+from penstock.http.inside import Inside
+from penstock.http.statistics import Statistics
+from penstock.server.connection import Switchboard
+
+KEEP_ALIVE_SECONDS = 30
+TICK_SECONDS = 1.0  # how old the Date of an answer may be
+STOP_POLL_SECONDS = 0.01
+
+
+class HttpServer:
+    """Serves one listening socket. Signals and the loop belong to the node."""
+
+    def __init__(self, config: Config, board: Switchboard, ports: Mapping[str, int], statistics: Statistics) -> None:
+        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+        self._inside = Inside(config, board, ports, statistics)
+        app = make_app(self._inside)
+        self._config = uvicorn.Config(
+            app,
+            http=HttpConnection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=True,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        )
+        self._config.load()
+        self._uvicorn = uvicorn.Server(self._config)
+        self._server: asyncio.Server | None = None
+        self._ticking: asyncio.Task[None] | None = None
+
+    async def start(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        state = self._uvicorn.server_state
+        await self._uvicorn.on_tick(0)
+        self._ticking = loop.create_task(self._tick())
+        self._server = await loop.create_server(lambda: HttpConnection(self._config, state, {}), sock=listening)
+
+    async def stop(self, seconds: float) -> None:
+        """Accept no more; what is being answered has some time to end."""
+        if self._server is not None:
+            self._server.close()
+        if self._ticking is not None:
+            self._ticking.cancel()
+        state = self._uvicorn.server_state
+        for connection in list(state.connections):
+            connection.shutdown()
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while state.tasks and loop.time() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(STOP_POLL_SECONDS)
+        for task in list(state.tasks):
+            task.cancel()
+        for connection in list(state.connections):
+            connection.transport.close()
+        if self._inside.readers is not None:
+            await self._inside.readers.stop()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            await self._uvicorn.on_tick(0)

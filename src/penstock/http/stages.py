@@ -1,0 +1,217 @@
+"""Exactly once: messages are staged, then committed under the writer's name and a number that grows.
+
+A stage is messages in memory that nobody sees. It ends with a commit, an abort, its time, or the process. A commit is
+one entry of the log with all of its messages: whole or not at all, and the same again changes nothing.
+"""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.core.limits import MESSAGE_OVERHEAD
+from penstock.http.bodies import read_json
+from penstock.http.inside import Inside
+from penstock.http.problems import invalid, not_found, over_limit, too_large
+from penstock.http.publish import EXAMPLE, NewMessage, messages_of
+from penstock.http.replies import answer, problems, takes
+from penstock.http.texts import name_of, text_of, time_of
+from penstock.message import Message
+from penstock.wire.ids import random_id
+
+STAGES_MAX = 1000
+STAGED_BYTES_MAX = 256 << 20  # of all stages
+COMMIT_BYTES_MAX = 128 << 20  # of one commit, which is one block of the log
+COMMIT_MESSAGES_MAX = 100_000  # they are published in one turn
+EXPIRES_SECONDS = 600
+EXPIRES_SECONDS_MAX = 3600
+BATCH_MAX = (1 << 62) - 1
+
+
+class Staged(BaseModel):
+    stage: str
+    messages: int
+    bytes: int
+    expires_at: str
+
+
+class Aborted(BaseModel):
+    aborted: bool
+
+
+class Commit(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    writer: str = Field(description="The writer's own name.", min_length=1, max_length=1024, examples=["daily-report"])
+    batch: int = Field(description="Grows from commit to commit.", ge=0, le=BATCH_MAX)
+    stages: list[str] = Field(description="In this order.", max_length=STAGES_MAX)
+
+
+class Committed(BaseModel):
+    writer: str
+    batch: int
+    committed: bool
+    duplicate: bool = Field(description="It was committed before, and nothing was done now.")
+    messages: int
+    first_offset: int | None
+    next_offset: int | None
+
+
+class LastCommit(BaseModel):
+    writer: str
+    batch: int | None = Field(description="The last one; null when this writer has none.")
+
+
+class Stage:
+    def __init__(self, messages: list[Message], expires_at: int, timer: asyncio.TimerHandle) -> None:
+        self.messages = messages
+        self.bytes = sum(len(message.body) + MESSAGE_OVERHEAD for message in messages)
+        self.expires_at = expires_at
+        self.timer = timer
+
+
+class Stages:
+    """What is staged at present."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, Stage] = {}
+        self.bytes = 0
+
+    def add(self, stage: Stage) -> str:
+        id = random_id(24).decode()
+        self.by_id[id] = stage
+        self.bytes += stage.bytes
+        return id
+
+    def remove(self, id: str) -> bool:
+        stage = self.by_id.pop(id, None)
+        if stage is None:
+            return False
+        stage.timer.cancel()
+        self.bytes -= stage.bytes
+        return True
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["transactions"])
+    broker = inside.broker
+    stages = Stages()
+
+    @router.post(
+        "/stages",
+        status_code=201,
+        response_model=Staged,
+        responses=problems(400, 413, 415, 429, 501, 503),
+        openapi_extra=takes(NewMessage, EXAMPLE, arrow=True),
+        summary="Stage messages that nobody sees yet",
+    )
+    async def stage(
+        request: Request,
+        expires_seconds: Annotated[int, Query(ge=1, le=EXPIRES_SECONDS_MAX)] = EXPIRES_SECONDS,
+    ) -> Response:
+        inside.check_room()
+        if len(stages.by_id) >= STAGES_MAX:
+            raise over_limit(f"there are {STAGES_MAX} stages already", "commit or abort some")
+        messages = await messages_of(request, inside)
+        size_max = inside.hub.limits.body_size_max
+        for message in messages:
+            if len(message.body) > size_max:
+                raise too_large(f"body of {len(message.body)} bytes: body_size_max is {size_max}")
+        loop = asyncio.get_running_loop()
+        expires_at = inside.now() + expires_seconds * 1_000_000
+        # The id is known only when the stage is there, so the timer is told of it afterwards.
+        ids: list[str] = []
+        timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
+        made = Stage(messages, expires_at, timer)
+        if stages.bytes + made.bytes > STAGED_BYTES_MAX:
+            timer.cancel()
+            raise over_limit(
+                f"{stages.bytes} bytes are staged: the limit is {STAGED_BYTES_MAX}", "commit or abort some"
+            )
+        ids.append(stages.add(made))
+        return answer(
+            {"stage": ids[0], "messages": len(messages), "bytes": made.bytes, "expires_at": time_of(expires_at)}, 201
+        )
+
+    @router.delete("/stages/{id}", response_model=Aborted, responses=problems(404), summary="Abort a stage")
+    async def abort(id: Annotated[str, Path(description="What staging answered.", max_length=100)]) -> Response:
+        if not stages.remove(id):
+            raise no_stage(id)
+        return answer({"aborted": True})
+
+    @router.post(
+        "/commits",
+        response_model=Committed,
+        responses={
+            201: {"model": Committed, "description": "Committed now; 200: committed before."},
+            **problems(400, 404, 413, 415, 429, 503),
+        },
+        openapi_extra=takes(Commit, {"writer": "daily-report", "batch": 7, "stages": ["9vXk2mQ8"]}),
+        summary="Make stages visible, all at once and once",
+    )
+    async def commit(request: Request) -> Response:
+        wanted = await read_json(request, Commit)
+        if len(set(wanted.stages)) < len(wanted.stages):
+            raise invalid("body.stages", "names a stage twice")
+        writer = wanted.writer.encode()
+        if len(writer) > inside.hub.limits.name_size_max:
+            raise too_large(f"writer of {len(writer)} bytes: name_size_max is {inside.hub.limits.name_size_max}")
+        result: dict[str, object] = {
+            "writer": wanted.writer,
+            "batch": wanted.batch,
+            "committed": True,
+            "duplicate": True,
+            "messages": 0,
+            "first_offset": None,
+            "next_offset": None,
+        }
+        messages: list[Message] = []
+        if wanted.batch > broker.committed.get(writer, -1):
+            messages = staged_messages(wanted.stages)
+            first_offset = broker.log.next_offset
+            now = inside.now()
+            for message in messages:
+                message.published_at = now
+            broker.commit(writer, wanted.batch, messages)
+            result |= {
+                "duplicate": False,
+                "messages": len(messages),
+                "first_offset": first_offset,
+                "next_offset": broker.log.next_offset,
+            }
+        for id in wanted.stages:
+            stages.remove(id)
+        # Also where it was committed before: that may have been a moment ago, and not be safe yet.
+        await inside.kept()
+        return answer(result, 200 if result["duplicate"] else 201)
+
+    def staged_messages(ids: list[str]) -> list[Message]:
+        messages: list[Message] = []
+        size = 0
+        for id in ids:
+            stage = stages.by_id.get(id)
+            if stage is None:
+                raise no_stage(id)
+            messages += stage.messages
+            size += stage.bytes
+        if size > COMMIT_BYTES_MAX or len(messages) > COMMIT_MESSAGES_MAX:
+            raise too_large(
+                f"commit of {len(messages)} messages, {size} bytes: at most {COMMIT_MESSAGES_MAX} messages and "
+                f"{COMMIT_BYTES_MAX} bytes",
+                "commit it in parts, each under a writer of its own",
+            )
+        return messages
+
+    @router.get("/commits/{writer}", response_model=LastCommit, responses=problems(), summary="A writer's last commit")
+    async def last_commit(
+        writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
+    ) -> Response:
+        name = name_of(writer)
+        return answer({"writer": text_of(name), "batch": broker.committed.get(name)})
+
+    return router
+
+
+def no_stage(id: str) -> Exception:
+    return not_found(f"there is no stage {id!r}: it was committed, aborted, or its time was over", "stage again")

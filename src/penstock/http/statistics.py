@@ -1,0 +1,238 @@
+"""The broker's numbers over time: one sample each second, kept for five minutes, and handed to whoever looks on.
+
+A sample is counters and totals only, the same size however many queues there are. It is made once, whoever looks on and
+however many they are. Rates are differences between two samples.
+"""
+
+import asyncio
+import os
+import resource
+import time
+from collections import deque
+from pathlib import Path
+
+from penstock.core.census import Census
+from penstock.core.queue import NOBODY
+from penstock.http.texts import time_of
+from penstock.log.reader import LogReader
+from penstock.log.segments import segments_of
+from penstock.server.connection import Switchboard
+from penstock.server.storage import Storage
+from penstock.server.timings import Timings
+
+SAMPLE_SECONDS = 1.0
+SAMPLES_KEPT = 300
+LAG_SECONDS = 0.1  # how often the loop is asked whether it is on time
+LIVE_MAX = 100  # streams of samples at once
+
+# Above so many queues, a walk over all of them is not made for everyone who asks, but once each second while somebody
+# has asked lately, and now and then otherwise.
+QUEUES_SMALL = 2_000
+LOOKED_SECONDS = 30.0
+UNWATCHED_SECONDS = 10.0
+SLICE = 1024  # queues that are counted before messages get their turn
+
+RATES = ("published", "queued", "delivered", "retried")
+
+Sample = dict[str, object]
+
+
+class Statistics:
+    """Samples of one broker. Costs nothing for a message, and one walk over the queues each second."""
+
+    def __init__(self, board: Switchboard) -> None:
+        self.board = board
+        self.started_at = board.clock.now()
+        self.lag = Timings()
+        self.samples: deque[Sample] = deque(maxlen=SAMPLES_KEPT)
+        self.census = Census(board.hub.broker.gone)
+        self.watchers: set[asyncio.Event] = set()
+        self.rates: dict[str, float] = dict.fromkeys(RATES, 0.0)
+        self.process: dict[str, float | int] = {}
+        self._counted: dict[str, int] = {}
+        self._counted_at = 0.0
+        self._census_at = 0.0
+        self._asked_at = 0.0
+        self._reader: LogReader | None = None
+        self._first_segment = ""
+        self._first_offset = 0
+        self._sampling: asyncio.Task[None] | None = None
+        self._lag_timer: asyncio.TimerHandle | None = None
+        self._lag_due = 0.0
+        self._before = (0, 0.0, 0, 0.0)
+
+    def start(self) -> None:
+        self.fresh_census()
+        self._sample()
+        self._sampling = self.board.loop.create_task(self._sample_again())
+        self._ask_loop()
+
+    def stop(self) -> None:
+        if self._sampling is not None:
+            self._sampling.cancel()
+        if self._lag_timer is not None:
+            self._lag_timer.cancel()
+        for watcher in self.watchers:
+            watcher.set()
+
+    def fresh_census(self) -> Census:
+        """Totals of this moment, or of the last sample where there are very many queues."""
+        self._asked_at = time.monotonic()
+        broker = self.board.hub.broker
+        if len(broker.queues) <= QUEUES_SMALL:
+            queues = list(broker.queues.values())
+            self.census = Census(broker.gone)
+            self.census.take(queues, 0, len(queues))
+        return self.census
+
+    async def _take_census(self) -> None:
+        """Walk over all queues, and let messages pass on the way."""
+        broker = self.board.hub.broker
+        census = Census(broker.gone)
+        queues = list(broker.queues.values())
+        for first in range(0, len(queues), SLICE):
+            if first:
+                await asyncio.sleep(0)
+            census.take(queues, first, min(first + SLICE, len(queues)))
+        self.census = census
+
+    def _is_census_due(self, now: float) -> bool:
+        """Each second; less often where that is work and nobody looks."""
+        if len(self.board.hub.broker.queues) <= QUEUES_SMALL or self.watchers:
+            return True
+        return now - self._asked_at < LOOKED_SECONDS or now - self._census_at >= UNWATCHED_SECONDS
+
+    # -- the parts of a sample, which are also those of the overview ------------------------------------------------
+
+    def totals(self, census: Census) -> dict[str, object]:
+        board = self.board
+        age = None if census.oldest_at == NOBODY else max(0, board.clock.now() - census.oldest_at) / 1_000_000
+        return {
+            "queues": census.queues,
+            "ready": census.ready,
+            "unacked": census.unacked,
+            "delayed": census.delayed,
+            "bytes": census.bytes,
+            "consumers": census.consumers,
+            "oldest_age_seconds": age,
+            "paused_queues": census.paused,
+            "full_queues": census.full,
+            "paused_publishers": len(board.paused),
+            "connections": len(board.connections),
+        }
+
+    def counters(self, census: Census) -> dict[str, int]:
+        broker = self.board.hub.broker
+        return {
+            "published": broker.published,
+            "unrouted": broker.unrouted,
+            "refused": broker.refused,
+            "queued": census.counts.queued,
+            "delivered": census.counts.delivered,
+            "retried": census.counts.retried,
+            "dropped": census.counts.dropped,
+            "expired": census.counts.expired,
+            "dead_lettered": census.counts.dead_lettered,
+            "deduplicated": broker.deduplicated,
+        }
+
+    def connections(self) -> dict[str, int]:
+        """How many connections there are of each protocol; a connection that has not said which is `any`."""
+        found: dict[str, int] = {}
+        for session in self.board.connections:
+            protocol = session.protocol or "any"
+            found[protocol] = found.get(protocol, 0) + 1
+        return found
+
+    def log(self) -> dict[str, int]:
+        storage = self.board.storage
+        log = self.board.hub.broker.log
+        return {
+            "first_offset": log.next_offset if storage is None else self.first_offset(storage),
+            "next_offset": log.next_offset,
+            "durable_offset": log.next_offset if storage is None else log.readable,
+            "position": log.position,
+            "behind_bytes": 0 if storage is None else storage.behind_bytes(),
+        }
+
+    def first_offset(self, storage: Storage) -> int:
+        """Of the oldest segment that is still there. Looked up again when that one is gone."""
+        reader = self._reader
+        if reader is None:
+            reader = self._reader = LogReader(storage.directory)
+        if not self._first_segment or not (storage.directory / self._first_segment).exists():
+            segments = segments_of(reader.disk)
+            self._first_segment = segments[0] if segments else ""
+            self._first_offset = reader.first_offset(segments[0]) if segments else 0
+        return min(self._first_offset, self.board.hub.broker.log.next_offset)
+
+    def _process(self) -> dict[str, float | int]:
+        """Memory and time of this process, and what the loop and the disk took in the last second."""
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        storage = self.board.storage
+        syncs = Timings() if storage is None else storage.syncs()
+        lag = self.lag
+        lag_count, lag_sum, sync_count, sync_sum = self._before
+        self._before = (lag.count, lag.sum, syncs.count, syncs.sum)
+        return {
+            "memory_bytes": memory_bytes(),
+            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+            "loop_lag_seconds": (lag.sum - lag_sum) / max(1, lag.count - lag_count),
+            "loop_lag_max_seconds": lag.take_worst(),
+            "sync_seconds": (syncs.sum - sync_sum) / max(1, syncs.count - sync_count),
+            "sync_max_seconds": syncs.take_worst(),
+            "syncs": syncs.count,
+        }
+
+    # -- once each second -------------------------------------------------------------------------------------------
+
+    async def _sample_again(self) -> None:
+        while True:
+            await asyncio.sleep(SAMPLE_SECONDS)
+            now = time.monotonic()
+            if self._is_census_due(now):
+                self._census_at = now
+                await self._take_census()
+            self._sample()
+
+    def _sample(self) -> None:
+        census = self.census
+        counters = self.counters(census)
+        now = time.monotonic()
+        if self._counted:
+            passed = max(now - self._counted_at, 0.001)
+            self.rates = {name: max(0, counters[name] - self._counted[name]) / passed for name in RATES}
+        self._counted = counters
+        self._counted_at = now
+        self.process = self._process()
+        at = self.board.clock.now()
+        self.samples.append(
+            {
+                "at": time_of(at),
+                "time": at / 1_000_000,
+                "totals": self.totals(census),
+                "counters": counters,
+                "rates": self.rates,
+                "connections": self.connections(),
+                "log": self.log(),
+                "process": self.process,
+            }
+        )
+        for watcher in self.watchers:
+            watcher.set()
+
+    def _ask_loop(self) -> None:
+        """How late is the loop? What is due now waits for what runs now."""
+        now = time.monotonic()
+        if self._lag_due:
+            self.lag.add(max(0.0, now - self._lag_due))
+        self._lag_due = now + LAG_SECONDS
+        self._lag_timer = self.board.loop.call_later(LAG_SECONDS, self._ask_loop)
+
+
+_PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+
+
+def memory_bytes() -> int:
+    """Resident."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_SIZE
