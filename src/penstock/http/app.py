@@ -13,11 +13,14 @@ from penstock.http import (
     bindings,
     connections,
     consumers,
+    cursors,
     health,
+    leases,
     logs,
     messages,
     metrics,
     overview,
+    pipelines,
     policies,
     publish,
     queues,
@@ -46,6 +49,9 @@ RESOURCES = (
     logs,
     policies,
     stages,
+    cursors,
+    leases,
+    pipelines,
 )
 
 
