@@ -7,7 +7,7 @@ ARGS ?=
 SEEDS ?= 20000
 SEED ?=
 
-.PHONY: setup demo run bench test sim lint types fmt fuzz build lock clean
+.PHONY: setup demo run bench test sim lint types fmt fuzz screenshots build lock clean
 
 setup:  ## .venv with the locked dependencies and the compiled package; quick when nothing changed
 	@$(PYTHON) -m scripts.setup
@@ -41,6 +41,9 @@ fmt: setup
 
 fuzz: setup  ## looks for input that breaks a session; make fuzz ARGS="rq 300"
 	@scripts/fuzz $(ARGS)
+
+screenshots: setup  ## the pictures of the docs, taken anew in Chromium
+	@PENSTOCK_SCREENSHOTS=1 scripts/suite compiled tests/browser -k picture -q
 
 build:  ## the wheel, into dist/
 	@$(PYTHON) -m scripts.setup --wheel dist

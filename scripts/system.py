@@ -23,6 +23,8 @@ from typing import NoReturn
 PYTHON_MIN = (3, 11)
 VERSIONED = f"python{sys.version_info[0]}.{sys.version_info[1]}"  # Debian names its packages so: python3.11-venv
 
+CHROMIUM = "chromium"  # Debian's package and its command
+
 PROGRAM = "int main(void) { return 0; }\n"
 EXTENSION = "#include <Python.h>\n"
 
@@ -77,6 +79,17 @@ def require(*, venv: bool, compiler: bool) -> bool:
     if still_missing:
         fail(f"installed {' '.join(packages)}, yet {sys.executable} still lacks {' '.join(still_missing)}")
     return compiler
+
+
+def require_chromium() -> None:
+    """Makes the browser tests possible, or says in one line what is missing; the rest works without."""
+    if shutil.which(CHROMIUM) is not None or shutil.which("apt-get") is None:
+        return
+    if os.geteuid() != 0:
+        install = f"apt-get update && apt-get install -y --no-install-recommends {CHROMIUM}"
+        print(f"penstock: the browser tests need Chromium; as root: {install}", flush=True)
+    else:
+        _apt_install([CHROMIUM])
 
 
 def can_make_venv() -> bool:

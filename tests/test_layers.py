@@ -21,10 +21,11 @@ ALLOWED = {
     "server": {"message", "errors", "clock", "core", "log", "wire", "config", "http.door"},
     "http": {
         *("message", "errors", "clock", "core", "log", "wire", "config"),
-        *("server.connection", "server.storage", "server.timings"),
+        *("server.connection", "server.cursors", "server.storage", "server.timings"),
     },
-    "cli": {"message", "errors", "config", "core", "log", "server"},
-    "client": set[str](),  # clients work against any server of their protocol, so they know none
+    "spark": {"message", "errors", "log.reader", "log.lifecycle"},
+    "cli": {"message", "errors", "config", "core", "log", "server", "spark"},
+    "client": {"errors"},  # clients work against any server of their protocol, so they know none
     "adapters": {"client"},
     "testing": {"config", "server"},
 }

@@ -17,6 +17,7 @@ class Penstock(Peer):
     """A server with all its listeners open; a subclass names the one it uses, and speaks its protocol."""
 
     listener: ClassVar[str]
+    http: ClassVar[str] = "off"
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +30,7 @@ class Penstock(Peer):
             raise Missing("not installed: make setup")
         self._version = version_line(program, "--version")
         ports = [word for name in LISTENERS for word in (f"--{name}", "0")]
-        options = [*self.storage(workdir), "--host", HOST, *ports, "--http", "off"]
+        options = [*self.storage(workdir), "--host", HOST, *ports, "--http", self.http]
         self._command, self._workdir = [program, "serve", *options], workdir
 
     def launch(self) -> None:

@@ -1,11 +1,9 @@
 """The application: one router for each resource, problems for errors, and the document that describes them."""
 
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel
 
 from penstock import __version__
@@ -13,14 +11,19 @@ from penstock.http import (
     bindings,
     connections,
     consumers,
+    cursors,
     health,
+    leases,
     logs,
     messages,
     metrics,
     overview,
+    page,
+    pipelines,
     policies,
     publish,
     queues,
+    rosetta,
     stages,
 )
 from penstock.http.bodies import Intake
@@ -28,8 +31,6 @@ from penstock.http.guard import Application, Guard, hosts_of
 from penstock.http.inside import Inside
 from penstock.http.problems import ProblemShape, catch_problems
 from penstock.http.replies import BODY_SHAPES
-
-CONSOLE = Path(__file__).parent / "console"
 
 DESCRIPTION = """One message broker for five small queue protocols: what it holds, what it does, and how to change it.
 Errors are problem+json (RFC 9457). docs/http.md has the rules that hold everywhere."""
@@ -47,6 +48,10 @@ RESOURCES = (
     logs,
     policies,
     stages,
+    rosetta,
+    cursors,
+    leases,
+    pipelines,
 )
 
 
@@ -66,8 +71,7 @@ def make_app(inside: Inside) -> Application:
         app.include_router(resource.routes(inside))
     app.openapi = lambda: document_of(app)  # type: ignore[method-assign]
     app.openapi()  # now, where nothing waits for it
-    if (CONSOLE / "index.html").exists():
-        app.mount("/", StaticFiles(directory=CONSOLE, html=True), name="console")
+    app.include_router(page.routes())
     return Guard(app, hosts_of(inside.config.host, inside.config.http_hosts))
 
 

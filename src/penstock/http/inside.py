@@ -11,6 +11,7 @@ from penstock.http.readers import Readers
 from penstock.http.statistics import Statistics
 from penstock.http.texts import text_of
 from penstock.server.connection import Switchboard
+from penstock.server.cursors import Cursors
 from penstock.server.storage import Storage
 from penstock.wire.session import Hub
 
@@ -28,6 +29,8 @@ class Inside:
         self.storage: Storage | None = board.storage
         self.clock: Clock = board.clock
         self.readers = None if self.storage is None else Readers(self.storage.directory)
+        self.cursors = Cursors(None) if self.storage is None else self.storage.cursors
+        self.pipelines: dict[str, dict[str, object]] = {}  # what jobs have told of themselves, the latest last
 
     def now(self) -> int:
         """What time it is, for the broker as well: for what is asked of it in this turn."""

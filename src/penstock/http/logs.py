@@ -12,7 +12,7 @@ from penstock.http.connection import HttpConnection
 from penstock.http.inside import Inside
 from penstock.http.problems import Problem, invalid
 from penstock.http.readers import Readers
-from penstock.http.replies import ARROW, answer, problems
+from penstock.http.replies import ARROW, Documented, answer, problems
 from penstock.http.texts import microseconds_of, time_of
 
 OFFSET_MAX = (1 << 62) - 1
@@ -57,6 +57,26 @@ class HandedOver(Response):
         pass
 
 
+From = Annotated[
+    int | None, Query(alias="from", ge=0, le=OFFSET_MAX, description="The first offset; or what there is.")
+]
+To = Annotated[int | None, Query(ge=0, le=OFFSET_MAX, description="Up to this offset, and without it.")]
+
+STREAMED: Documented = {
+    200: {
+        "description": "Up to the durable mark.",
+        "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}},
+        "headers": {
+            "penstock-next-offset": {
+                "description": "Where the stream ends: the `from` of the next request.",
+                "schema": {"type": "integer"},
+            }
+        },
+    },
+    **problems(404, 410, 429, 501, 503),
+}
+
+
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(prefix="/v1/log", tags=["log"])
     readers = inside.readers
@@ -71,7 +91,14 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def offsets(
         at: Annotated[datetime | None, Query(description="Find the first message published then or later.")] = None,
+        start: Annotated[int, Query(alias="from", ge=0, le=OFFSET_MAX, description="Where `bytes` begin.")] = 0,
+        size: Annotated[
+            int | None,
+            Query(alias="bytes", ge=1, le=OFFSET_MAX, description="Find where so many bytes of the log end."),
+        ] = None,
     ) -> Response:
+        if at is not None and size is not None:
+            raise invalid("query.bytes", "and at exclude each other")
         ends = inside.statistics.log()
         found: dict[str, object] = {name: ends[name] for name in ("first_offset", "next_offset", "durable_offset")}
         found |= {"at": None, "offset": None}
@@ -80,6 +107,13 @@ def routes(inside: Inside) -> APIRouter:
             answered = await kept_log().ask("offset_at", time=moment, to=ends["durable_offset"])
             offset = answered["offset"]
             found |= {"at": time_of(moment), "offset": ends["durable_offset"] if offset is None else offset}
+        elif size is not None:
+            end = ends["durable_offset"]
+            found["offset"] = start
+            if start < end:
+                found["offset"] = (await kept_log().ask("offset_after", bytes=size, to=end, **{"from": start}))[
+                    "offset"
+                ]
         return answer(found)
 
     @router.get("/segments", response_model=Segments, responses=problems(404, 503), summary="The files of the log")
@@ -89,32 +123,7 @@ def routes(inside: Inside) -> APIRouter:
             row["begun_at"] = time_of(row["begun_at"])
         return answer({"segments": rows, "bytes": sum(row["bytes"] for row in rows)})
 
-    @router.get(
-        "",
-        response_class=ArrowStream,
-        responses={
-            200: {
-                "description": "The messages, up to the durable mark.",
-                "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}},
-                "headers": {
-                    "penstock-next-offset": {
-                        "description": "Where the stream ends: the `from` of the next request.",
-                        "schema": {"type": "integer"},
-                    }
-                },
-            },
-            **problems(404, 410, 429, 501, 503),
-        },
-        summary="The log as an Arrow stream",
-    )
-    async def stream(
-        request: Request,
-        wanted: Annotated[
-            int | None, Query(alias="from", ge=0, le=OFFSET_MAX, description="The first offset; or what there is.")
-        ] = None,
-        to: Annotated[int | None, Query(ge=0, le=OFFSET_MAX, description="Up to this offset, and without it.")] = None,
-    ) -> Response:
-        log = kept_log()
+    def range_of(wanted: int | None, to: int | None) -> tuple[int, int]:
         ends = inside.statistics.log()
         first, durable = ends["first_offset"], ends["durable_offset"]
         start = first if wanted is None else wanted
@@ -125,6 +134,12 @@ def routes(inside: Inside) -> APIRouter:
         end = durable if to is None else min(to, durable)
         if end < start:
             raise invalid("query.to", f"is {to}, before from, which is {start}")
+        return start, end
+
+    @router.get("", response_class=ArrowStream, responses=STREAMED, summary="The log as an Arrow stream")
+    async def stream(request: Request, wanted: From = None, to: To = None) -> Response:
+        log = kept_log()
+        start, end = range_of(wanted, to)
         connection: HttpConnection = request.state.connection
         client = connection.lend()
         if client is None:
@@ -139,5 +154,16 @@ def routes(inside: Inside) -> APIRouter:
         finally:
             connection.end(whole)
         return HandedOver()
+
+    @router.get(
+        "/lifecycle",
+        response_class=ArrowStream,
+        responses=STREAMED,
+        summary="What became of messages, as an Arrow stream",
+    )
+    async def lifecycle(wanted: From = None, to: To = None) -> Response:
+        log = kept_log()
+        start, end = range_of(wanted, to)
+        return ArrowStream(await log.stream(start, end, "lifecycle"), headers={"penstock-next-offset": str(end)})
 
     return router

@@ -111,6 +111,10 @@ def metrics_of(inside: Inside) -> bytes:
     if inside.storage is not None:
         page.histogram("penstock_fsync_seconds", "How long the disk took to sync.", inside.storage.syncs())
     page.histogram("penstock_loop_lag_seconds", "How late the loop was with what was due.", statistics.lag)
+    pipelines = [({"pipeline": name}, report) for name, report in list(inside.pipelines.items())[-PIPELINES_MAX:]]
+    for name, kind, help in PIPELINE_FAMILIES:
+        values = [(labels, float(str(report.get(name) or 0))) for labels, report in pipelines]
+        page.family(f"penstock_pipeline_{name}{'_total' if kind == 'counter' else ''}", kind, help, values)
     page.one("process_resident_memory_bytes", "gauge", "Resident memory.", memory_bytes())
     page.one(
         "process_cpu_seconds_total", "counter", "Time spent on a processor.", float(statistics.process["cpu_seconds"])
@@ -130,6 +134,15 @@ COUNTERS = {
     "dead_lettered": "Messages that went to a dead-letter queue.",
     "deduplicated": "Publishes that had been seen before.",
 }
+
+PIPELINES_MAX = 50  # of the last to report: there are no more series than that
+
+PIPELINE_FAMILIES = (
+    ("lag", "gauge", "Offsets between a pipeline and the end of the log."),
+    ("rows_per_second", "gauge", "How fast its last batch was."),
+    ("seconds", "gauge", "How long its last batch took."),
+    ("batches", "counter", "Batches with rows in them."),
+)
 
 QUEUE_FAMILIES = (
     ("penstock_queue_messages_ready", "gauge", "Messages that wait.", "ready"),

@@ -81,6 +81,8 @@ class Storage(BaseModel):
     durable: bool
     directory: str | None
     sync: str | None
+    retain_seconds: float | None = Field(description="How long history is kept that no queue owes; 0 is for ever.")
+    retain_bytes: int | None
 
 
 class Overview(BaseModel):
@@ -137,6 +139,8 @@ def overview_of(inside: Inside) -> dict[str, object]:
             "durable": storage is not None,
             "directory": None if storage is None else str(storage.directory),
             "sync": None if storage is None else storage.sync,
+            "retain_seconds": None if storage is None else inside.config.retain_seconds,
+            "retain_bytes": None if storage is None else inside.config.retain_bytes,
         },
         "totals": statistics.totals(census),
         "counters": statistics.counters(census),

@@ -60,7 +60,7 @@ class Readers:
             check(answer)
         return "error" not in answer
 
-    async def stream(self, start: int, end: int) -> AsyncIterator[memoryview]:
+    async def stream(self, start: int, end: int, do: str = "stream") -> AsyncIterator[memoryview]:
         """The Arrow stream of a range of offsets, in pieces; its first piece comes before this comes back."""
         self.check_room()
         ours, theirs = socket.socketpair()
@@ -70,7 +70,7 @@ class Readers:
         self.streams += 1
         try:
             with theirs:
-                answer = await self._send("stream", {"from": start, "to": end}, theirs)
+                answer = await self._send(do, {"from": start, "to": end}, theirs)
             pieces = self._pieces(ours, answer)
             first = await anext(pieces)
         except BaseException:

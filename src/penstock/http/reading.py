@@ -69,6 +69,38 @@ class Reading:
         self._idle.put(reader)
         return {}
 
+    def lifecycle(self, request: dict[str, Any], target: int) -> dict[str, object]:
+        """What was settled in the blocks that begin in the range."""
+        from penstock.log.lifecycle import lifecycle_batches, lifecycle_schema
+
+        reader = self._take_reader()
+        out = Outlet(target, request.get("head", "").encode(), request)
+        out.write([lifecycle_schema().serialize()])
+        batches = cast("Generator[Any, None, None]", lifecycle_batches(reader, request["from"], request["to"]))
+        with closing(batches):
+            for batch in batches:
+                out.write([batch.serialize()])
+        out.write([END_OF_STREAM])
+        out.end()
+        self._idle.put(reader)
+        return {}
+
+    def offset_after(self, request: dict[str, Any], _: int) -> dict[str, object]:
+        """Where a range from `from` on ends that may have so many bytes of the log, and has one block at least."""
+        start, left = request["from"], request["bytes"]
+        reader = self._take_reader()
+        reached = start
+        with blocks_of(reader, start, request["to"]) as blocks:
+            for block in blocks:
+                left -= len(block.data)
+                if left < 0 and reached > start:
+                    break
+                reached = max(reached, block.first_offset + block.message_count)
+                if left < 0:
+                    break
+        self._idle.put(reader)
+        return {"offset": min(reached, request["to"])}
+
     def offset_at(self, request: dict[str, Any], _: int) -> dict[str, object]:
         """The first message published at that time or later, of those before `to`."""
         moment: int = request["time"]
@@ -197,7 +229,13 @@ def main(control_fd: int, directory: str) -> None:
     os.nice(NICENESS)
     control = socket.socket(fileno=control_fd)
     reading = Reading(Path(directory))
-    works = {"stream": reading.stream, "offset_at": reading.offset_at, "segments": reading.segments}
+    works = {
+        "stream": reading.stream,
+        "lifecycle": reading.lifecycle,
+        "offset_at": reading.offset_at,
+        "offset_after": reading.offset_after,
+        "segments": reading.segments,
+    }
 
     def serve(request: dict[str, Any], target: int) -> None:
         control.send(answer_to(works[request["do"]], request, target))

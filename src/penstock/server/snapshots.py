@@ -17,6 +17,7 @@ from penstock.log.durable import DurableLog
 from penstock.log.retention import Retention
 from penstock.log.segments import position_of, segments_of
 from penstock.log.snapshot import Snapshot, encode, snapshot_name, write_snapshot
+from penstock.server.cursors import Cursors
 
 Report = Callable[[str, str, dict[str, object]], None]
 
@@ -32,6 +33,7 @@ class Snapshots:
         self._waiting: tuple[Snapshot, list[tuple[int, int]]] | None = None
         self._bytes_at = 0  # `log.bytes_closed` when the last one was taken
         self._thread = ThreadPoolExecutor(1, "snapshots")
+        self.cursors = Cursors(None)
 
     def is_due(self) -> bool:
         """A snapshot should not be more to write than the log it saves from being read."""
@@ -41,7 +43,8 @@ class Snapshots:
     def take(self, broker: Broker, now: int) -> None:
         """Note the state between two turns, and begin a segment; it is written when the log is durable up to it."""
         self.log.end_segment()
-        self._waiting = (capture(broker, now), broker.owed_ranges())
+        owed = broker.owed_ranges() + self.cursors.held(now, broker.log.next_offset)
+        self._waiting = (capture(broker, now), owed)
         self.taken_at_position = broker.log.position
         self._bytes_at = self.log.bytes_closed
 

@@ -19,6 +19,7 @@ from penstock.log.reader import UNKNOWN
 from penstock.log.recovery import find_start, read_back
 from penstock.log.retention import Retention
 from penstock.log.snapshot import Snapshot
+from penstock.server.cursors import Cursors
 from penstock.server.flusher import BEHIND_MAX, EXIT_DISK_FAILED, Flusher
 from penstock.server.snapshots import Snapshots
 from penstock.server.timings import Timings
@@ -47,6 +48,7 @@ class Storage:
         self._receipts: deque[tuple[int, list[Receipt]]] = deque()
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._lock = -1
+        self.cursors = Cursors(None)
 
     def open(self, limits: Limits, now: int) -> Broker:
         """Lock the directory, make it if it is not there, and read back the broker it describes."""
@@ -57,6 +59,7 @@ class Storage:
             raise LogError(f"cannot use data directory {self.directory}: {error.strerror}") from error
         try:
             broker, recovery = recover(self.disk, self.log, limits, now)
+            self.cursors = self.snapshots.cursors = Cursors(self.directory)
         except OSError as error:
             place = error.filename or self.directory
             raise LogError(f"cannot read back data directory {self.directory}: {error.strerror} ({place})") from error

@@ -1,0 +1,43 @@
+// The broker's HTTP API. What it refuses becomes a Problem, which says what it said.
+
+export class Problem extends Error {
+  constructor(status, body) {
+    const reasons = (body.errors || []).map((error) => `${error.field}: ${error.reason}`);
+    super([body.detail || body.title || `HTTP ${status}`, ...reasons].join(" · "));
+    this.status = status;
+    this.hint = body.hint || "";
+  }
+}
+
+async function ask(method, path, body) {
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: "no-store",
+    });
+  } catch {
+    throw new Problem(0, { detail: "The broker does not answer." });
+  }
+  const text = await answer.text();
+  let value = {};
+  try {
+    value = text ? JSON.parse(text) : {};
+  } catch {
+    value = { detail: text.slice(0, 200) };
+  }
+  if (!answer.ok) throw new Problem(answer.status, value);
+  return value;
+}
+
+export const get = (path) => ask("GET", path);
+export const post = (path, body = {}) => ask("POST", path, body);
+export const put = (path, body = {}) => ask("PUT", path, body);
+export const remove = (path) => ask("DELETE", path);
+
+export function query(parameters) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return given.length ? `?${new URLSearchParams(given)}` : "";
+}

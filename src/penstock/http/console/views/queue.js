@@ -1,0 +1,242 @@
+// One queue: how deep, how old, who consumes it, what is in it, and what can be done with it.
+
+import { get, post, remove } from "../api.js";
+import { act, ask, toast } from "../dialog.js";
+import { badge, card, empty, h, repeat, setText, tiles } from "../dom.js";
+import { age, count, exact, plural, rate, short, shortRate, size } from "../format.js";
+import { live } from "../live.js";
+import { browser, publish, redrive, transfer } from "../messages.js";
+import { plot } from "../plot.js";
+import { table } from "../table.js";
+
+export function queue(root, route) {
+  const word = route.path[1]; // percent-encoded, byte by byte, as the API has it
+  const path = `/v1/queues/${word}`;
+  let name = word;
+  try {
+    name = decodeURIComponent(word);
+  } catch {
+    // bytes that are no UTF-8: the broker's answer says how to show them
+  }
+  let paused = false;
+  let messages = 0;
+
+  const heading = h("h1", { class: "mono" }, name);
+  const badges = h("span", { class: "badges" });
+  const pause = h("button", { type: "button", onclick: togglePause }, "Pause");
+  const actions = h(
+    "div",
+    { class: "actions", role: "group", "aria-label": "What can be done" },
+    h("button", { type: "button", class: "primary", onclick: () => after(publish(path, name)) }, "Publish"),
+    h("button", { type: "button", onclick: () => after(transfer(path, name, "move")) }, "Move"),
+    h("button", { type: "button", onclick: () => after(transfer(path, name, "copy")) }, "Copy"),
+    h("button", { type: "button", onclick: () => after(redrive(path, name)) }, "Redrive"),
+    pause,
+    h("button", { type: "button", class: "danger quiet", onclick: purge }, "Purge"),
+    h("button", { type: "button", class: "danger quiet", onclick: destroy }, "Delete"),
+  );
+  const figures = tiles([
+    ["ready", "ready"],
+    ["unacked", "un-acked"],
+    ["delayed", "delayed"],
+    ["oldest", "oldest"],
+    ["in", "in"],
+    ["out", "out"],
+    ["size", "size"],
+    ["consumers", "consumers"],
+  ]);
+  const depth = plot({
+    title: "Depth",
+    format: count,
+    mark: short,
+    stacked: true,
+    series: [
+      { label: "ready", ink: "in", value: (row) => row.ready },
+      { label: "un-acked", ink: "warn", value: (row) => row.unacked },
+      { label: "delayed", ink: "quiet", value: (row) => row.delayed },
+    ],
+  });
+  const flow = plot({
+    title: "Flow",
+    format: rate,
+    mark: shortRate,
+    series: [
+      { label: "in", ink: "in", fill: true, value: (row, before) => slope(row, before, "queued") },
+      { label: "out", ink: "out", value: (row, before) => slope(row, before, "delivered") },
+      { label: "retried", ink: "bad", value: (row, before) => slope(row, before, "retried") },
+    ],
+  });
+  const list = browser(path, name);
+  const who = table({
+    caption: "Consumers",
+    key: (row) => `${row.connection} ${row.name}`,
+    columns: [
+      { label: "consumer", class: "mono clip", cell: (row) => row.name },
+      { label: "by", node: true, cell: (row) => h("span", { class: `door proto-${row.protocol}` }, row.protocol) },
+      { label: "connection", class: "mono", wide: true, cell: (row) => row.connection },
+      { label: "un-acked", number: true, cell: (row) => exact(row.unacked) },
+      { label: "", node: true, changes: true, cell: consumerState },
+    ],
+  });
+  const nobody = h("div", {}, empty("Nobody consumes it", "Messages wait here until somebody does."));
+  const bindings = h("ul", { class: "plain" });
+  const policy = h("dl", { class: "facts" });
+  const here = h("div", {}, h("div", { class: "title" }, heading, badges, h("span", { class: "gap" }), actions), figures.element, h("div", { class: "plots" }, depth.element, flow.element), h("div", { class: "columns" }, card("Consumers", who.element, nobody), card("Bindings and policy", bindings, policy)), list.element);
+  const gone = h("div", { hidden: true });
+  root.append(h("p", { class: "crumbs" }, h("a", { href: "#/queues" }, "Queues"), " / "), here, gone);
+
+  live.watch(word);
+  const stopSamples = live.listen({
+    sample(sample) {
+      if (sample.queue) showRow(sample.queue);
+    },
+  });
+  const stopTurns = repeat(load, 3000);
+  list.refresh();
+
+  function showRow(row) {
+    const seen = live.queueSamples.get(word) || [];
+    const [last, before] = [seen.at(-1), seen.at(-2)];
+    figures.show(
+      {
+        ready: count(row.ready),
+        unacked: count(row.unacked),
+        delayed: count(row.delayed),
+        oldest: age(row.oldest_age_seconds),
+        in: rate(last && slope(last, before, "queued")),
+        out: rate(last && slope(last, before, "delivered")),
+        size: size(row.bytes),
+        consumers: count(row.consumers),
+      },
+      { ready: row.full, consumers: row.ready > 0 && row.consumers === 0 },
+    );
+    depth.show(seen);
+    flow.show(seen);
+    showState(row);
+  }
+
+  function showState(row) {
+    paused = row.paused;
+    messages = row.ready + row.unacked + row.delayed;
+    setText(pause, paused ? "Resume" : "Pause");
+    const wanted = [row.paused && "paused", row.full && "full"].filter(Boolean).join(" ");
+    if (badges.dataset.shows !== wanted) {
+      badges.dataset.shows = wanted;
+      badges.replaceChildren(...wanted.split(" ").filter(Boolean).map((text) => badge(text, text === "full" ? "bad" : "warn")));
+    }
+  }
+
+  async function load() {
+    let found;
+    try {
+      found = await get(path);
+    } catch (error) {
+      if (error.status === 404) missing();
+      return;
+    }
+    gone.hidden = true;
+    here.hidden = false;
+    setText(heading, found.name);
+    showState(found);
+    const consumers = found.consumers_list || [];
+    who.show(consumers);
+    who.element.hidden = consumers.length === 0;
+    nobody.hidden = consumers.length > 0;
+    showBindings(found);
+  }
+
+  function showBindings(found) {
+    const { events, patterns } = found.bindings;
+    const text = JSON.stringify([events, patterns, found.policy, found.expires_after_seconds]);
+    if (bindings.dataset.shows === text) return;
+    bindings.dataset.shows = text;
+    bindings.replaceChildren(
+      ...events.map((event) => h("li", {}, "event ", h("code", {}, event))),
+      ...patterns.map((pattern) => h("li", {}, "pattern ", h("code", {}, JSON.stringify(pattern)))),
+      ...(events.length + patterns.length ? [] : [h("li", { class: "muted" }, "Bound to no event: it holds what is put into it by name.")]),
+    );
+    const settings = Object.entries(found.policy || {}).filter(([, value]) => value !== null && value !== "");
+    if (found.expires_after_seconds !== null) settings.push(["goes away when unused for", age(found.expires_after_seconds)]);
+    policy.replaceChildren(...settings.flatMap(([key, value]) => [h("dt", {}, key.replace(/_seconds$/, "").replaceAll("_", " ")), h("dd", {}, setting(key, value))]));
+  }
+
+  function missing() {
+    here.hidden = true;
+    if (!gone.hidden) return;
+    gone.hidden = false;
+    gone.replaceChildren(empty(`There is no queue ${name}`, "It was deleted, or nobody has made it yet.", h("p", {}, h("a", { href: "#/queues" }, "All queues"))));
+  }
+
+  /** Look again when something was done. */
+  async function after(question) {
+    if ((await question) !== null) {
+      load();
+      list.refresh();
+    }
+  }
+
+  async function togglePause() {
+    const verb = paused ? "resume" : "pause";
+    const found = await act(() => post(`${path}/${verb}`), verb === "pause" ? `${name} gives nothing out until it is resumed.` : `${name} goes on.`);
+    if (found) showState(found);
+  }
+
+  function purge() {
+    after(
+      ask({
+        title: `Purge ${name}?`,
+        text: "Every message that is ready is dropped for good. What consumers have in hand stays.",
+        confirm: "Purge",
+        danger: true,
+        async run() {
+          const { purged } = await post(`${path}/purge`);
+          toast(`${plural(purged, "message")} dropped.`);
+        },
+      }),
+    );
+  }
+
+  async function destroy() {
+    const done = await ask({
+      title: `Delete ${name}?`,
+      text: `The queue goes with its bindings, its consumers and its ${plural(messages, "message")}, for good.`,
+      confirm: "Delete",
+      danger: true,
+      run: () => remove(path),
+    });
+    if (done) {
+      toast(`${name} is deleted.`);
+      location.hash = "#/queues";
+    }
+  }
+
+  return () => {
+    stopSamples();
+    stopTurns();
+    depth.destroy();
+    flow.destroy();
+  };
+}
+
+/** How fast a counter grew between two looks. */
+function slope(row, before, key) {
+  if (!before || row.x <= before.x || row.x - before.x > 5000) return null;
+  return Math.max(0, row[key] - before[key]) / ((row.x - before.x) / 1000);
+}
+
+/** A setting of a policy, by what its name says it is. */
+function setting(key, value) {
+  if (typeof value !== "number") return String(value);
+  if (key.endsWith("_seconds")) return age(value);
+  if (key.startsWith("bytes")) return size(value);
+  return exact(value);
+}
+
+function consumerState(row) {
+  const list = h("span", { class: "badges" });
+  if (!row.manual) list.append(badge("auto-ack", "quiet"));
+  if (row.exclusive) list.append(badge("exclusive"));
+  if (!row.active) list.append(badge("parked", "warn"));
+  if (row.suspended) list.append(badge("not reading", "warn"));
+  return list;
+}

@@ -1,0 +1,115 @@
+"""Cursors: where readers of the log began, and how far they are."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import BaseModel, Field
+
+from penstock.http.bodies import read_json
+from penstock.http.inside import Inside
+from penstock.http.problems import not_found, over_limit
+from penstock.http.replies import answer, problems, takes
+from penstock.http.texts import href_of, name_of, text_of, time_of
+from penstock.server.cursors import CURSORS_MAX, Cursor, Cursors
+
+OFFSET_MAX = (1 << 62) - 1
+NAME_MAX = 1000
+
+
+class CursorRow(BaseModel):
+    name: str
+    href: str
+    start: int
+    reached: int
+    lag: int
+    heard_at: str
+
+
+class CursorRows(BaseModel):
+    cursors: list[CursorRow]
+
+
+class CursorStart(BaseModel):
+    start: int = Field(ge=0, le=OFFSET_MAX)
+
+
+class CursorReached(BaseModel):
+    offset: int = Field(ge=0, le=OFFSET_MAX)
+
+
+class Forgotten(BaseModel):
+    forgotten: bool
+
+
+Name = Annotated[str, Path(description="The cursor's name, percent-encoded.", max_length=NAME_MAX)]
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1/cursors", tags=["log"])
+    cursors: Cursors = inside.cursors
+    writing = asyncio.Lock()
+
+    async def keep() -> None:
+        """Two that are written at once would leave the older one."""
+        async with writing:
+            await asyncio.to_thread(cursors.write, cursors.encode())
+
+    def row(name: str, cursor: Cursor) -> dict[str, object]:
+        end = inside.statistics.log()["durable_offset"]
+        return {
+            "name": name,
+            "href": href_of("cursors", name.encode()),
+            "start": cursor.start,
+            "reached": cursor.reached,
+            "lag": max(end - cursor.reached, 0),
+            "heard_at": time_of(cursor.heard_at),
+        }
+
+    def check_room(name: str) -> None:
+        if name not in cursors.by_name and len(cursors.by_name) >= CURSORS_MAX:
+            raise over_limit(f"there are {CURSORS_MAX} cursors already", "DELETE /v1/cursors/{name} forgets one")
+
+    @router.get("", response_model=CursorRows, responses=problems(), summary="Readers of the log")
+    async def show_all() -> Response:
+        return answer({"cursors": [row(name, cursor) for name, cursor in sorted(cursors.by_name.items())]})
+
+    @router.put(
+        "/{name}",
+        response_model=CursorRow,
+        responses=problems(400, 413, 415, 429),
+        openapi_extra=takes(CursorStart, {"start": 0}),
+        summary="Begin, or hear where it began",
+    )
+    async def begin(name: Name, request: Request) -> Response:
+        asked = await read_json(request, CursorStart)
+        called = text_of(name_of(name))
+        check_room(called)
+        cursor = cursors.begin(called, asked.start, inside.clock.now())
+        await keep()
+        return answer(row(called, cursor))
+
+    @router.post(
+        "/{name}/reached",
+        response_model=CursorRow,
+        responses=problems(400, 413, 415, 429),
+        openapi_extra=takes(CursorReached, {"offset": 1000}),
+        summary="Everything before the offset is done with",
+    )
+    async def reached(name: Name, request: Request) -> Response:
+        asked = await read_json(request, CursorReached)
+        called = text_of(name_of(name))
+        check_room(called)
+        cursor = cursors.reach(called, asked.offset, inside.clock.now())
+        await keep()
+        return answer(row(called, cursor))
+
+    @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Forget a reader")
+    async def forget(name: Name) -> Response:
+        called = text_of(name_of(name))
+        if not cursors.forget(called):
+            raise not_found(f"there is no cursor {called!r}")
+        await keep()
+        return answer({"forgotten": True})
+
+    return router

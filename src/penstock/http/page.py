@@ -1,0 +1,95 @@
+"""The console's files, as they are: no build, no template, nothing from elsewhere.
+
+The charts are drawn by Chart.js, which comes inside the wheel of `chartkick` and is served from there. Every file is
+read and compressed once, off the loop, and a browser that has it already is told so.
+"""
+
+import asyncio
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastapi import APIRouter, Request, Response
+
+from penstock.http.problems import not_found
+
+FOLDER = Path(__file__).parent / "console"
+INDEX = "index.html"
+CHARTS = "charts/chart.js"
+CHARTS_IN_WHEEL = Path("django", "static", "chartkick", "Chart.bundle.js")
+
+MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+
+# Nothing but this broker's own files runs in the page, and nobody puts the page into theirs.
+HEADERS = {
+    "cache-control": "no-cache",
+    "content-security-policy": (
+        "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "vary": "accept-encoding",
+    "x-content-type-options": "nosniff",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    media_type: str
+    plain: bytes
+    zipped: bytes
+    tag: str
+
+
+def names() -> frozenset[str]:
+    """Every file there is, by its path below `/console/`."""
+    own = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in MEDIA_TYPES}
+    return frozenset(own | {CHARTS})
+
+
+def place_of(name: str) -> Path:
+    """Where a file of the console lies; the one that comes in a wheel, in that package."""
+    if name != CHARTS:
+        return FOLDER / name
+    found = find_spec("chartkick")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / CHARTS_IN_WHEEL
+
+
+@lru_cache(maxsize=64)
+def load(name: str) -> File:
+    content = place_of(name).read_bytes()
+    media_type = MEDIA_TYPES[Path(name).suffix]
+    return File(media_type, content, gzip.compress(content, mtime=0), f'"{hashlib.sha256(content).hexdigest()[:20]}"')
+
+
+def routes() -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+    known = names()
+
+    @router.get("/")
+    async def index(request: Request) -> Response:
+        return await serve(request, INDEX)
+
+    @router.get("/console/{name:path}")
+    async def part(request: Request, name: str) -> Response:
+        if name not in known:
+            raise not_found(f"the console has no file {name!r}", "GET / is the console")
+        return await serve(request, name)
+
+    return router
+
+
+async def serve(request: Request, name: str) -> Response:
+    file = await asyncio.to_thread(load, name)
+    headers = {**HEADERS, "etag": file.tag}
+    if file.tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(file.zipped, headers={**headers, "content-encoding": "gzip"}, media_type=file.media_type)
+    return Response(file.plain, headers=headers, media_type=file.media_type)

@@ -1,0 +1,98 @@
+"""Pipelines: how the jobs are doing that read this broker's log, as they tell it after each batch."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import BaseModel, Field
+
+from penstock.http.bodies import read_json
+from penstock.http.inside import Inside
+from penstock.http.problems import not_found
+from penstock.http.replies import answer, problems, takes
+from penstock.http.texts import name_of, text_of, time_of
+
+PIPELINES_MAX = 1000
+NAME_MAX = 1000
+
+
+class PipelineReport(BaseModel):
+    """One batch."""
+
+    batch: int = Field(ge=0)
+    rows: int = Field(ge=0)
+    rows_per_second: float = Field(default=0, ge=0)
+    seconds: float = Field(default=0, ge=0)
+    offset: int | None = None
+    end: int | None = None
+    lag: int | None = Field(default=None, ge=0)
+    state: str = Field(default="running", pattern="^(running|done|failed)$")
+
+
+class Pipeline(PipelineReport):
+    name: str
+    batches: int
+    rows_total: int
+    reported_at: str
+
+
+class Pipelines(BaseModel):
+    pipelines: list[Pipeline]
+
+
+class Forgotten(BaseModel):
+    forgotten: bool
+
+
+EXAMPLE = {
+    "batch": 7,
+    "rows": 1000,
+    "rows_per_second": 50000.0,
+    "seconds": 0.2,
+    "offset": 8000,
+    "end": 8100,
+    "lag": 100,
+}
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1/pipelines", tags=["pipelines"])
+    known = inside.pipelines
+
+    @router.get("", response_model=Pipelines, responses=problems(), summary="How pipelines are doing")
+    async def show_all() -> Response:
+        return answer({"pipelines": [known[name] for name in sorted(known)]})
+
+    @router.put(
+        "/{name}",
+        response_model=Pipeline,
+        responses=problems(400, 413, 415),
+        openapi_extra=takes(PipelineReport, EXAMPLE),
+        summary="Tell of a batch",
+    )
+    async def report(
+        name: Annotated[str, Path(description="The pipeline's name, percent-encoded.", max_length=NAME_MAX)],
+        request: Request,
+    ) -> Response:
+        told = await read_json(request, PipelineReport)
+        called = text_of(name_of(name))
+        before = known.pop(called, {})
+        rows = {
+            "name": called,
+            **told.model_dump(),
+            "batches": int(str(before.get("batches", 0))) + (told.state == "running" and told.rows > 0),
+            "rows_total": int(str(before.get("rows_total", 0))) + told.rows,
+            "reported_at": time_of(inside.clock.now()),
+        }
+        known[called] = rows
+        while len(known) > PIPELINES_MAX:
+            del known[next(iter(known))]  # whoever was not heard of for longest
+        return answer(rows)
+
+    @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Forget a pipeline")
+    async def forget(name: Annotated[str, Path(max_length=NAME_MAX)]) -> Response:
+        called = text_of(name_of(name))
+        if known.pop(called, None) is None:
+            raise not_found(f"there is no pipeline {called!r}")
+        return answer({"forgotten": True})
+
+    return router

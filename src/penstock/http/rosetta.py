@@ -1,0 +1,183 @@
+"""Any message as the very bytes that each of the five protocols would send."""
+
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.core.backlog import message_of as backlog_message
+from penstock.core.backlog import retry_of
+from penstock.core.queue import Queue
+from penstock.http.bodies import read_json
+from penstock.http.inside import Inside
+from penstock.http.problems import invalid, not_found, too_large
+from penstock.http.renderings import RETRY_MAX, Part, Rendering, render, why_not_sent
+from penstock.http.replies import answer, problems, takes
+from penstock.http.texts import name_of, text_of
+from penstock.log.span import Span
+from penstock.message import Message
+
+BODY_SHOWN = 4096  # of each part: what is longer is cut for looking at, and whole on the wire
+SIZE_MAX = 1 << 20  # of a body: five protocols are put to work on it
+
+Protocol = Literal["mqks", "smqs", "sevx", "mqmq", "rq", "http"]
+
+
+class Translation(BaseModel):
+    """A message that nobody has published."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    queue: str = Field(default="orders", max_length=1024)
+    event: str = Field(default="orders", max_length=1024)
+    id: str = Field(default="m1", max_length=1024)
+    body: str | None = None
+    body_base64: str | None = None
+    retries: int = Field(default=0, ge=0, le=RETRY_MAX, description="How often it was given out before.")
+    protocol: Protocol = Field(default="http", description="Which door it came in by.")
+
+
+class PartShape(BaseModel):
+    role: str = Field(
+        description="`body`, `id`, `event`, `retry`, `queue`, `consumer`; `marker` says how the body is coded; `frame` "
+        "is what only the protocol needs."
+    )
+    base64: str
+    size: int = Field(description="Of the whole part; `base64` is cut after 4096 bytes.")
+    note: str
+
+
+class FateShape(BaseModel):
+    outcome: Literal["same", "coded", "changed", "lost"]
+    note: str
+
+
+class RenderingShape(BaseModel):
+    protocol: str
+    refusal: str | None = Field(description="Why no client of this protocol can be given it.")
+    consume: str = Field(description="What a client says to be given it, as base64.")
+    size: int
+    parts: list[PartShape] = Field(description="Put together, the very bytes.")
+    fates: dict[str, FateShape] = Field(description="What became of `body`, `id`, `event`, `retry`, `headers`.")
+
+
+class RosettaShape(BaseModel):
+    queue: str
+    event: str
+    id: str
+    renderings: list[RenderingShape]
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["rosetta"])
+
+    @router.post(
+        "/rosetta",
+        response_model=RosettaShape,
+        responses=problems(400, 413, 415),
+        openapi_extra=takes(Translation, {"queue": "orders", "event": "order.paid", "body": "hello"}, required=False),
+        summary="A message of your own, as each protocol would send it",
+    )
+    async def translate(request: Request) -> Response:
+        given = await read_json(request, Translation, 2 * SIZE_MAX)
+        message = message_of(given, inside.clock.now())
+        return answer(rosetta_of(inside, given.queue.encode(), message, given.retries))
+
+    @router.get(
+        "/queues/{name}/messages/{offset}/rosetta",
+        response_model=RosettaShape,
+        responses=problems(404, 413),
+        summary="A message of a queue, as each protocol would send it",
+    )
+    async def translate_queued(
+        name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)],
+        offset: Annotated[int, Path(description="The message's offset.", ge=0, le=1 << 62)],
+    ) -> Response:
+        queue = inside.queue(name_of(name))
+        found = find(queue, offset)
+        if found is None:
+            raise not_found(f"the queue holds no message of offset {offset}", "it may have been settled meanwhile")
+        return answer(rosetta_of(inside, queue.name, *found))
+
+    return router
+
+
+def find(queue: Queue, offset: int) -> tuple[Message, int] | None:
+    """The message of that offset among what the queue owes, with its retry counter."""
+    for subscription in queue.subscriptions:
+        for delivery in subscription.held():
+            if delivery.message.offset == offset:
+                return delivery.message, delivery.retry
+    backlog = queue.backlog
+    for item in (*backlog.head, *backlog.tail):
+        if backlog_message(item).offset == offset:
+            return backlog_message(item), retry_of(item)
+    for entry in queue.delayed.entries():
+        if entry.offset == offset:
+            return _fetched(entry.message or queue.log.fetch(offset), entry.retry)
+    for span in backlog.spans:
+        index = place_in(span, offset)
+        if index >= 0:
+            return _fetched(backlog.message(offset), span.retry(index))
+    return None
+
+
+def place_in(span: Span, offset: int) -> int:
+    """Where in the span the message stands; -1 when it is not there. Only a short span has to be searched."""
+    places = range(span.start, span.count) if span.places else (span.index_of(offset),)
+    for index in places:
+        if index < span.count and span.offset(index) == offset and not span.is_dead(index):
+            return index
+    return -1
+
+
+def _fetched(message: Message | None, retry: int) -> tuple[Message, int] | None:
+    return None if message is None else (message, retry)
+
+
+def message_of(given: Translation, now: int) -> Message:
+    if given.body is not None and given.body_base64 is not None:
+        raise invalid("body.body_base64", "either body or body_base64, not both")
+    if given.body_base64 is not None:
+        try:
+            body = b64decode(given.body_base64, validate=True)
+        except (NotBase64, ValueError) as error:
+            raise invalid("body.body_base64", str(error)) from error
+    else:
+        body = (given.body or "").encode()
+    reason = why_not_sent(given.protocol, body)
+    if reason:
+        raise invalid("body.protocol", f"{given.protocol.upper()} cannot send this body: {reason}")
+    if not given.queue:
+        raise invalid("body.queue", "a queue's name is not empty")
+    return Message(given.id.encode(), given.event.encode(), body, now, given.protocol)
+
+
+def rosetta_of(inside: Inside, queue: bytes, message: Message, retries: int) -> dict[str, Any]:
+    if len(message.body) > SIZE_MAX:
+        raise too_large(f"body of {len(message.body)} bytes: up to {SIZE_MAX} are shown in all protocols")
+    renderings = render(queue, message, retries, inside.hub.limits, inside.hub.options)
+    return {
+        "queue": text_of(queue),
+        "event": text_of(message.event),
+        "id": text_of(message.id),
+        "renderings": [rendering_of(rendering) for rendering in renderings],
+    }
+
+
+def rendering_of(rendering: Rendering) -> dict[str, Any]:
+    return {
+        "protocol": rendering.protocol,
+        "refusal": rendering.refusal or None,
+        "consume": b64encode(rendering.consume).decode(),
+        "size": sum(len(part.data) for part in rendering.parts),
+        "parts": [part_of(part) for part in rendering.parts],
+        "fates": {name: {"outcome": fate.outcome, "note": fate.note} for name, fate in rendering.fates.items()},
+    }
+
+
+def part_of(part: Part) -> dict[str, Any]:
+    shown = b64encode(part.data[:BODY_SHOWN]).decode()
+    return {"role": part.role, "base64": shown, "size": len(part.data), "note": part.note}

@@ -1,0 +1,85 @@
+"""Cursors: readers of the log that the broker knows by name.
+
+A cursor remembers where its reader began, which never changes, and what its reader is done with. History that a cursor
+is not done with is kept, as long as somebody was heard of it within `HOLD_SECONDS`: a reader that is gone for good must
+not fill the disk. With a data directory the cursors are in its file `cursors.json`, replaced as a whole.
+"""
+
+import os
+from pathlib import Path
+
+import orjson
+
+from penstock.errors import LogError
+
+FILE = "cursors.json"
+HOLD_SECONDS = 7 * 86400
+CURSORS_MAX = 10_000
+
+
+class Cursor:
+    def __init__(self, start: int, reached: int, heard_at: int) -> None:
+        self.start = start  # where its reader began
+        self.reached = reached  # everything before is done with
+        self.heard_at = heard_at  # microseconds since 1970
+
+
+class Cursors:
+    def __init__(self, directory: Path | None) -> None:
+        self._path = None if directory is None else directory / FILE
+        self.by_name: dict[str, Cursor] = {}
+        if self._path is not None:
+            self._read(self._path)
+
+    def begin(self, name: str, start: int, now: int) -> Cursor:
+        """The cursor of that name; it comes to be with this start if it was not there."""
+        cursor = self.by_name.get(name)
+        if cursor is None:
+            cursor = self.by_name[name] = Cursor(start, start, now)
+        cursor.heard_at = now
+        return cursor
+
+    def reach(self, name: str, offset: int, now: int) -> Cursor:
+        cursor = self.begin(name, offset, now)
+        cursor.reached = max(cursor.reached, offset)
+        return cursor
+
+    def forget(self, name: str) -> bool:
+        return self.by_name.pop(name, None) is not None
+
+    def held(self, now: int, end: int) -> list[tuple[int, int]]:
+        """The ranges of offsets that are to be kept, from the smallest to the largest."""
+        since = now - HOLD_SECONDS * 1_000_000
+        return [(cursor.reached, end) for cursor in self.by_name.values() if cursor.heard_at >= since]
+
+    def encode(self) -> bytes:
+        rows = {
+            name: {"start": cursor.start, "reached": cursor.reached, "heard_at": cursor.heard_at}
+            for name, cursor in self.by_name.items()
+        }
+        return orjson.dumps(rows, option=orjson.OPT_INDENT_2)
+
+    def write(self, data: bytes) -> None:
+        """On the disk, whole or not at all. For a thread beside the loop."""
+        if self._path is None:
+            return
+        fresh = self._path.with_suffix(".new")
+        with fresh.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
+
+    def _read(self, path: Path) -> None:
+        try:
+            rows = orjson.loads(path.read_bytes())
+            self.by_name = {
+                str(name): Cursor(int(row["start"]), int(row["reached"]), int(row["heard_at"]))
+                for name, row in rows.items()
+            }
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LogError(
+                f"{path} cannot be read: {error}; without it, readers that are behind may lose history"
+            ) from error
