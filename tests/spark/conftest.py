@@ -73,3 +73,10 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
     running.start()
     yield running
     running.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A busy machine takes its time to start Java, and a call to it that is cut off spoils all that follow."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(300))

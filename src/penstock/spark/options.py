@@ -220,6 +220,7 @@ class SinkOptions(Connection):
     batch: int | None = option(count_of, None)  # df.write only: the same writer and batch are published once
     ttl: float = option(seconds_of, 600.0)  # how long what is staged may wait for its commit
     checkpoint_location: str = option(text_of, "", "checkpointLocation")  # Spark's own, passed on to us
+    query_name: str = option(text_of, "")  # likewise
     path: str = option(text_of, "")  # likewise, of .start(path) and .save(path)
 
     @classmethod

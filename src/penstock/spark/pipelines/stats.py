@@ -131,7 +131,9 @@ def run(job: Job) -> dict[str, int]:
             files.put(rows)
         if rows and (job.event or job.queue):
             writer = {"writer": f"stats-{query_id(checkpoint)}", "batch": str(batch + 1)}
-            frame.write.format("penstock").options(**job.sink(**writer)).mode("append").save()
+            # As bodies: the columns event and queue say what was counted, not where the message goes.
+            whole = frame.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("body"))
+            whole.write.format("penstock").options(**job.sink(**writer)).mode("append").save()
         frame.unpersist()
 
     def begin() -> Any:
