@@ -3,6 +3,7 @@
 import datetime
 import json
 import sqlite3
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def state(tmp_path, monkeypatch) -> None:
 
 @pytest.fixture
 def job(spark, broker, tmp_path):
-    def make(pipeline: str, **fields: object) -> Job:
+    def make(pipeline: str, **fields: Any) -> Job:
         return Job(spark, pipeline, server=broker.url, once=True, show=False, **fields)
 
     return make
