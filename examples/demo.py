@@ -1,14 +1,27 @@
-"""Starts a broker, publishes and consumes for real, and prints what happened. `make demo` runs it."""
+"""Starts a broker, sends messages through all five protocols, and has Spark archive, count and query them.
+
+`make demo` runs it. Everything is real: sockets, the log on disk, Spark on this machine. It ends by itself.
+"""
 
 import json
+import random
 import socket
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 PENSTOCK = Path(sys.executable).with_name("penstock")
-COUNT = 200_000
+COUNT = 300_000  # messages, over all protocols
+ITEMS = ("turbine", "gate", "valve", "pipe", "gauge")
+QUERY = """
+    SELECT get_json_object(body, '$.id') AS id, CAST(get_json_object(body, '$.price') AS DOUBLE) AS price
+    FROM log WHERE event = 'order.placed' AND CAST(get_json_object(body, '$.price') AS DOUBLE) > 999
+"""
 
 
 class Client:
@@ -57,41 +70,125 @@ def conversation(worker: Client, shop: Client) -> None:
     show("<", worker.hear())
 
 
-def load(consumer: Client, publisher: Client) -> None:
-    """As many messages as fit into a moment."""
-    consumer.say("c2 consume --confirm readings reading")
-    consumer.hear()
-    requests = "".join(f"{number} publish reading {number % 90} degrees\n" for number in range(COUNT)).encode()
+def order(number: int, chance: random.Random) -> bytes:
+    price = round(chance.random() * 1000, 2)
+    return b'{"id": %d, "item": "%s", "price": %.2f}' % (number, chance.choice(ITEMS).encode(), price)
+
+
+def frame(*values: bytes) -> bytes:
+    """An MQMQ frame."""
+    body = b"".join(len(value).to_bytes(4, "big") + value for value in values)
+    return len(body).to_bytes(4, "big") + body
+
+
+def rq_request(id: int, queue: bytes, body: bytes) -> bytes:
+    """An RQ request that wants no reply."""
+    head = b"\x01\x80" + id.to_bytes(4, "big") + b"\xa0" + bytes([len(queue)]) + queue
+    return head + b"\xe0" + len(body).to_bytes(4, "big") + body + b"\x21\x0a"
+
+
+# How each protocol sends a message, and how long the answer to the last one is, which says that the broker has all.
+SENDS: dict[str, Callable[[int, bytes], bytes]] = {
+    "mqks": lambda n, body: b"%d publish order.placed %s\n" % (n, body),
+    "smqs": lambda n, body: b"M:jobs:%s\n" % body,
+    "sevx": lambda n, body: b"%d send %s\n" % (n, body),
+    "mqmq": lambda n, body: frame(b"Put", b"audit", body),
+    "rq": lambda n, body: rq_request(n, b"mail", body),
+}
+
+
+def send_all(protocol: str, port: int, count: int) -> None:
+    """As fast as the broker takes them; answers are read, and dropped."""
+    chance = random.Random(protocol)
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as sock:
+        drain = threading.Thread(target=read_to_end, args=(sock,), daemon=True)
+        drain.start()
+        for first in range(0, count, 500):
+            sock.sendall(b"".join(SENDS[protocol](n, order(n, chance)) for n in range(first, first + 500)))
+        sock.shutdown(socket.SHUT_WR)
+        drain.join()
+
+
+def read_to_end(sock: socket.socket) -> None:
+    while sock.recv(1 << 18):
+        pass
+
+
+def load(ports: dict[str, int]) -> None:
     started = time.perf_counter()
-    publisher.socket.sendall(requests)
-    for number in range(COUNT):
-        line = consumer.lines.readline()
-        assert line.startswith(b"c2 ok %d event=reading " % number), line
+    lanes = [threading.Thread(target=send_all, args=(name, ports[name], COUNT // len(SENDS))) for name in SENDS]
+    for lane in lanes:
+        lane.start()
+    for lane in lanes:
+        lane.join()
     seconds = time.perf_counter() - started
-    print(f"\n{COUNT:,} messages published and consumed in order in {seconds:.2f} s, read line by line by this script")
+    print(f"\n{COUNT:,} messages through {', '.join(SENDS)} in {seconds:.1f} s; each is in the log, on the disk")
 
 
-def main() -> int:
-    doors = [word for name in ("smqs", "sevx", "mqmq", "rq", "any", "http") for word in (f"--{name}", "off")]
-    command = [str(PENSTOCK), "serve", "--memory", "--mqks", "0", "--log-level", "warning", *doors]
+def pipelines(server: str, directory: Path) -> None:
+    """Archive, stats and query, each a command too: `penstock pipeline run archive --server ... --to ... --once`."""
+    from penstock.spark.pipelines import archive, query, stats
+    from penstock.spark.pipelines.job import Job
+    from penstock.spark.session import spark_session
+
+    print("\nSpark starts, on this machine:")
+    spark = spark_session("penstock demo", settings={"spark.driver.memory": "2g"})
+    try:
+        archive.run(Job(spark, "archive", server=server, to=str(directory / "lake"), once=True))
+        stats.run(Job(spark, "stats", server=server, to=str(directory / "stats"), event="penstock.stats", once=True))
+        checkpoint = str(directory / "query")
+        found = Job(spark, "query", server=server, name=f"demo-{directory.name}", checkpoint=checkpoint, once=True)
+        found.event, found.settings = "order.big", {"sql": QUERY}
+        query.run(found)
+        print("\nthe lake, by event:")
+        lake = spark.read.parquet(str(directory / "lake"))
+        lake.groupBy("event").agg({"*": "count", "published_at": "max"}).orderBy("event").show(truncate=False)
+        print("statistics, by window, event and queue:")
+        shown = spark.read.parquet(str(directory / "stats")).drop("window_end", "date")
+        shown.orderBy("window_start", "event").show(10, truncate=False)
+    finally:
+        spark.stop()
+
+
+def outcome(worker: Client) -> None:
+    print("messages that came out of SQL, taken by MQKS from the event order.big:")
+    for _ in range(3):
+        show("<", worker.hear())
+
+
+@contextmanager
+def running_broker(directory: Path) -> Iterator[dict[str, int]]:
+    doors = [word for name in (*SENDS, "http") for word in (f"--{name}", "0")]
+    command = [str(PENSTOCK), "serve", "--data", str(directory), "--log-level", "warning", "--any", "off", *doors]
     broker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert broker.stdout is not None
         ready = broker.stdout.readline()
         print("broker:", ready.rstrip())
-        port = json.loads(ready.removeprefix("ready "))["mqks"]
-        clients = [Client(port) for _ in range(4)]
-        conversation(clients[0], clients[1])
-        load(clients[2], clients[3])
-        clients[0].say("s1 _eval state.published")
-        print("\nthe broker counts:", clients[0].hear().removeprefix("s1 ok "), "messages published")
-        for client in clients:
-            client.close()
+        yield json.loads(ready.removeprefix("ready "))
     finally:
         broker.terminate()
-        code = broker.wait(20)
-    print("broker stopped with exit code", code)
-    return code
+        print("broker stopped with exit code", broker.wait(60))
+
+
+def main() -> int:
+    directory = Path(tempfile.mkdtemp(prefix="penstock-demo-"))
+    with running_broker(directory / "data") as ports:
+        worker, shop, listener = (Client(ports["mqks"]) for _ in range(3))
+        conversation(worker, shop)
+        worker.say("d1 delete_consumer --confirm c1")
+        worker.hear()
+        listener.say("big consume --confirm big-orders order.big")
+        listener.hear()
+        load(ports)
+        pipelines(f"http://127.0.0.1:{ports['http']}", directory)
+        outcome(listener)
+        for client in (worker, shop, listener):
+            client.close()
+    print("\nwhat it made:")
+    for name, what in (("data", "the log"), ("lake", "Parquet by date and event"), ("stats", "windows")):
+        print(f"    {directory / name}  {what}")
+    return 0
 
 
 if __name__ == "__main__":

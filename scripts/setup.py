@@ -58,6 +58,7 @@ def main() -> None:
     compiler = system.require(venv=not fresh, compiler=compiler)
     if not fresh:
         system.require_chromium()
+        system.require_java()
         _install_dependencies()
     stamp = f"{_mode(compiler)} {package}"
     if wheel_dir is not None or read_stamp(PACKAGE_STAMP) != stamp:

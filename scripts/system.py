@@ -1,8 +1,9 @@
 """What the build needs from the system, and how it gets there.
 
-A virtual environment needs ensurepip; compiling needs a C compiler and Python's headers. Each is found by trying it,
-not by asking the package manager, so a compiler from elsewhere counts. What is missing is installed with apt-get when
-we are root; otherwise one line says what to install.
+A virtual environment needs ensurepip; compiling needs a C compiler and Python's headers; Spark needs Java. Each is
+found by trying it, not by asking the package manager, so a compiler from elsewhere counts. What is missing is installed
+with apt-get when we are root; otherwise one line says what to install. Without Java all but Spark works, so setting up
+goes on without it.
 
 This runs before anything is installed: standard library only.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -24,6 +26,10 @@ PYTHON_MIN = (3, 11)
 VERSIONED = f"python{sys.version_info[0]}.{sys.version_info[1]}"  # Debian names its packages so: python3.11-venv
 
 CHROMIUM = "chromium"  # Debian's package and its command
+
+JAVA_MIN = 17
+JAVA_MODULE = "jdk.incubator.vector"  # Spark 4.3 asks for it by name; trimmed runtimes lack it
+JAVA_PACKAGE = "openjdk-17-jre-headless"
 
 PROGRAM = "int main(void) { return 0; }\n"
 EXTENSION = "#include <Python.h>\n"
@@ -90,6 +96,33 @@ def require_chromium() -> None:
         print(f"penstock: the browser tests need Chromium; as root: {install}", flush=True)
     else:
         _apt_install([CHROMIUM])
+
+
+def require_java() -> None:
+    """Makes Spark possible, or says in one line what is missing; the rest works without."""
+    if has_java():
+        return
+    if shutil.which("apt-get") is None:
+        print(f"penstock: no Java {JAVA_MIN} or newer here, so there is no Spark", flush=True)
+    elif os.geteuid() != 0:
+        install = f"apt-get update && apt-get install -y --no-install-recommends {JAVA_PACKAGE}"
+        print(f"penstock: Spark needs Java {JAVA_MIN} or newer; as root: {install}", flush=True)
+    else:
+        _apt_install([JAVA_PACKAGE])
+        if not has_java():
+            fail(f"installed {JAVA_PACKAGE}, yet `java` is not Java {JAVA_MIN} or newer; is JAVA_HOME right?")
+
+
+def has_java() -> bool:
+    """Whether the Java that Spark would start is new enough and whole."""
+    home = os.environ.get("JAVA_HOME")
+    try:
+        done = attempt([str(Path(home, "bin", "java")) if home else "java", "--version"])
+        modules = attempt([str(Path(home, "bin", "java")) if home else "java", "--list-modules"])
+    except OSError:
+        return False
+    version = re.search(r"\b(\d+)[.\d+-]", done.stdout)
+    return version is not None and int(version[1]) >= JAVA_MIN and JAVA_MODULE in modules.stdout
 
 
 def can_make_venv() -> bool:

@@ -1,0 +1,201 @@
+"""`penstock pipeline`: jobs on Spark over the log of a broker."""
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.errors import Error
+
+if TYPE_CHECKING:
+    from penstock.spark.pipelines.job import Job
+
+PIPELINES = {
+    "archive": "the log as Parquet files by date and event, exactly once      --to DIR",
+    "stats": "counts, bytes, retries, latency by window, event and queue    --to DIR, --event NAME",
+    "load": "a queue into a database table                                 --queue NAME --to sqlite:///FILE",
+    "replay": "a slice of history back into an event or a queue              --event NAME, --queue NAME",
+    "query": "a SQL statement whose rows become messages                    --sql TEXT --event NAME",
+    "infer": "the JSON schema of each event, and how it changed             --to DIR",
+}
+# What only some of them understand. Everything else is for all.
+SPECIAL = {
+    "sql": ("query",),
+    "replace": ("query",),
+    "mode": ("query",),
+    "window": ("stats",),
+    "late": ("stats",),
+    "where": ("replay",),
+    "speed": ("replay",),
+    "dry-run": ("replay",),
+    "table": ("load",),
+    "schema": ("load",),
+}
+TEMPLATE = Path(__file__).parent.parent / "spark" / "template"
+
+
+class PipelineUsage(Error):
+    """The command line makes no sense."""
+
+
+def app() -> typer.Typer:
+    commands = typer.Typer(
+        help="Run jobs on Spark over the log of a broker.", no_args_is_help=True, rich_markup_mode=None
+    )
+    commands.command("run", help=_run_help())(run)
+    commands.command("list")(list_)
+    commands.command("init")(init)
+    return commands
+
+
+def _run_help() -> str:
+    lines = "\n\n".join(f"{name}: {' '.join(what.split())}" for name, what in PIPELINES.items())
+    return (
+        "Run a pipeline until it is stopped, or with --once until it has caught up. Running it again goes on where it "
+        f"stopped.\n\n{lines}\n\nFILE.py[:NAME]: a function of yours, marked with @pipeline"
+    )
+
+
+def run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One of the above, or FILE.py[:NAME].")],
+    server: Annotated[str, typer.Option(help="The broker: http://HOST:PORT, or several with commas.")] = "",
+    path: Annotated[str, typer.Option(help="Read the files of this data directory instead of asking the broker.")] = "",
+    to: Annotated[str, typer.Option(help="Where results go: a directory, or a database for load.")] = "",
+    event: Annotated[str, typer.Option(help="The event results are published as.")] = "",
+    queue: Annotated[str, typer.Option(help="The queue results are put into; for load, the one to take from.")] = "",
+    once: Annotated[bool, typer.Option("--once", help="Take what is there, then end.")] = False,
+    every: Annotated[float, typer.Option(min=0.0, help="Seconds from one batch to the next.")] = 5.0,
+    checkpoint: Annotated[str, typer.Option(help="Where it remembers how far it is.")] = "",
+    label: Annotated[str, typer.Option("--name", help="What it is called; by default like the pipeline.")] = "",
+    events: Annotated[str, typer.Option(help="Only these events, with commas between them.")] = "",
+    queues: Annotated[str, typer.Option(help="Only what was put into these queues.")] = "",
+    pattern: Annotated[str, typer.Option(help="Only events that match, such as 'order.*'.")] = "",
+    start: Annotated[str, typer.Option("--from", help="earliest, latest, an offset, or a time.")] = "",
+    until: Annotated[str, typer.Option(help="An offset or a time; for replay.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Offsets in one batch, at most.")] = None,
+    sql: Annotated[str, typer.Option(help="query: the statement, over the table `log`.")] = "",
+    mode: Annotated[str, typer.Option(help="query: append, or update for aggregates.")] = "",
+    replace: Annotated[bool, typer.Option("--replace", help="query: forget the statement kept by that name.")] = False,
+    window: Annotated[str, typer.Option(help="stats: the length of a window, such as '1 minute'.")] = "",
+    late: Annotated[str, typer.Option(help="stats: how late a message may come and still count.")] = "",
+    where: Annotated[str, typer.Option(help="replay: a SQL condition on the log's columns.")] = "",
+    speed: Annotated[str, typer.Option(help="replay: 1 is as it was, 10 ten times as fast; default: at once.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="replay: show what would be sent.")] = False,
+    table: Annotated[str, typer.Option(help="load: the table; by default called like the queue.")] = "",
+    schema: Annotated[str, typer.Option(help="load: fields of JSON bodies, such as 'name STRING, n INT'.")] = "",
+    master: Annotated[str, typer.Option(help="Spark's master: local[*], spark://..., yarn, k8s://...")] = "",
+    remote: Annotated[str, typer.Option(help="A Spark Connect server: sc://HOST:PORT.")] = "",
+    conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, KEY=VALUE; may be repeated.")] = None,
+    token_file: Annotated[str, typer.Option(help="A file with the token for the broker.")] = "",
+    ca_file: Annotated[str, typer.Option(help="The certificates to trust.")] = "",
+) -> None:
+    """Run a pipeline."""
+    own = name.partition(":")[0].endswith(".py")
+    if not own and name not in PIPELINES:
+        raise PipelineUsage(f"no pipeline {name!r}: there are {', '.join(PIPELINES)}, or FILE.py")
+    given = {"sql": sql, "mode": mode, "window": window, "late": late, "where": where, "speed": speed, "table": table}
+    given |= {"schema": schema, "dry-run": "1" if dry_run else "", "replace": "1" if replace else ""}
+    settings = {key: value for key, value in given.items() if value}
+    for key in settings:
+        if name not in SPECIAL[key]:
+            raise PipelineUsage(f"--{key} is for {', '.join(SPECIAL[key])}, not for {name}")
+    if speed and not re.fullmatch(r"\d+(\.\d+)?", speed):
+        raise PipelineUsage(f"--speed {speed}: give a number, such as 1 or 10")
+    if until and name != "replay":
+        raise PipelineUsage(f"--until is for replay, not for {name}: a stream has no end")
+    if event and queue:
+        raise PipelineUsage("--event and --queue exclude each other")
+    _require_spark()
+    from penstock.spark.pipelines.job import Job
+    from penstock.spark.session import spark_session
+
+    session = spark_session(f"penstock {label or name}", master, remote, _settings_of(conf or []))
+    source = {"events": events, "queues": queues, "pattern": pattern}
+    source |= _place("starting", start) | _place("ending", until)
+    source["maxOffsetsPerTrigger"] = "" if limit is None or name == "replay" else str(limit)
+    connection = {"tokenFile": token_file, "caFile": ca_file}
+    job = Job(
+        session,
+        Path(name.partition(":")[0]).stem if own else name,
+        server=server,
+        path=path,
+        name=label,
+        to=to,
+        once=once,
+        every=every,
+        checkpoint=checkpoint,
+        event=event,
+        queue=queue,
+        source={key: value for key, value in source.items() if value},
+        connection={key: value for key, value in connection.items() if value},
+        settings=settings,
+    )
+    try:
+        _start(job, name, own)
+    finally:
+        session.stop()
+
+
+def _start(job: "Job", name: str, own: bool) -> None:
+    """Spark's stack traces stay inside; what is wrong is one line."""
+    from pyspark.errors import PySparkException
+
+    from penstock.spark.pipelines.job import PipelineError, reason_of
+
+    try:
+        if own:
+            from penstock.spark.pipelines import own as owns
+
+            found = owns.load(name)
+            job.name = job.name if job.name != job.pipeline else found.name
+            owns.run(job, found)
+        else:
+            importlib.import_module(f"penstock.spark.pipelines.{name}").run(job)
+    except PySparkException as error:
+        raise PipelineError(reason_of(error)) from error
+
+
+def list_() -> None:
+    """Say which pipelines there are."""
+    for name, what in PIPELINES.items():
+        typer.echo(f"{name:<9}{what}")
+
+
+def init(
+    directory: Annotated[Path, typer.Argument(help="A directory that is not there yet.")],
+    server: Annotated[str, typer.Option(help="The broker.")] = "http://127.0.0.1:7780",
+) -> None:
+    """Make a project for Spark Declarative Pipelines that reads from the broker and writes to it."""
+    if directory.exists():
+        raise PipelineUsage(f"{directory} is there already")
+    for source in sorted(TEMPLATE.rglob("*")):
+        if source.is_file() and source.suffix in (".py", ".yml", ".md"):
+            target = directory / source.relative_to(TEMPLATE)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = source.read_text()
+            text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
+            target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
+    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
+
+
+def _place(which: str, value: str) -> dict[str, str]:
+    """An offset where it looks like one, else a time."""
+    if not value:
+        return {}
+    is_offset = value.lower() in ("earliest", "latest") or value.startswith("{") or re.fullmatch(r"\d{1,12}", value)
+    return {f"{which}Offsets" if is_offset else f"{which}Timestamp": value}
+
+
+def _settings_of(conf: list[str]) -> dict[str, str]:
+    for setting in conf:
+        if "=" not in setting:
+            raise PipelineUsage(f"--conf {setting}: give KEY=VALUE")
+    return {key: value for key, _, value in (setting.partition("=") for setting in conf)}
+
+
+def _require_spark() -> None:
+    missing = [name for name in ("pyspark", "pyarrow") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise PipelineUsage(f"{' and '.join(missing)} is not installed: pip install 'penstock[spark]'")

@@ -1,0 +1,220 @@
+"""Talking to a broker over HTTP: what is away is waited for, what is refused is told.
+
+A connection that fails, a broker on its way down or without room (503, 429) is tried again, on each of the named
+servers in turn, with growing pauses, for as long as `retryFor` says. Everything else the broker refuses is an error at
+once, with the broker's own words.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode, urlsplit
+
+import orjson
+import pyarrow as pa
+
+from penstock.errors import Error
+from penstock.spark.options import Connection
+
+ARROW = "application/vnd.apache.arrow.stream"
+JSON = "application/json"
+PAUSE_FIRST = 0.1
+PAUSE_MAX = 5.0
+
+Answer = TypeVar("Answer")
+
+
+class BrokerUnreachable(Error):
+    """Nobody answered in time."""
+
+
+class BrokerRefused(Error):
+    """The broker says no."""
+
+    def __init__(self, status: int, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BrokerRefused, (self.status, self.kind, str(self))
+
+
+class TryAgain(Exception):
+    """It failed in a way that may pass."""
+
+
+class BrokerClient:
+    """One broker, reached by any of its addresses. Keeps a connection between requests; not for several threads."""
+
+    def __init__(self, options: Connection, clock: Callable[[], float] = time.monotonic) -> None:
+        self.options = options
+        self._clock = clock
+        self._turn = 0  # which server is asked
+        self._connection: http.client.HTTPConnection | None = None
+
+    def __repr__(self) -> str:
+        return f"<BrokerClient {','.join(self.options.servers)}>"
+
+    def get(self, path: str, **parameters: object) -> Any:
+        return self._json("GET", path, None, parameters)
+
+    def post(self, path: str, value: object = None, **parameters: object) -> Any:
+        return self._json("POST", path, value, parameters)
+
+    def put(self, path: str, value: object = None, **parameters: object) -> Any:
+        return self._json("PUT", path, value, parameters)
+
+    def delete(self, path: str) -> Any:
+        return self._json("DELETE", path, None, {})
+
+    def post_arrow(self, path: str, batches: list[pa.RecordBatch], **parameters: object) -> Any:
+        """Send batches of one schema."""
+        sink = io.BytesIO()
+        with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        body = sink.getvalue()
+        return self.patiently(lambda: self._answer("POST", _target(path, parameters), body, ARROW))
+
+    def take_arrow(self, path: str, value: object, **parameters: object) -> tuple[pa.Table, Mapping[str, str]]:
+        """A POST that is answered with a whole Arrow stream, and the headers of the answer. Asked once: it takes."""
+        response = self._request("POST", _target(path, parameters), orjson.dumps(value), JSON)
+        data = response.read()
+        if response.status >= 400:
+            raise refusal_of(response, data)
+        return pa.ipc.open_stream(data).read_all(), dict(response.headers.items())
+
+    def open_arrow(self, path: str, **parameters: object) -> Iterator[pa.RecordBatch]:
+        """The batches of an Arrow stream. Raises TryAgain when it breaks, at the start or in the middle."""
+        response = self._request("GET", _target(path, parameters), None, None)
+        if response.status >= 400:
+            raise refusal_of(response, response.read())
+        try:
+            with pa.ipc.open_stream(response) as reader:
+                yield from reader
+            response.read()
+        except (pa.ArrowException, OSError, http.client.HTTPException) as error:
+            raise TryAgain(f"the stream broke off: {error}") from error
+        finally:
+            # A stream that was not read to its end cannot be followed by another request.
+            if not response.isclosed():
+                self.close()
+
+    def patiently(self, ask: Callable[[], Answer]) -> Answer:
+        """Ask until there is an answer, or the time for it is over."""
+        patience = Patience(self.options, self._clock)
+        while True:
+            try:
+                return ask()
+            except TryAgain as error:
+                self.close()
+                self._turn += 1
+                patience.wait(error)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _json(self, method: str, path: str, value: object, parameters: Mapping[str, object]) -> Any:
+        body = None if value is None else orjson.dumps(value)
+        return self.patiently(lambda: self._answer(method, _target(path, parameters), body, JSON))
+
+    def _answer(self, method: str, target: str, body: bytes | None, kind: str) -> Any:
+        response = self._request(method, target, body, kind)
+        try:
+            data = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise TryAgain(str(error) or type(error).__name__) from error
+        if response.status >= 400:
+            raise refusal_of(response, data)
+        return orjson.loads(data) if data else None
+
+    def _request(self, method: str, target: str, body: bytes | None, kind: str | None) -> http.client.HTTPResponse:
+        headers = {}
+        if kind is not None and body is not None:
+            headers["content-type"] = kind
+        token = self.options.token()
+        if token:
+            headers["authorization"] = f"Bearer {token}"
+        try:
+            if self._connection is None:
+                self._connection = self._connect()
+            self._connection.request(method, target, body, headers)
+            return self._connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise TryAgain(str(error) or type(error).__name__) from error
+
+    def _connect(self) -> http.client.HTTPConnection:
+        server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
+        assert server.hostname is not None
+        if server.scheme == "https":
+            context = ssl.create_default_context(cafile=self.options.ca_file or None)
+            return http.client.HTTPSConnection(
+                server.hostname, server.port, timeout=self.options.timeout, context=context
+            )
+        return http.client.HTTPConnection(server.hostname, server.port or 80, timeout=self.options.timeout)
+
+
+class Patience:
+    """How long to go on trying, and how long to pause before each try."""
+
+    def __init__(self, options: Connection, clock: Callable[[], float] = time.monotonic) -> None:
+        self._options = options
+        self._clock = clock
+        self._began = clock()
+        self._tries = 0
+        self._pause = PAUSE_FIRST
+
+    def wait(self, error: Exception) -> None:
+        """Pause after a failed try; raises BrokerUnreachable when it was the last."""
+        self._tries += 1
+        spent = self._clock() - self._began
+        if spent + self._pause > self._options.retry_for:
+            servers = ", ".join(self._options.servers)
+            tries = "once" if self._tries == 1 else f"{self._tries} times in {spent:.1f} s"
+            raise BrokerUnreachable(
+                f"no broker answers at {servers} (tried {tries}; option retryFor): {error}"
+            ) from error
+        time.sleep(self._pause)
+        self._pause = min(self._pause * 2, PAUSE_MAX)
+
+    def relax(self) -> None:
+        """There was progress: begin anew."""
+        self._began = self._clock()
+        self._tries = 0
+        self._pause = PAUSE_FIRST
+
+
+def refusal_of(response: http.client.HTTPResponse, data: bytes) -> Exception:
+    """What the broker's problem+json says, in one line."""
+    try:
+        problem = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        problem = {}
+    detail = problem.get("detail") or problem.get("title") or response.reason
+    hint = f"; {problem['hint']}" if problem.get("hint") else ""
+    kind = str(problem.get("type", "")).rpartition("/")[2]
+    message = f"the broker refuses ({response.status} {kind or response.reason}): {detail}{hint}"
+    if response.status in (429, 503):
+        return TryAgain(message)
+    return BrokerRefused(response.status, kind, message)
+
+
+def name_in_path(name: str) -> str:
+    return quote(name, safe="")
+
+
+def _target(path: str, parameters: Mapping[str, object]) -> str:
+    given = {key.rstrip("_"): value for key, value in parameters.items() if value is not None}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path

@@ -1,0 +1,277 @@
+"""What a user may say with `.option(...)`, checked at once: a wrong one is refused with its name, value and a way out.
+
+Names are taken in any case, as Spark does. Values arrive as text, whatever the user wrote.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import orjson
+
+from penstock.errors import Error
+
+EARLIEST = "earliest"
+LATEST = "latest"
+LOG_KEY = "log"  # of an offset's JSON: {"log": 1234} is the first offset that was not read
+
+Value = TypeVar("Value")
+
+
+class OptionError(Error, ValueError):
+    """An option is wrong."""
+
+    def __init__(self, name: str, value: object, reason: str) -> None:
+        super().__init__(f"option {name}={value!r}: {reason}")
+        self.name = name
+        self.value = value
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OptionError, (self.name, self.value, self.reason)
+
+
+def text_of(value: str) -> str:
+    return value
+
+
+def names_of(value: str) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def servers_of(value: str) -> tuple[str, ...]:
+    """Addresses of one broker, tried in turn."""
+    found = []
+    for server in names_of(value):
+        address = server if "://" in server else f"http://{server}"
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("is not an address: give http://HOST:PORT, with commas between several")
+        found.append(address.rstrip("/"))
+    if not found:
+        raise ValueError("names no server: give http://HOST:PORT")
+    return tuple(found)
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    def choice_of(value: str) -> str:
+        if value.lower() not in choices:
+            raise ValueError(f"is not one of {', '.join(choices)}")
+        return value.lower()
+
+    return choice_of
+
+
+def bool_of(value: str) -> bool:
+    if value.lower() not in ("true", "false"):
+        raise ValueError("is not true or false")
+    return value.lower() == "true"
+
+
+def count_of(value: str) -> int:
+    if not re.fullmatch(r"\s*\d{1,18}\s*", value, re.ASCII) or int(value) < 1:
+        raise ValueError("is not a whole number from 1 on")
+    return int(value)
+
+
+def size_of(value: str) -> int:
+    """Bytes, also as 64m, 64mb or 64MiB; all by 1024, as Spark has it."""
+    written = re.fullmatch(r"\s*(\d{1,15})\s*([kmgt]?)(i?b)?\s*", value, re.ASCII | re.IGNORECASE)
+    if written is None or int(written[1]) < 1:
+        raise ValueError("is not a size: give bytes, or 64k, 64m, 1g")
+    return int(written[1]) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[written[2].lower()]
+
+
+def seconds_of(value: str) -> float:
+    written = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s|m|h)?\s*", value, re.ASCII)
+    if written is None:
+        raise ValueError("is not a time: give seconds, or 500ms, 30s, 15m, 1h")
+    return float(written[1]) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[written[2] or "s"]
+
+
+def offset_of(value: str) -> str | int:
+    """`earliest`, `latest`, a number, or what a checkpoint has: {"log": 1234}."""
+    if value.strip().lower() in (EARLIEST, LATEST):
+        return value.strip().lower()
+    try:
+        found = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        found = None
+    if isinstance(found, dict) and set(found) == {LOG_KEY}:
+        found = found[LOG_KEY]
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        raise ValueError(f'is no place in the log: give earliest, latest, an offset, or {{"{LOG_KEY}": offset}}')
+    return found
+
+
+def time_of(value: str) -> int:
+    """Microseconds since 1970, of milliseconds since 1970 or an ISO time; without a zone it is UTC."""
+    if re.fullmatch(r"\s*\d{1,15}\s*", value, re.ASCII):
+        return int(value) * 1000
+    try:
+        moment = datetime.fromisoformat(value.strip())
+    except ValueError:
+        raise ValueError("is no time: give milliseconds since 1970, or 2026-11-15T10:00:00Z") from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1_000_000)
+
+
+def option(parse: Callable[[str], Any], default: Any, name: str = "") -> Any:
+    """A field that is read from the option called like it in camel case, or `name`."""
+    return field(default=default, metadata={"parse": parse, "name": name})
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How the broker is reached."""
+
+    servers: tuple[str, ...] = option(servers_of, ())
+    token_file: str = option(text_of, "")
+    token_env: str = option(text_of, "")
+    ca_file: str = option(text_of, "")
+    timeout: float = option(seconds_of, 30.0)
+    retry_for: float = option(seconds_of, 30.0)  # how long a broker that is away is waited for
+
+    def token(self) -> str:
+        """Read where it is used: the options travel to executors and into plans, a secret must not."""
+        if self.token_file:
+            try:
+                return Path(self.token_file).read_text().strip()
+            except OSError as error:
+                raise OptionError("tokenFile", self.token_file, f"cannot be read: {error.strerror}") from None
+        if self.token_env:
+            token = os.environ.get(self.token_env, "")
+            if not token:
+                raise OptionError("tokenEnv", self.token_env, "names no environment variable that is set here")
+            return token
+        return ""
+
+
+@dataclass(frozen=True)
+class SourceOptions(Connection):
+    """Everything `spark.read` and `spark.readStream` understand."""
+
+    path: str = option(text_of, "")  # a data directory that driver and executors can see
+    mode: str = option(one_of("log", "queue"), "log")
+    table: str = option(one_of("messages", "lifecycle"), "messages")
+    events: tuple[str, ...] = option(names_of, ())
+    queues: tuple[str, ...] = option(names_of, ())
+    pattern: str = option(text_of, "")  # a glob over event names
+    starting_offsets: str | int = option(offset_of, EARLIEST)
+    starting_timestamp: int | None = option(time_of, None)
+    starting_offsets_by_timestamp_strategy: str = option(one_of("error", LATEST), "error")
+    ending_offsets: str | int = option(offset_of, LATEST)
+    ending_timestamp: int | None = option(time_of, None)
+    max_offsets_per_trigger: int | None = option(count_of, None)
+    max_bytes_per_trigger: int | None = option(size_of, None)
+    min_offsets_per_trigger: int | None = option(count_of, None)
+    max_trigger_delay: float = option(seconds_of, 900.0)  # 15 minutes, as Kafka's source has it
+    min_partitions: int = option(count_of, 1)
+    max_records_per_partition: int = option(count_of, 200_000)
+    fail_on_data_loss: bool = option(bool_of, True)
+    payload: str = option(one_of("binary", "string", "json"), "binary")
+    columns: tuple[str, ...] = option(names_of, ())
+    include_headers: bool = option(bool_of, True)
+    cursor: str = option(text_of, "")
+    pushdown: bool = option(bool_of, False)
+    lease: float = option(seconds_of, 300.0)  # mode=queue: how long a batch may take before others get its messages
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> "SourceOptions":
+        options = parse(cls, given)
+        options._check(given)
+        return options
+
+    def _check(self, given: Mapping[str, str]) -> None:
+        if not self.servers and not self.path:
+            raise OptionError("servers", "", "is missing: give http://HOST:PORT of a broker, or path=DATA_DIRECTORY")
+        if self.path and not Path(self.path).is_dir():
+            raise OptionError("path", self.path, "is no directory that this process can see")
+        if self.mode == "queue" and (len(self.queues) != 1 or not self.servers):
+            raise OptionError("mode", "queue", "needs servers=... and exactly one name in queues=...")
+        if self.mode == "queue" and (self.path or self.table != "messages" or self.events or self.pattern):
+            raise OptionError("mode", "queue", "takes messages from one queue: path, table, events, pattern do not fit")
+        if self.starting_timestamp is not None and "startingoffsets" in _lowered(given):
+            raise OptionError("startingTimestamp", self.starting_timestamp, "and startingOffsets exclude each other")
+        if self.ending_timestamp is not None and "endingoffsets" in _lowered(given):
+            raise OptionError("endingTimestamp", self.ending_timestamp, "and endingOffsets exclude each other")
+        if self.starting_offsets == LATEST and self.ending_offsets == EARLIEST:
+            raise OptionError("endingOffsets", EARLIEST, "lies before startingOffsets=latest")
+        if self.table == "lifecycle" and (self.payload != "binary" or self.events or self.pattern or self.columns):
+            raise OptionError(
+                "table", "lifecycle", "has columns of its own: payload, events, pattern, columns do not fit"
+            )
+
+
+@dataclass(frozen=True)
+class SinkOptions(Connection):
+    """Everything `df.write` and `df.writeStream` understand."""
+
+    event: str = option(text_of, "")  # where rows go that name neither event nor queue
+    queue: str = option(text_of, "")
+    writer: str = option(text_of, "")  # who writes; by default the streaming query's id
+    batch: int | None = option(count_of, None)  # df.write only: the same writer and batch are published once
+    ttl: float = option(seconds_of, 600.0)  # how long what is staged may wait for its commit
+    checkpoint_location: str = option(text_of, "", "checkpointLocation")  # Spark's own, passed on to us
+    query_name: str = option(text_of, "")  # likewise
+    path: str = option(text_of, "")  # likewise, of .start(path) and .save(path)
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> "SinkOptions":
+        options = parse(cls, given)
+        if not options.servers:
+            raise OptionError("servers", "", "is missing: give http://HOST:PORT of a broker")
+        if options.path:
+            raise OptionError("path", options.path, "means nothing here: name an event or a queue")
+        if options.event and options.queue:
+            raise OptionError("queue", options.queue, "and event exclude each other")
+        if options.batch is not None and not options.writer:
+            raise OptionError("batch", options.batch, "needs writer=..., the name under which batches are counted")
+        return options
+
+
+Options = TypeVar("Options", bound=Connection)
+
+
+def parse(kind: type[Options], given: Mapping[str, str]) -> Options:
+    """Every known option parsed; an unknown one is refused, with the name that was probably meant."""
+    known = {option_name(f.name, f.metadata["name"]).lower(): f for f in fields(kind)}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        found = known.get(name.lower())
+        if found is None:
+            raise OptionError(name, _shown(name, value), _suggestion(name, known, kind))
+        try:
+            values[found.name] = found.metadata["parse"](str(value))
+        except ValueError as error:
+            raise OptionError(option_name(found.name), value, str(error)) from None
+    return kind(**values)
+
+
+def option_name(field_name: str, name: str = "") -> str:
+    first, *others = field_name.split("_")
+    return name or first + "".join(word.capitalize() for word in others)
+
+
+def _lowered(given: Mapping[str, str]) -> set[str]:
+    return {name.lower() for name in given}
+
+
+def _suggestion(name: str, known: Mapping[str, Any], kind: type[Connection]) -> str:
+    if name.lower() in ("token", "password"):
+        return "would be seen in plans and logs; put it into a file and name that in tokenFile, or use tokenEnv"
+    near = get_close_matches(name.lower(), known, 1)
+    if near:
+        return f"is unknown; was {option_name(known[near[0]].name)} meant?"
+    return "is unknown; there are " + ", ".join(sorted(option_name(f.name) for f in fields(kind)))
+
+
+def _shown(name: str, value: str) -> str:
+    return "..." if name.lower() in ("token", "password") else value

@@ -1,0 +1,70 @@
+"""`query`: a SQL statement over the stream, whose rows become messages: a queue born of SQL.
+
+    penstock pipeline run query --server URL --name big-orders --event order.big \\
+        --sql "SELECT get_json_object(body, '$.id') AS order FROM log WHERE event = 'order.placed'"
+
+The table is `log`: the log's columns, with the body as text. A column called event, queue, id, headers or body is that
+of the message; all the others together are its body, as JSON. The statement is kept under its name: running the name
+again goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from pyspark.errors import PySparkException
+
+from penstock.spark.pipelines.job import Job, PipelineError, file_name, reason_of, state_directory
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+KEPT = ("sql", "event", "queue", "mode")
+
+
+def transform(log: DataFrame, sql: str) -> DataFrame:
+    """What the statement makes of the log."""
+    log.createOrReplaceTempView("log")
+    try:
+        return log.sparkSession.sql(sql)
+    except PySparkException as error:
+        raise PipelineError(f"the statement does not work: {reason_of(error)}") from error
+
+
+def definition(job: Job) -> dict[str, str]:
+    """What is asked for, or what was kept under that name; both, where they differ, is refused."""
+    path = state_directory() / "queries" / f"{file_name(job.name)}.json"
+    asked = {"sql": job.settings.get("sql", ""), "event": job.event, "queue": job.queue}
+    asked["mode"] = job.settings.get("mode", "")
+    kept: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
+    if not kept and not asked["sql"]:
+        raise PipelineError(f"no query is kept as {job.name!r}: give one with --sql")
+    if kept and asked["sql"] and any(asked[key] and asked[key] != kept.get(key) for key in KEPT):
+        if not job.settings.get("replace"):
+            raise PipelineError(
+                f"another query is kept as {job.name!r}; --replace forgets it, --name gives another name"
+            )
+        kept = {}
+    chosen = {key: asked[key] or kept.get(key, "") for key in KEPT}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(f"{path}.new")
+    fresh.write_bytes(orjson.dumps(chosen, option=orjson.OPT_INDENT_2))
+    fresh.replace(path)
+    return chosen
+
+
+def run(job: Job) -> dict[str, int]:
+    chosen = definition(job)
+    job.event, job.queue = chosen["event"], chosen["queue"]
+    options = job.sink()
+
+    def begin() -> Any:
+        rows = transform(
+            job.stream(**{"payload": "string", "maxOffsetsPerTrigger": "50000"} | job.source), chosen["sql"]
+        )
+        writer = rows.writeStream.format("penstock").options(**options)
+        return job.start(writer.outputMode(chosen["mode"] or "append"))
+
+    return job.run(begin)

@@ -1,0 +1,408 @@
+"""`format("penstock")`: the broker's log as a table, in batches and as a stream; see docs/spark.md for all options.
+
+An offset is a place in the log, {"log": 1234}: the first message not read yet. A batch is the range between two of
+them and always gives the same rows, so whatever Spark runs again gives the same again.
+
+Spark asks for the initial offset more than once, and again when the first batch is retried by another process. What is
+worked out then must not move: `earliest`, a number and a time do not, `latest` does. So the answer is kept on the
+broker under the name of a cursor, and `latest` needs one.
+
+Method and parameter names are Spark's: it passes arguments by keyword.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from fnmatch import translate
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    DataSourceStreamArrowWriter,
+    DataSourceStreamReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    InputPartition,
+    LessThan,
+    LessThanOrEqual,
+)
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from penstock.errors import Error
+from penstock.spark.logs import Bounds, Log, open_log
+from penstock.spark.options import EARLIEST, LATEST, LOG_KEY, OptionError, SinkOptions, SourceOptions
+from penstock.spark.ranges import Admission, Range, split
+from penstock.spark.schema import Shape, schema_of
+
+logger = logging.getLogger("penstock.spark")
+
+ROWS_PER_BATCH = 16_384  # small blocks are put together up to here: each batch costs a trip to the JVM
+BYTES_PER_BATCH = 8 << 20
+
+
+class DataLoss(Error):
+    """Rows that a query should read are not there any more."""
+
+
+class PenstockDataSource(DataSource):
+    """Registered by itself: `pyspark_penstock` hands it to Spark."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "penstock"
+
+    def schema(self) -> StructType:
+        return schema_of(SourceOptions.of(self.options))
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        options = SourceOptions.of(self.options)
+        if options.mode == "queue":
+            raise OptionError("mode", "queue", "takes messages away: only readStream can acknowledge them")
+        return FilteringLogReader(options, schema) if options.pushdown else LogBatchReader(options, schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        options = SourceOptions.of(self.options)
+        if options.mode == "queue":
+            from penstock.spark.queues import QueueStreamReader
+
+            return QueueStreamReader(options, schema)
+        return LogStreamReader(options, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        from penstock.spark.sink import BatchWriter
+
+        if overwrite:
+            raise OptionError("mode", "overwrite", "a log only grows: use mode('append')")
+        return BatchWriter(SinkOptions.of(self.options), schema)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:  # noqa: N802
+        from penstock.spark.sink import StreamWriter
+
+        if overwrite:
+            raise OptionError("outputMode", "complete", "a log only grows: use outputMode append or update")
+        return StreamWriter(SinkOptions.of(self.options), schema)
+
+
+class RangePartition(InputPartition):
+    """What one task reads."""
+
+    def __init__(self, start: int, end: int) -> None:
+        super().__init__(None)
+        self.start = start
+        self.end = end
+
+    def __repr__(self) -> str:
+        return f"RangePartition({self.start}, {self.end})"
+
+
+class LogTable:
+    """What batch and stream share: opening the log, resolving places in it, reading a range."""
+
+    def __init__(self, options: SourceOptions, schema: StructType) -> None:
+        self.options = options
+        self.shape = Shape(schema, options)
+        self._log: Log | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_log": None}  # an executor opens its own
+
+    @property
+    def log(self) -> Log:
+        if self._log is None:
+            self._log = open_log(self.options)
+        return self._log
+
+    def starting_offset(self, bounds: Bounds) -> int:
+        """Where a query that never ran begins."""
+        if self.options.starting_timestamp is not None:
+            return self._offset_at(self.options.starting_timestamp, bounds)
+        return self._resolved("startingOffsets", self.options.starting_offsets, bounds)
+
+    def ending_offset(self, bounds: Bounds) -> int:
+        if self.options.ending_timestamp is not None:
+            return min(self.log.offset_at(self.options.ending_timestamp), bounds.end)
+        return self._resolved("endingOffsets", self.options.ending_offsets, bounds)
+
+    def tasks(self, whole: Range, bounds: Bounds) -> list[RangePartition]:
+        if whole.start < bounds.first:
+            self.lose(
+                f"the offsets {whole.start} to {min(bounds.first, whole.end) - 1} are gone from the log, "
+                f"which now begins at {bounds.first}: retention has passed this query"
+            )
+            whole = Range(min(bounds.first, whole.end), whole.end)
+        parts = split(whole, self.options.min_partitions, self.options.max_records_per_partition)
+        return [RangePartition(part.start, part.end) for part in parts]
+
+    def rows(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The range as the query wants it, in batches of a useful size."""
+        if self.options.table == "lifecycle":
+            for batch in self.log.lifecycle(start, end):
+                yield self.shape.of(self._wanted(batch))
+            return
+        columns = self.shape.columns()
+        for batch in gathered(self._whole(start, end)):
+            wanted = self._wanted(batch)
+            if wanted.num_rows:
+                yield self.shape.of(wanted.select(columns) if columns else wanted)
+
+    def lose(self, what: str) -> None:
+        if self.options.fail_on_data_loss:
+            raise DataLoss(f"{what} (failOnDataLoss=false goes on without them)")
+        logger.warning("%s", what)
+
+    def _whole(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """Every message of the range: a gap is noticed where it is."""
+        place = start
+        for batch in self.log.batches(start, end):
+            first = batch.column("offset")[0].as_py()
+            if first > place:
+                self.lose(f"the offsets {place} to {first - 1} are missing from the log")
+            place = first + batch.num_rows
+            yield batch
+        if place < end:
+            self.lose(f"the offsets {place} to {end - 1} are missing from the log")
+
+    def _wanted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that the options ask for."""
+        options = self.options
+        masks = []
+        if options.events:
+            masks.append(pc.is_in(batch.column("event"), pa.array(options.events, pa.string())))
+        if options.pattern:
+            names = batch.column("event").dictionary_encode()
+            fitting = pc.match_substring_regex(names.dictionary, re2_of_glob(options.pattern))
+            masks.append(fitting.take(names.indices))
+        if options.queues:
+            masks.append(pc.is_in(batch.column("queue"), pa.array(options.queues, pa.string())))
+        for mask in masks[1:]:
+            masks[0] = pc.and_(masks[0], mask)
+        return batch.filter(masks[0]) if masks else batch
+
+    def _offset_at(self, time_us: int, bounds: Bounds) -> int:
+        offset = self.log.offset_at(time_us)
+        if offset >= bounds.end and self.options.starting_offsets_by_timestamp_strategy == "error":
+            raise OptionError(
+                "startingTimestamp",
+                time_us // 1000,
+                "nothing was published then or later; startingOffsetsByTimestampStrategy=latest begins at the end",
+            )
+        return min(offset, bounds.end)
+
+    def _resolved(self, name: str, place: str | int, bounds: Bounds) -> int:
+        if place == EARLIEST:
+            return bounds.first
+        if place == LATEST:
+            return bounds.end
+        offset = cast(int, place)
+        if offset > bounds.end:
+            raise OptionError(name, offset, f"lies behind the end of the log, {bounds.end}")
+        return offset
+
+
+def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Small batches put together; large ones as they are."""
+    held: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        if held and (rows + batch.num_rows > ROWS_PER_BATCH or size + batch.nbytes > BYTES_PER_BATCH):
+            yield _together(held)
+            held, rows, size = [], 0, 0
+        held.append(batch)
+        rows += batch.num_rows
+        size += batch.nbytes
+    if held:
+        yield _together(held)
+
+
+def _together(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def re2_of_glob(pattern: str) -> str:
+    """A glob as Arrow's regular expressions have it."""
+    inner = translate(pattern)  # (?s:...)\Z
+    return "^" + inner.removesuffix(r"\Z").removesuffix(r"\z") + "$"
+
+
+class LogBatchReader(LogTable, DataSourceReader):
+    """`spark.read`."""
+
+    def partitions(self) -> Sequence[InputPartition]:
+        bounds = self.log.bounds()
+        start, end = self.starting_offset(bounds), self.ending_offset(bounds)
+        if start > end:
+            raise OptionError("endingOffsets", end, f"lies before where reading starts, {start}")
+        return self.tasks(self.narrowed(Range(start, end)), bounds)
+
+    def narrowed(self, whole: Range) -> Range:
+        return whole
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        part = cast(RangePartition, partition)
+        return self.rows(part.start, part.end)
+
+
+class FilteringLogReader(LogBatchReader):
+    """`spark.read` with pushdown=true: conditions on offset, published_at, event and queue skip parts of the log.
+
+    Needs spark.sql.python.filterPushdown.enabled=true: Spark refuses the read otherwise, which is why this is a choice.
+    Offsets are skipped exactly; times only roughly, because clocks are: Spark looks at those again.
+    """
+
+    def __init__(self, options: SourceOptions, schema: StructType) -> None:
+        super().__init__(options, schema)
+        self.low = 0
+        self.high = 1 << 62
+        self.chosen: dict[str, set[str]] = {}
+
+    def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:  # noqa: N802
+        for condition in filters:
+            if not self._take(condition):
+                yield condition
+
+    def narrowed(self, whole: Range) -> Range:
+        low = max(whole.start, min(self.low, whole.end))
+        return Range(low, max(low, min(whole.end, self.high)))
+
+    def _wanted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        batch = super()._wanted(batch)
+        for name, values in self.chosen.items():
+            batch = batch.filter(pc.is_in(batch.column(name), pa.array(sorted(values), pa.string())))
+        return batch
+
+    def _take(self, condition: Filter) -> bool:
+        """True when the condition is done with here."""
+        name = getattr(condition, "attribute", ())
+        value = getattr(condition, "value", None)
+        if name == ("offset",) and isinstance(value, int):
+            return self._take_offset(condition, value)
+        if name in (("event",), ("queue",)) and isinstance(condition, EqualTo | In):
+            values = {condition.value} if isinstance(condition, EqualTo) else set(condition.value)
+            values.discard(None)
+            self.chosen[name[0]] = self.chosen.get(name[0], values) & values
+            return True
+        return False
+
+    def _take_offset(self, condition: Filter, value: int) -> bool:
+        if isinstance(condition, EqualTo | GreaterThanOrEqual):
+            self.low = max(self.low, value)
+        if isinstance(condition, GreaterThan):
+            self.low = max(self.low, value + 1)
+        if isinstance(condition, EqualTo | LessThanOrEqual):
+            self.high = min(self.high, value + 1)
+        if isinstance(condition, LessThan):
+            self.high = min(self.high, value)
+        return isinstance(condition, EqualTo | GreaterThan | GreaterThanOrEqual | LessThan | LessThanOrEqual)
+
+
+class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """`spark.readStream`. One object in one process of the driver asks for offsets; others, elsewhere, read."""
+
+    def __init__(self, options: SourceOptions, schema: StructType) -> None:
+        super().__init__(options, schema)
+        if options.starting_offsets == LATEST and options.starting_timestamp is None:
+            if not options.cursor:
+                raise OptionError(
+                    "startingOffsets",
+                    LATEST,
+                    "needs cursor=NAME: the broker keeps under that name where the query began, since Spark asks twice",
+                )
+            if not options.servers:
+                raise OptionError("cursor", options.cursor, "is kept by a broker: give servers=http://HOST:PORT")
+        self._admission = Admission(options.min_offsets_per_trigger, options.max_trigger_delay, time.monotonic)
+        self._target: int | None = None  # where AvailableNow ends
+        self._done = 0  # what the broker was told
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        offset = self.starting_offset(self.log.bounds())
+        if self.options.cursor and self.options.servers and not isinstance(self.options.starting_offsets, int):
+            offset = self.log.cursor_start(self.options.cursor, offset)
+        return {LOG_KEY: offset}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._target = self.log.bounds().end
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        if self.options.max_offsets_per_trigger is not None:
+            return ReadMaxRows(self.options.max_offsets_per_trigger)
+        if self.options.max_bytes_per_trigger is not None:
+            return ReadMaxBytes(self.options.max_bytes_per_trigger)
+        return ReadAllAvailable()
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        begin = place_in(start)
+        self._report_done(begin)
+        bounds = self.log.bounds()
+        available = bounds.end if self._target is None else min(self._target, bounds.end)
+        if begin > bounds.end:
+            self.lose(
+                f"the checkpoint is at offset {begin}, but the log ends at {bounds.end}: "
+                "is this another broker, or one restored from an older backup?"
+            )
+        offsets_max = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        end = self._admission.end(begin, available, offsets_max, may_wait=self._target is None)
+        size = self.options.max_bytes_per_trigger
+        if size is not None and end > begin and not isinstance(limit, ReadAllAvailable):
+            end = self.log.offset_after(begin, size, end)
+        return {LOG_KEY: max(end, begin)}
+
+    def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
+        """What the log has now: `latestOffset` of a query's progress, against `endOffset`, is its lag."""
+        return {LOG_KEY: self.log.bounds().end}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        begin, stop = place_in(start), place_in(end)
+        bounds = self.log.bounds()
+        if begin > stop:
+            self.lose(f"a batch from offset {begin} back to {stop}: the place where this query began has moved")
+            return []
+        if stop > bounds.end:
+            self.lose(
+                f"the checkpoint is at offset {stop}, but the log ends at {bounds.end}: "
+                "is this another broker, or one restored from an older backup?"
+            )
+            stop = max(begin, bounds.end)
+        return self.tasks(Range(begin, stop), bounds)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        part = cast(RangePartition, partition)
+        return self.rows(part.start, part.end)
+
+    def commit(self, end: dict[str, int]) -> None:
+        self._report_done(place_in(end))
+
+    def stop(self) -> None:
+        self._log = None
+
+    def _report_done(self, offset: int) -> None:
+        """The broker may forget what lies before, as far as this query is concerned.
+
+        Spark asks for the end of a batch only when all before it is done; its own `commit` comes later, and for the
+        last batch of all never.
+        """
+        if self.options.cursor and self.options.servers and offset > self._done:
+            self.log.cursor_reached(self.options.cursor, offset)
+            self._done = offset
+
+
+def place_in(offset: dict[str, int]) -> int:
+    place = offset.get(LOG_KEY)
+    if not isinstance(place, int):
+        raise Error(f'a checkpoint of another source: its offset is {offset!r}, not {{"{LOG_KEY}": number}}')
+    return place

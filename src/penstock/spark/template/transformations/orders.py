@@ -1,0 +1,30 @@
+"""A streaming table, a view over it, and a sink: messages in, a table kept, messages out."""
+
+from pyspark import pipelines as dp
+from pyspark.sql import DataFrame, SparkSession
+
+spark = SparkSession.active()
+SERVER = "{{server}}"
+
+
+@dp.table
+def messages() -> DataFrame:
+    """Everything the broker has accepted, as it comes."""
+    stream = spark.readStream.format("penstock").option("servers", SERVER).option("maxOffsetsPerTrigger", 100_000)
+    return stream.load().selectExpr("offset", "event", "id", "CAST(body AS STRING) AS body", "published_at")
+
+
+@dp.materialized_view
+def counts() -> DataFrame:
+    """How many there are of each event."""
+    return spark.read.table("messages").groupBy("event").count()
+
+
+dp.create_sink("large", "penstock", {"servers": SERVER, "event": "message.large"})
+
+
+@dp.append_flow(target="large")
+def large_messages() -> DataFrame:
+    """What is larger than a kilobyte is told to whoever subscribes to `message.large`."""
+    known = spark.readStream.table("messages").where("event <> 'message.large' AND length(body) > 1024")
+    return known.selectExpr("id AS original", "event AS original_event", "length(body) AS characters")

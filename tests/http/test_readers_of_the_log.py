@@ -1,0 +1,117 @@
+"""What readers of the log need beside it: cursors, leases, what became of messages, and a place to report to."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from penstock.server.cursors import HOLD_SECONDS, Cursors
+
+
+@pytest.fixture
+def durable(start_broker, tmp_path):
+    return start_broker(memory=False, data=str(tmp_path / "data"))
+
+
+def rows(answer) -> list[dict[str, Any]]:
+    assert answer.status == 200, answer.data
+    return pa.ipc.open_stream(answer.data).read_all().to_pylist()
+
+
+def take(api, queue: str, **asked):
+    return api.post(f"/v1/queues/{queue}/leases", asked)
+
+
+def test_a_cursor_keeps_where_it_began_also_over_a_restart(durable, open_api, start_broker, tmp_path) -> None:
+    api = open_api(durable)
+    assert api.ask("PUT", "/v1/cursors/a%2Fb", {"start": 5}).json["start"] == 5
+    assert api.ask("PUT", "/v1/cursors/a%2Fb", {"start": 9}).json["start"] == 5
+    assert api.post("/v1/cursors/a%2Fb/reached", {"offset": 8}).json["reached"] == 8
+    assert api.post("/v1/cursors/a%2Fb/reached", {"offset": 7}).json["reached"] == 8
+    durable.stop()
+    again = open_api(start_broker(memory=False, data=str(tmp_path / "data")))
+    (row,) = again.get("/v1/cursors").json["cursors"]
+    assert (row["name"], row["start"], row["reached"]) == ("a/b", 5, 8)
+    assert again.ask("DELETE", row["href"]).json == {"forgotten": True}
+    assert again.ask("DELETE", row["href"]).problem == "not-found"
+    assert again.ask("PUT", "/v1/cursors/x", {"start": -1}).problem == "invalid"
+
+
+def test_a_cursor_holds_history_until_nobody_hears_of_it_any_more() -> None:
+    cursors = Cursors(None)
+    cursors.begin("job", 5, now=0)
+    cursors.reach("job", 8, now=1_000_000)
+    assert cursors.held(2_000_000, 20) == [(8, 20)]
+    assert cursors.held((HOLD_SECONDS + 2) * 1_000_000, 20) == []
+
+
+def test_a_lease_is_settled_as_a_whole(api) -> None:
+    api.put("jobs", "0", "1", "2")
+    taken = take(api, "jobs", limit=2)
+    assert [row["body"] for row in rows(taken)] == [b"0", b"1"]
+    assert (api.queue("jobs")["ready"], api.queue("jobs")["unacked"]) == (1, 2)
+    lease = taken.headers["penstock-lease"]
+    assert api.post(f"/v1/leases/{lease}/accept").json == {"accepted": 2}
+    assert (api.queue("jobs")["ready"], api.queue("jobs")["unacked"], api.queue("jobs")["consumers"]) == (1, 0, 0)
+    assert api.post(f"/v1/leases/{lease}/accept").problem == "not-found"
+
+
+def test_what_is_given_back_or_not_settled_in_time_is_in_the_queue_again(api) -> None:
+    api.put("jobs", "0", "1")
+    lease = take(api, "jobs", owner="me").headers["penstock-lease"]
+    assert api.ask("DELETE", f"/v1/leases/{lease}").json == {"leases": 1, "messages": 2}
+    take(api, "jobs", owner="me", limit=1)
+    take(api, "jobs", owner="you", limit=1)
+    assert api.ask("DELETE", "/v1/leases?owner=me").json == {"leases": 1, "messages": 1}
+    assert api.queue("jobs")["unacked"] == 1
+    take(api, "jobs", seconds=0.05)
+    api.until("/v1/queues/jobs", lambda queue: queue["ready"] == 1)
+    assert [row["body"] for row in rows(take(api, "jobs"))] == [b"0"]
+
+
+def test_an_empty_queue_gives_no_lease_and_an_unknown_one_is_told(api) -> None:
+    api.declare("jobs")
+    taken = take(api, "jobs")
+    assert rows(taken) == []
+    assert "penstock-lease" not in taken.headers
+    assert api.queue("jobs")["consumers"] == 0
+    assert take(api, "nothing").problem == "not-found"
+    assert take(api, "jobs", limit=0).problem == "invalid"
+
+
+def test_what_became_of_messages_is_a_stream(durable, open_api) -> None:
+    api = open_api(durable)
+    api.put("jobs", "0", "1")
+    lease = take(api, "jobs", limit=1).headers["penstock-lease"]
+    api.post(f"/v1/leases/{lease}/accept")
+    api.put("jobs", "2")
+    (row,) = rows(api.get("/v1/log/lifecycle"))
+    assert (row["offset"], row["queue"], row["action"], row["event"]) == (0, "jobs", "accept", "jobs")
+    assert row["at"] >= row["published_at"]
+    assert rows(api.get("/v1/log/lifecycle?from=0&to=1")) == []
+
+
+def test_a_range_of_so_many_bytes(durable, open_api) -> None:
+    api = open_api(durable)
+    for _ in range(4):
+        api.put("jobs", "x" * 3000)
+    ends = [api.get(f"/v1/log/offsets?from={start}&bytes=7000").json["offset"] for start in (0, 2, 3, 4)]
+    assert ends == [2, 4, 4, 4]
+    assert api.get("/v1/log/offsets?from=0&bytes=1").json["offset"] == 1
+    assert api.get("/v1/log/offsets?bytes=0").problem == "invalid"
+
+
+def test_a_pipeline_tells_how_it_is_doing(api) -> None:
+    told = {"batch": 1, "rows": 10, "rows_per_second": 5.0, "seconds": 2.0, "offset": 10, "end": 15, "lag": 5}
+    api.ask("PUT", "/v1/pipelines/nightly", told)
+    assert api.ask("PUT", "/v1/pipelines/nightly", told | {"batch": 2, "state": "done", "rows": 0}).status == 200
+    (pipeline,) = api.get("/v1/pipelines").json["pipelines"]
+    assert (pipeline["name"], pipeline["rows_total"], pipeline["batches"], pipeline["state"]) == (
+        "nightly",
+        10,
+        1,
+        "done",
+    )
+    assert 'penstock_pipeline_lag{pipeline="nightly"} 5' in api.get("/metrics").text
+    assert api.ask("PUT", "/v1/pipelines/nightly", {"batch": 1}).problem == "invalid"
+    assert api.ask("DELETE", "/v1/pipelines/nightly").json == {"forgotten": True}

@@ -1,0 +1,82 @@
+"""One real Spark session for all tests here: it takes longer to start than most of them to run."""
+
+import json
+import urllib.request
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.conftest import RunningBroker
+from tests.spark.logs import WrittenLog
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import SparkSession
+
+from penstock.spark.session import spark_session
+
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.memory": "1g",
+    "spark.sql.warehouse.dir": "",
+    "spark.sql.streaming.stopTimeout": "20s",
+    # Small data: what counts is how soon the first result is there, not how fast the millionth row.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    settings = SETTINGS | {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = spark_session("penstock tests", "local[2]", settings=settings)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> WrittenLog:
+    return WrittenLog(tmp_path / "data")
+
+
+class Broker(RunningBroker):
+    """A real broker with a data directory, in a thread, spoken to over HTTP."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.ports['http']}"
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"content-type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return json.loads(response.read())
+
+    def publish(self, event: str, *bodies: str) -> None:
+        for body in bodies:
+            self.ask("POST", "/v1/publish", {"event": event, "body": body})
+
+    def put(self, queue: str, *bodies: str) -> None:
+        for body in bodies:
+            self.ask("POST", "/v1/publish", {"queue": queue, "body": body})
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    running = Broker(memory=False, data=str(tmp_path / "broker"))
+    running.start()
+    yield running
+    running.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A busy machine takes its time to start Java, and a call to it that is cut off spoils all that follow."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(300))

@@ -1,0 +1,100 @@
+"""Options: every wrong one is refused by name, before anything runs."""
+
+import pickle
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from penstock.spark.options import OptionError, SinkOptions, SourceOptions
+
+SERVERS = {"servers": "http://127.0.0.1:7780"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "servers='': is missing"),
+        ({"servers": "ftp://x"}, "servers='ftp://x': is not an address"),
+        ({"servers": ","}, "names no server"),
+        ({"path": "/nowhere/at/all"}, "path='/nowhere/at/all': is no directory"),
+        (SERVERS | {"startingOfsets": "1"}, "startingOfsets='1': is unknown; was startingOffsets meant?"),
+        (SERVERS | {"startingOffsets": "soon"}, "startingOffsets='soon': is no place in the log"),
+        (SERVERS | {"startingOffsets": "-1"}, "is no place in the log"),
+        (SERVERS | {"startingOffsets": '{"topic": 1}'}, "is no place in the log"),
+        (SERVERS | {"startingTimestamp": "noon"}, "startingTimestamp='noon': is no time"),
+        (SERVERS | {"startingTimestamp": "1", "startingOffsets": "1"}, "exclude each other"),
+        (SERVERS | {"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger='0': is not a whole number from 1 on"),
+        (SERVERS | {"maxBytesPerTrigger": "much"}, "is not a size"),
+        (SERVERS | {"maxTriggerDelay": "1 day"}, "is not a time"),
+        (SERVERS | {"payload": "xml"}, "payload='xml': is not one of binary, string, json"),
+        (SERVERS | {"failOnDataLoss": "maybe"}, "is not true or false"),
+        (SERVERS | {"mode": "queue"}, "needs servers=... and exactly one name in queues=..."),
+        (SERVERS | {"table": "lifecycle", "events": "a"}, "has columns of its own"),
+        (SERVERS | {"token": "secret"}, "put it into a file and name that in tokenFile"),
+    ],
+)
+def test_a_wrong_source_option_is_named(given, message) -> None:
+    with pytest.raises(OptionError) as refused:
+        SourceOptions.of(given)
+    assert message in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "servers='': is missing"),
+        (SERVERS | {"event": "a", "queue": "b"}, "exclude each other"),
+        (SERVERS | {"batch": "3"}, "needs writer=..."),
+        (SERVERS | {"path": "x"}, "means nothing here"),
+    ],
+)
+def test_a_wrong_sink_option_is_named(given, message) -> None:
+    with pytest.raises(OptionError, match=message.replace("(", r"\(")):
+        SinkOptions.of(given)
+
+
+def test_options_are_taken_in_any_case_and_parsed() -> None:
+    options = SourceOptions.of(
+        {
+            "SERVERS": "localhost:7780, https://b:1/",
+            "startingtimestamp": "2025-11-15T12:00:00",
+            "maxbytespertrigger": "64m",
+            "EVENTS": "a, b,,",
+            "maxTriggerDelay": "500ms",
+        }
+    )
+    assert options.servers == ("http://localhost:7780", "https://b:1")
+    assert options.starting_timestamp == 1_763_208_000_000_000
+    assert options.max_bytes_per_trigger == 64 << 20
+    assert options.events == ("a", "b")
+    assert options.max_trigger_delay == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "offset"), [("earliest", "earliest"), ("7", 7), ('{"log": 9}', 9), ("LATEST", "latest")]
+)
+def test_places_in_the_log(text, offset) -> None:
+    assert SourceOptions.of(SERVERS | {"startingOffsets": text}).starting_offsets == offset
+
+
+def test_a_token_is_read_where_it_is_used_and_never_carried(tmp_path, monkeypatch) -> None:
+    file = tmp_path / "token"
+    file.write_text("tell-nobody\n")
+    options = SourceOptions.of(SERVERS | {"tokenFile": str(file)})
+    assert options.token() == "tell-nobody"
+    assert b"tell-nobody" not in pickle.dumps(options)
+    assert "tell-nobody" not in repr(options)
+    monkeypatch.setenv("PENSTOCK_TOKEN", "from-the-environment")
+    assert SourceOptions.of(SERVERS | {"tokenEnv": "PENSTOCK_TOKEN"}).token() == "from-the-environment"
+    with pytest.raises(OptionError, match="names no environment variable"):
+        SourceOptions.of(SERVERS | {"tokenEnv": "PENSTOCK_NOTHING"}).token()
+    file.unlink()
+    with pytest.raises(OptionError, match="cannot be read"):
+        options.token()
+
+
+def test_an_error_survives_the_way_back_from_an_executor() -> None:
+    error = OptionError("payload", "xml", "is wrong")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
