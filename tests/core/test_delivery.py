@@ -17,7 +17,7 @@ from penstock.core.subscription import Inbox
 from penstock.core.usage import Alarm
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Requester, Terms
+from penstock.message import Message, Terms
 
 SECOND = 1_000_000
 START = 1_000 * SECOND
@@ -430,27 +430,6 @@ def test_while_the_disk_is_full_nothing_dies(bench: Bench) -> None:
     with pytest.raises(Refused) as refused:
         bench.broker.redrive(b"q", 1, b"", bench.now)
     assert refused.value.code == DISK_FULL
-
-
-class Asker(Requester):
-    def __init__(self) -> None:
-        self.reasons: list[str] = []
-
-    def delivered(self, message: Message) -> None: ...
-    def replied(self, message: Message, body: bytes) -> None: ...
-    def undelivered(self, message: Message, reason: str) -> None:
-        self.reasons.append(reason)
-
-
-def test_whoever_waits_for_an_answer_is_told_and_there_is_a_dead_letter_all_the_same(bench: Bench) -> None:
-    bench.rule(b"q", ttl=SECOND, dead_letter=b"dead")
-    asker = Asker()
-    message = Message(b"m", b"q", b"x", START, "test")
-    message.requester = asker
-    bench.broker.put(b"q", message)
-    bench.pass_time(1)
-    assert asker.reasons == ["its time is over"]
-    assert bench.ids(b"dead") == [b"m"]
 
 
 # -- redrive -----------------------------------------------------------------------------------------------------------
