@@ -148,9 +148,9 @@ def main() -> int:
             peer.stop()
     kept = "durable" if options.durable else "memory"
     print(f"{peer.version()}, {kept}, MQKS, {SIZE}-byte bodies, {count:,} a round, median of {options.rounds} rounds")
-    for consoles, found in rounds.items():
-        rate = statistics.median(one.rate for one in found)
-        spent = statistics.median(one.server.cpu / one.count for one in found)
+    for consoles, measured in rounds.items():
+        rate = statistics.median(one.rate for one in measured)
+        spent = statistics.median(one.server.cpu / one.count for one in measured)
         print(f"{consoles:>3} open consoles {rate:>12,.0f} msg/s {spent * 1e6:>8.3f} server us/msg")
     print(f"an idle broker spends {idle:.1f} % of a core on {CONSOLES} of them")
     return 0
