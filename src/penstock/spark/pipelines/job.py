@@ -144,14 +144,17 @@ def ending_by_signal(query: StreamingQuery) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-OURS = re.compile(r"^penstock\.[\w.]+: (.+)$", re.MULTILINE)
+OURS = re.compile(r"^\s*penstock\.[\w.]+: (.+)$", re.MULTILINE)
+PYTHONS = re.compile(r"^\s*((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception): .+)$", re.MULTILINE)
 
 
 def reason_of(error: BaseException) -> str:
-    """The line that says what is wrong: ours, where a Python traceback of ours is inside; else Spark's first."""
+    """The line that says what is wrong: of ours, of a Python traceback inside, or Spark's first."""
     text = str(error)
-    ours = OURS.findall(text)
-    return ours[-1] if ours else text.strip().split("\n")[0]
+    for kind in (OURS, PYTHONS):
+        if found := kind.findall(text):
+            return str(found[-1]).strip()
+    return text.strip().split("\n")[0]
 
 
 def query_id(checkpoint: str) -> str:
