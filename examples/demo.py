@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import random
 import socket
 import subprocess
@@ -19,7 +20,7 @@ PENSTOCK = Path(sys.executable).with_name("penstock")
 COUNT = 300_000  # messages, over all protocols
 ITEMS = ("turbine", "gate", "valve", "pipe", "gauge")
 QUERY = """
-    SELECT get_json_object(body, '$.id') AS id, CAST(get_json_object(body, '$.price') AS DOUBLE) AS price
+    SELECT get_json_object(body, '$.id') AS order_id, CAST(get_json_object(body, '$.price') AS DOUBLE) AS price
     FROM log WHERE event = 'order.placed' AND CAST(get_json_object(body, '$.price') AS DOUBLE) > 999
 """
 
@@ -131,13 +132,14 @@ def pipelines(server: str, directory: Path) -> None:
     from penstock.spark.pipelines.job import Job
     from penstock.spark.session import spark_session
 
+    os.environ["PENSTOCK_STATE"] = str(directory / "state")  # where the query is kept by its name
     print("\nSpark starts, on this machine:")
     spark = spark_session("penstock demo", settings={"spark.driver.memory": "2g"})
     try:
         archive.run(Job(spark, "archive", server=server, to=str(directory / "lake"), once=True))
         stats.run(Job(spark, "stats", server=server, to=str(directory / "stats"), event="penstock.stats", once=True))
         checkpoint = str(directory / "query")
-        found = Job(spark, "query", server=server, name=f"demo-{directory.name}", checkpoint=checkpoint, once=True)
+        found = Job(spark, "query", server=server, name="big-orders", checkpoint=checkpoint, once=True)
         found.event, found.settings = "order.big", {"sql": QUERY}
         query.run(found)
         print("\nthe lake, by event:")
