@@ -31,7 +31,7 @@ from penstock.log.reader import LogReader, rows_of
 from penstock.log.segments import headers_of, segments_of
 
 PACKET_MAX = 1 << 20
-NICENESS = 5
+NICENESS = 10
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 STALLED_MS = 60_000  # a reader that takes nothing for so long has left
 SLACK = 2_000_000  # microseconds
