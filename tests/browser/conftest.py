@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 CHROMIUM = shutil.which("chromium") or ""
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "img"
-STAMP = ROOT / ".venv" / ".penstock-package"
 WITHIN = 10_000  # milliseconds; a busy machine is not a wrong page
 
 # Nothing of the browser's own wishes: no updates, no lists of bad sites, no first-run pages.
@@ -37,15 +36,7 @@ QUIET = (
 
 
 @pytest.fixture(scope="session")
-def chromium(pytestconfig: pytest.Config) -> "Iterator[Browser]":
-    asked_for = any("browser" in argument for argument in pytestconfig.args)
-    if (
-        os.environ.get("PENSTOCK_PURE")
-        and STAMP.exists()
-        and STAMP.read_text().startswith("compiled")
-        and not asked_for
-    ):
-        pytest.skip("the page is the same for a compiled broker, and was tested there")
+def chromium() -> "Iterator[Browser]":
     if not CHROMIUM:
         pytest.skip("no Chromium here; as root: apt-get install -y --no-install-recommends chromium")
     from playwright.sync_api import sync_playwright
