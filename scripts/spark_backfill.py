@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from bench.spark import write_log
+
 from penstock.spark.session import spark_session
 
 
