@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import LogError
 from penstock.log import reader as reader_module
-from penstock.log.arrow import record_batch, schema, text_of
+from penstock.log.arrow import Gathering, batch_of, record_batch, schema, text_of
 from penstock.log.block import HEADER_SIZE, MAGIC, VERSION, Block, BlockWriter, CorruptBlock
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
@@ -269,6 +269,44 @@ def test_a_dead_letter_shows_its_queue_and_no_internal_headers() -> None:
     rows = rows_of_batch(record_batch(block_with([letter, plain, Message(b"3", b"e", b"x", 0, "mqks")]), 0, 3))
     assert [(row["event"], row["queue"]) for row in rows] == [("e", "q.dead"), ("jobs", "jobs"), ("e", None)]
     assert [row["headers"] for row in rows] == [[("dead-queue", "q")], None, None]
+
+
+@given(st.lists(MESSAGES, min_size=1, max_size=8), st.integers(0, 2))
+def test_a_batch_of_messages_is_what_a_batch_of_their_block_is(messages: list[Message], route: int) -> None:
+    for message in messages:
+        message.route = route
+        if route != TO_QUEUE and message.terms is not None:
+            message.terms.target = b""
+    block = block_with(messages)
+    count = block.message_count
+    one = batch_of([block.message(index) for index in range(count)])
+    assert rows_of_batch(one) == rows_of_batch(record_batch(block, 0, count))
+    assert one.schema.equals(schema())
+
+
+def test_small_blocks_make_one_batch_and_large_ones_their_own() -> None:
+    def block(first: int, count: int, size: int = 10) -> Block:
+        writer = BlockWriter()
+        writer.first_offset = first
+        for number in range(count):
+            message = Message(b"m", b"e", b"x" * size, 0, "mqks")
+            message.offset = first + number
+            writer.add_message(message)
+        return Block(writer.close(0), [])
+
+    gathering = Gathering()
+    assert gathering.add(block(0, 5), 2, 5) == []
+    assert gathering.add(block(5, 5), 0, 5) == []
+    assert gathering.add(block(10, 1), 1, 1) == []
+    batches = gathering.add(block(10, 150), 0, 150)
+    assert [batch["offset"].to_pylist() for batch in batches] == [list(range(2, 10)), list(range(10, 160))]
+    assert gathering.add(block(160, 1), 0, 1) == []
+    batches = gathering.add(block(161, 1, 2 << 20), 0, 1)
+    assert [batch["offset"].to_pylist() for batch in batches] == [[160], [161]]
+    assert gathering.rest() == []
+    assert gathering.add(block(162, 1), 0, 1) == []
+    (last,) = gathering.rest()
+    assert last["offset"].to_pylist() == [162]
 
 
 def test_batches_of_a_range(tmp_path: Path) -> None:

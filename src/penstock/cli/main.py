@@ -20,7 +20,7 @@ from penstock.errors import ConfigError, Error
 COMMANDS = {
     "serve": "Run a broker until it is told to stop.",
     "log": "Look into the log of a data directory, check it and repair it.",
-    "pipeline": "Run jobs on Spark: archive, stats, load, replay, query, infer, and your own.",
+    "pipeline": "Run jobs on Spark over the log: yours or ours.",
     "backup": "Copy a data directory, also while a broker writes to it.",
     "restore": "Make a data directory from a backup.",
 }

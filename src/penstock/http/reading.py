@@ -31,7 +31,7 @@ from penstock.log.reader import LogReader, rows_of
 from penstock.log.segments import headers_of, segments_of
 
 PACKET_MAX = 1 << 20
-NICENESS = 5
+NICENESS = 10
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 STALLED_MS = 60_000  # a reader that takes nothing for so long has left
 SLACK = 2_000_000  # microseconds
@@ -48,22 +48,24 @@ class Reading:
 
     def stream(self, request: dict[str, Any], target: int) -> dict[str, object]:
         """Messages `from` up to `to` as an Arrow stream."""
-        from penstock.log.arrow import record_batch, schema
+        from penstock.log.arrow import Gathering, schema
 
         start, end = request["from"], request["to"]
         out = Outlet(target, request.get("head", "").encode(), request)
         reader = self._take_reader()
+        gathering = Gathering()
         pieces: list[Any] = [schema().serialize()]
         size = pieces[0].size
         with blocks_of(reader, start, end) as blocks:
             for block in blocks:
                 first, bound = rows_of(block, start, end)
-                if first < bound:
-                    pieces.append(record_batch(block, first, bound).serialize())
+                for batch in gathering.add(block, first, bound):
+                    pieces.append(batch.serialize())
                     size += pieces[-1].size
                 if size >= CHUNK_BYTES:
                     out.write(pieces)
                     pieces, size = [], 0
+        pieces += [batch.serialize() for batch in gathering.rest()]
         out.write([*pieces, END_OF_STREAM])
         out.end()
         self._idle.put(reader)

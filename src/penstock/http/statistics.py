@@ -14,7 +14,7 @@ from pathlib import Path
 from penstock.core.census import Census
 from penstock.core.queue import NOBODY
 from penstock.http.texts import time_of
-from penstock.log.reader import LogReader
+from penstock.log.reader import UNKNOWN, LogReader
 from penstock.log.segments import segments_of
 from penstock.server.connection import Switchboard
 from penstock.server.storage import Storage
@@ -161,9 +161,12 @@ class Statistics:
         if reader is None:
             reader = self._reader = LogReader(storage.directory)
         if not self._first_segment or not (storage.directory / self._first_segment).exists():
-            segments = segments_of(reader.disk)
-            self._first_segment = segments[0] if segments else ""
-            self._first_offset = reader.first_offset(segments[0]) if segments else 0
+            self._first_segment, self._first_offset = "", 0
+            for segment in segments_of(reader.disk):
+                first = reader.first_offset(segment)
+                if first != UNKNOWN:  # else it went while we looked
+                    self._first_segment, self._first_offset = segment, first
+                    break
         return min(self._first_offset, self.board.hub.broker.log.next_offset)
 
     def _process(self) -> dict[str, float | int]:

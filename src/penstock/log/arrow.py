@@ -10,14 +10,18 @@ Arrow text is UTF-8 and names are any bytes, so what is no UTF-8 is shown with b
 pyarrow is the extra `spark` and takes a while to load: it is imported when the first batch is made.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from penstock.log.block import RARE_TARGET, Block, decode_headers
-from penstock.message import BY_EVENT, INTERNAL_PREFIX
+from penstock.message import BY_EVENT, INTERNAL_PREFIX, Message, queue_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
+SMALL_BLOCK: Final = 100  # messages; a block with fewer is put together with others
+GATHERED_LENGTH: Final = 4096  # messages
+GATHERED_BYTES: Final = 1 << 20
 
 _schema: "pa.Schema | None" = None
 
@@ -92,6 +96,64 @@ def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
     return batch.slice(first, bound - first)
 
 
+class Gathering:
+    """Makes batches of blocks, and one batch of many small blocks: a batch costs much more than a message does."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._bytes = 0
+
+    def add(self, block: Block, first: int, bound: int) -> "list[pa.RecordBatch]":
+        """Take the messages `first` up to, and without, `bound` of a block; the batches that are ready by now."""
+        if bound - first >= SMALL_BLOCK or len(block.data) >= GATHERED_BYTES:
+            return [*self.rest(), record_batch(block, first, bound)] if first < bound else self.rest()
+        for index in range(first, bound):
+            message = block.message(index)
+            self._messages.append(message)
+            self._bytes += len(message.body)
+        if len(self._messages) >= GATHERED_LENGTH or self._bytes >= GATHERED_BYTES:
+            return self.rest()
+        return []
+
+    def rest(self) -> "list[pa.RecordBatch]":
+        """What is left."""
+        messages = self._messages
+        if not messages:
+            return []
+        self._messages = []
+        self._bytes = 0
+        return [batch_of(messages)]
+
+
+def batch_of(messages: list[Message]) -> "pa.RecordBatch":
+    """The same of single messages: what is quicker where blocks are small, and many of them make one batch."""
+    import pyarrow as pa
+
+    wanted = schema()
+    queues = [None if message.route == BY_EVENT else text_of(queue_of(message)) for message in messages]
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([message.offset for message in messages], pa.int64()),
+            pa.array([text_of(message.event) for message in messages], pa.string()),
+            pa.array(queues, pa.string()),
+            pa.array([text_of(message.id) for message in messages], pa.string()),
+            pa.array([message.body for message in messages], pa.binary()),
+            pa.array([_shown(message.headers) for message in messages], wanted.field("headers").type),
+            pa.array([message.protocol for message in messages], pa.string()),
+            pa.array([message.published_at for message in messages], wanted.field("published_at").type),
+        ],
+        schema=wanted,
+    )
+
+
+def _shown(headers: dict[bytes, bytes] | None) -> list[tuple[str, str]] | None:
+    """Headers as a map has them; those of one protocol alone are shown to nobody."""
+    if headers is None:
+        return None
+    shown = [(text_of(key), text_of(value)) for key, value in headers.items() if not key.startswith(INTERNAL_PREFIX)]
+    return shown or None
+
+
 def text_of(name: bytes) -> str:
     return name.decode("utf-8", "backslashreplace")
 
@@ -114,7 +176,5 @@ def _headers(texts: "pa.Array", kind: "pa.DataType") -> "pa.Array":
         return pa.nulls(len(texts), kind)
     found: list[object] = []
     for text in texts.to_pylist():
-        pairs = decode_headers(text).items() if text else ()
-        shown = [(text_of(key), text_of(value)) for key, value in pairs if not key.startswith(INTERNAL_PREFIX)]
-        found.append(shown or None)
+        found.append(_shown(decode_headers(text) if text else None))
     return pa.array(found, kind)

@@ -248,8 +248,12 @@ class LogReader:
         first = self._firsts.get(segment)
         if first is None:
             headers = headers_of(self.disk, segment)
-            _, header = next(headers, (0, None))
-            headers.close()
+            try:
+                _, header = next(headers, (0, None))
+            except FileNotFoundError:
+                return UNKNOWN  # it was trimmed since its name was read
+            finally:
+                headers.close()
             if header is None:
                 return UNKNOWN
             first = self._firsts[segment] = header.first_offset
