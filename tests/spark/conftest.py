@@ -1,6 +1,7 @@
 """One real Spark session for all tests here: it takes longer to start than most of them to run."""
 
 import json
+import os
 import urllib.request
 import warnings
 from collections.abc import Iterator
@@ -75,8 +76,20 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
     running.stop()
 
 
+def is_second_run() -> bool:
+    """Whether the suite runs interpreted after it ran compiled; nothing of Spark's side is compiled."""
+    stamp = Path(__file__).parents[2] / ".venv" / ".penstock-package"
+    return os.environ.get("PENSTOCK_PURE") == "1" and stamp.exists() and stamp.read_text().startswith("compiled")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A busy machine takes its time to start Java, and a call to it that is cut off spoils all that follow."""
+    """A busy machine takes its time to start Java, and a call to it that is cut off spoils all that follow.
+
+    What takes longest, clusters and killing, is done once.
+    """
+    once = pytest.mark.skip(reason="ran with the compiled package")
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(300))
+            if is_second_run() and item.get_closest_marker("slow") is not None:
+                item.add_marker(once)
