@@ -76,7 +76,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         latency_rounds=_chosen(options.latency_rounds, 1 if quick else 5),
         disk=Disk(
             sizes=options.sizes or DURABLE_SIZES,
-            count=40_000 if quick else 200_000,
+            count=40_000 if quick else 500_000,
             rounds=_chosen(options.rounds, 2 if quick else 3),
             per_client=500 if quick else 3000,
             backlog=options.backlog,

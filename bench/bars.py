@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bench.peers import BACKLOG, DURABLE, Mode
+from bench.peers.durable import Consumed
 from bench.peers.base import Course
 from bench.peers.penstock import Mqks, Penstock
 from bench.peers.protocols import MqmqGet, MqmqPut, Rq, Sevx, SevxCrowd, Smqs
@@ -86,8 +87,8 @@ def _kept_up(results: Results, row: type[Penstock], limit: float, reference: typ
 
 
 def _stored(results: Results, peer: str, limit: float, size: int) -> Bar:
-    text = f"durable {size}-byte ingest msg/s at least {limit:g} x {peer}"
-    cells = results.stored(OURS_DURABLE, Course.PUT, size), results.stored(peer, Course.PUT, size)
+    text = f"durable {size}-byte publish to consume msg/s at least {limit:g} x ingest of {peer}"
+    cells = results.stored(Consumed.name, Course.PUT, size), results.stored(peer, Course.PUT, size)
     measured = ratio(*cells)
     if measured is None:
         return Bar(text, limit, None, None)

@@ -11,6 +11,7 @@ from bench.load import Job, Round, run_round
 from bench.machine import sync_ms
 from bench.peers import Mode, Peer
 from bench.peers.base import Course
+from bench.peers.durable import Consumed, Mqks
 from bench.results import Cell, Results
 from bench.turns import directory, latest, rotated, running, say
 
@@ -26,10 +27,14 @@ CONFIRMED_SIZE = 100
 def run_durable(
     rows: Sequence[type[Peer]], sizes: Sequence[int], count: int, rounds: int, results: Results, topics: Iterator[bytes]
 ) -> None:
-    """Ingest, then publish to consume with acks, for each size. The mode of ingest is how it is emptied afterwards."""
+    """Ingest, then publish to consume with acks, for each size. The mode of ingest is how it is emptied afterwards.
+
+    In the table of ingest ours is there twice: storing what the others only store, it is consumed as well.
+    """
     for course, mode in ((Course.PUT, Mode.AUTO), (Course.THROUGH, Mode.MANUAL)):
+        consumed = [Consumed] if course is Course.PUT and Mqks in rows else []
         for size in sizes:
-            with running(rows, results) as peers:
+            with running([*rows, *consumed], results) as peers:
                 results.durable += _table(peers, Cell("", mode, size, course=course), count, rounds, topics)
 
 
@@ -64,6 +69,6 @@ def _table(peers: list[Peer], like: Cell, count: int, rounds: int, topics: Itera
             able.append(peer)
     for turn in range(rounds):
         for peer in rotated(able, turn):
-            cells[peer.name].rounds.append(play(peer, count))
+            cells[peer.name].rounds.append(play(peer, min(count, peer.count_max)))
         say(f"{title}, round {turn + 1} of {rounds}: {latest(cells.values())}")
     return list(cells.values())

@@ -16,6 +16,7 @@ from __future__ import annotations
 import socket
 import struct
 from pathlib import Path
+from typing import Self
 
 from bench.counting import Counter
 from bench.peers import nats, penstock, rabbitmq, redis
@@ -78,6 +79,15 @@ class Mqks(penstock.Mqks):
         with connect(self.port) as sock:
             sock.sendall(b"s _eval sum(q.qsize() for q in state.queues.values())\n")
             return int(sock.makefile("rb").readline().split(b" ")[2])
+
+
+class Consumed(Mqks):
+    """In the table of ingest: the same messages, and within the same time also consumed."""
+
+    name = "penstock mqks durable, and consumed"
+
+    def for_round(self, mode: Mode, topic: bytes, course: Course | None = None) -> Self:
+        return super().for_round(mode, topic, Course.THROUGH if course is Course.PUT else course)
 
 
 class JetStream(nats.JetStream):
@@ -154,6 +164,7 @@ class StreamRewritten(Stream):
 
 class Persistent(rabbitmq.Transient):
     name = "rabbitmq persistent"
+    count_max = 100_000  # more would be the same rate, and minutes
     latency = False
     delivery_mode = 2
     queue_flags = DURABLE
