@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bench.peers import BACKLOG, DURABLE, Mode
-from bench.peers.durable import Consumed
 from bench.peers.base import Course
+from bench.peers.durable import Consumed
 from bench.peers.penstock import Mqks, Penstock
 from bench.peers.protocols import MqmqGet, MqmqPut, Rq, Sevx, SevxCrowd, Smqs
 from bench.plan import Section

@@ -66,6 +66,7 @@ MARK_AT: Final = 5
 RARE_AT: Final = 6
 CRC_FROM: Final = 12
 PADDING: Final = bytes(8)
+WRITER_KEPT_MAX: Final = 4 << 20
 
 # The rare columns, in their order.
 RARE_DUE: Final = 1
@@ -95,6 +96,21 @@ class BlockWriter:
         self._protocol_codes: dict[str, i64] = {}
         self.first_offset = 0
         self.first_position = 0
+        self._events = BytesWriter()
+        self._protocols = BytesWriter()
+        self._routes = BytesWriter()
+        self._times = BytesWriter()
+        self._ids = BytesWriter()
+        self._id_ends = _ends()
+        self._bodies = BytesWriter()
+        self._body_ends = _ends()
+        self._headers = BytesWriter()
+        self._header_ends = _ends()
+        self._queues = BytesWriter()
+        self._hows = BytesWriter()
+        self._counts = BytesWriter()
+        self._firsts = BytesWriter()
+        self._bounds = BytesWriter()
         self._clear()
 
     def start_segment(self) -> None:
@@ -243,21 +259,21 @@ class BlockWriter:
         self.run_count = 0
         self.settled_count = 0
         self._names: list[bytes] = []
-        self._events = BytesWriter()
-        self._protocols = BytesWriter()
-        self._routes = BytesWriter()
-        self._times = BytesWriter()
-        self._ids = BytesWriter()
-        self._id_ends = _ends()
-        self._bodies = BytesWriter()
-        self._body_ends = _ends()
-        self._headers = BytesWriter()
-        self._header_ends = _ends()
-        self._queues = BytesWriter()
-        self._hows = BytesWriter()
-        self._counts = BytesWriter()
-        self._firsts = BytesWriter()
-        self._bounds = BytesWriter()
+        self._events = _emptied(self._events)
+        self._protocols = _emptied(self._protocols)
+        self._routes = _emptied(self._routes)
+        self._times = _emptied(self._times)
+        self._ids = _emptied(self._ids)
+        self._id_ends = _emptied_ends(self._id_ends)
+        self._bodies = _emptied(self._bodies)
+        self._body_ends = _emptied_ends(self._body_ends)
+        self._headers = _emptied(self._headers)
+        self._header_ends = _emptied_ends(self._header_ends)
+        self._queues = _emptied(self._queues)
+        self._hows = _emptied(self._hows)
+        self._counts = _emptied(self._counts)
+        self._firsts = _emptied(self._firsts)
+        self._bounds = _emptied(self._bounds)
         self._terms: list[tuple[int, Terms]] = []  # by index of the message
         self._put_off: list[tuple[int, int]] = []  # by index of the run
 
@@ -518,6 +534,20 @@ def encode_headers(headers: dict[bytes, bytes]) -> bytes:
 
 def decode_headers(text: bytes) -> dict[bytes, bytes]:
     return {key.encode("latin-1"): value.encode("latin-1") for key, value in orjson.loads(text).items()}
+
+
+def _emptied(writer: BytesWriter) -> BytesWriter:
+    """An empty writer, with the memory of this one unless that is much: memory that is new each turn costs a third."""
+    if len(writer) > WRITER_KEPT_MAX:
+        return BytesWriter()
+    writer.truncate(0)
+    return writer
+
+
+def _emptied_ends(writer: BytesWriter) -> BytesWriter:
+    emptied = _emptied(writer)
+    write_i32_le(emptied, 0)
+    return emptied
 
 
 def _ends() -> BytesWriter:

@@ -21,7 +21,7 @@ A sync is never tried again. The system may have dropped what it could not write
 import errno
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from penstock.log.block import marked
 from penstock.log.disk import Disk
@@ -35,6 +35,9 @@ SYNC_INTERVAL_SECONDS = 1.0
 
 # How long to wait for room on a full disk before the next try.
 RETRY_SECONDS = 0.5
+
+# Bytes from which on a block is written by itself.
+WRITTEN_ALONE = 64 << 10
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -177,19 +180,19 @@ class Flusher:
         pieces: list[bytes | memoryview] = [block.data for block in batch]
         if self._synced:
             pieces[:1] = marked(batch[0].data)
-        data = b"".join(pieces)
-        view = memoryview(data)
         synced, self._synced = self._synced, False
         try:
-            while view:
-                view = view[self.disk.write(self._file, view) :]
+            for data in _gathered(pieces):
+                view = memoryview(data)
+                while view:
+                    view = view[self.disk.write(self._file, view) :]
         except OSError as error:
             if error.errno in NO_ROOM:
                 self.disk.truncate(self._file, self._length)
                 self._synced = synced
             _check_room(error)
             raise
-        self._length += len(data)
+        self._length += sum(len(piece) for piece in pieces)
 
     def _sync(self) -> None:
         if not self._synced:
@@ -206,6 +209,21 @@ class Flusher:
             self.disk.close(self._file)
             self._file = -1
             self._segment = ""
+
+
+def _gathered(pieces: list[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    """The same bytes: small pieces put together, large ones as they are, because to copy them takes long."""
+    small: list[bytes | memoryview] = []
+    for piece in pieces:
+        if len(piece) < WRITTEN_ALONE:
+            small.append(piece)
+            continue
+        if small:
+            yield b"".join(small)
+            small = []
+        yield piece
+    if small:
+        yield b"".join(small)
 
 
 def _check_room(error: OSError) -> None:

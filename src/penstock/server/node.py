@@ -22,6 +22,7 @@ from penstock.log.memory import MemoryLog
 from penstock.server.connection import Switchboard
 from penstock.server.listener import Listener
 from penstock.server.logs import start_logs
+from penstock.server.memory import keep_memory
 from penstock.server.storage import Storage
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.session import Hub, Options, Report
@@ -188,6 +189,7 @@ def serve(config: Config) -> int:
     # Messages live and die by reference count; the collector only has to find rare cycles, so it need not look often.
     gc.set_threshold(200_000, 50, 100)
     gc.freeze()
+    keep_memory()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(config, report))
 
