@@ -193,10 +193,13 @@ class Statistics:
         while True:
             await asyncio.sleep(SAMPLE_SECONDS)
             now = time.monotonic()
-            if self._is_census_due(now):
-                self._census_at = now
-                await self._take_census()
-            self._sample()
+            try:
+                if self._is_census_due(now):
+                    self._census_at = now
+                    await self._take_census()
+                self._sample()
+            except Exception as error:  # a mistake of ours costs a sample, and not all that would follow
+                self.board.hub.report("error", "statistics.failed", {"error": repr(error)})
 
     def _sample(self) -> None:
         census = self.census
