@@ -30,7 +30,7 @@ LIVE_MAX = 100  # streams of samples at once
 QUEUES_SMALL = 2_000
 LOOKED_SECONDS = 30.0
 UNWATCHED_SECONDS = 10.0
-SLICE = 1024  # queues that are counted before messages get their turn
+SLICE = 256  # queues that are counted before messages get their turn
 
 RATES = ("published", "queued", "delivered", "retried")
 
