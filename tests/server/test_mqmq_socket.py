@@ -86,7 +86,7 @@ def test_a_waiting_get_whose_client_goes_away_swallows_no_message(broker: Any, g
 
 
 def test_what_is_no_frame_is_closed_and_costs_nothing(start_process: Callable[..., Any]) -> None:
-    process = start_process()
+    process = start_process("--http", "off")  # which would be loaded meanwhile
     witness = process.connect("mqmq")
     assert ask(witness, b"Put", b"q", b"1") == [b"OK"]
     before = process.rss()

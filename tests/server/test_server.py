@@ -255,7 +255,7 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
 
 @pytest.mark.process
 def test_connect_and_vanish_ten_thousand_times_leaks_nothing(start_process: StartProcess) -> None:
-    process = start_process("--log-level", "error")
+    process = start_process("--log-level", "error", "--http", "off")  # which would be loaded meanwhile
     lines = (b"", b"c consume q e --manual-ack\n", b"half a li", b"m publish nowhere x\n", b"\x00\xff")
 
     def vanish(count: int) -> None:
@@ -284,7 +284,7 @@ def test_connect_and_vanish_ten_thousand_times_leaks_nothing(start_process: Star
 
 @pytest.mark.process
 def test_a_gigabyte_without_a_line_end_costs_no_memory(start_process: StartProcess) -> None:
-    process = start_process("--log-level", "error", "--line-size-max", "4MiB")
+    process = start_process("--log-level", "error", "--line-size-max", "4MiB", "--http", "off")
     client = process.connect("mqks")
     before = process.rss()
     chunk = b"x" * (1 << 20)

@@ -20,7 +20,7 @@ from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
 
 LIMIT_MAX = 1000
-SLICE = 2048  # queues that are looked at before messages get their turn
+SLICE = 1024  # queues that are looked at before messages get their turn
 CONSUMERS_SHOWN = 100
 
 QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]

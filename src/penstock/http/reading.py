@@ -16,6 +16,7 @@ import select
 import socket
 import sys
 import threading
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -33,6 +34,10 @@ from penstock.log.segments import headers_of, segments_of
 PACKET_MAX = 1 << 20
 NICENESS = 10
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+# Bytes of one stream in a second. A reader that takes more takes the processor from the broker and its clients; at this
+# pace they keep nine tenths of their speed on a machine with two cores.
+PACE = 400_000_000
+PACE_SLACK = 0.002  # seconds
 STALLED_MS = 60_000  # a reader that takes nothing for so long has left
 SLACK = 2_000_000  # microseconds
 CHUNK_BYTES = 1 << 20  # small batches are written together until they are this large
@@ -182,6 +187,8 @@ class Outlet:
         self._head = head
         self._is_answer = bool(head)
         self._request = request
+        self._begun_at = time.monotonic()
+        self._written = 0
         self._room = select.poll()
         self._room.register(target, select.POLLOUT)
 
@@ -192,6 +199,9 @@ class Outlet:
             views = [memoryview(self._head + b"%x\r\n" % size), *views, memoryview(b"\r\n")]
             self._head = b""
         self._write_all(views)
+        early = self._written / PACE - (time.monotonic() - self._begun_at)
+        if early > PACE_SLACK:
+            time.sleep(early)
 
     def end(self) -> None:
         if self._is_answer:
@@ -206,6 +216,7 @@ class Outlet:
                 if not self._room.poll(STALLED_MS):
                     raise TimeoutError("the reader takes nothing") from None
                 continue
+            self._written += written
             while views and written >= len(views[0]):
                 written -= len(views.pop(0))
             if written:

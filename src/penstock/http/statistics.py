@@ -30,7 +30,7 @@ LIVE_MAX = 100  # streams of samples at once
 QUEUES_SMALL = 2_000
 LOOKED_SECONDS = 30.0
 UNWATCHED_SECONDS = 10.0
-SLICE = 1024  # queues that are counted before messages get their turn
+SLICE = 256  # queues that are counted before messages get their turn
 
 RATES = ("published", "queued", "delivered", "retried")
 
@@ -193,10 +193,13 @@ class Statistics:
         while True:
             await asyncio.sleep(SAMPLE_SECONDS)
             now = time.monotonic()
-            if self._is_census_due(now):
-                self._census_at = now
-                await self._take_census()
-            self._sample()
+            try:
+                if self._is_census_due(now):
+                    self._census_at = now
+                    await self._take_census()
+                self._sample()
+            except Exception as error:  # a mistake of ours costs a sample, and not all that would follow
+                self.board.hub.report("error", "statistics.failed", {"error": repr(error)})
 
     def _sample(self) -> None:
         census = self.census
