@@ -32,9 +32,9 @@ def run_durable(
     In the table of ingest ours is there twice: storing what the others only store, it is consumed as well.
     """
     for course, mode in ((Course.PUT, Mode.AUTO), (Course.THROUGH, Mode.MANUAL)):
-        consumed = [Consumed] if course is Course.PUT and Mqks in rows else []
+        ours: list[type[Peer]] = [Consumed] if course is Course.PUT and Mqks in rows else []
         for size in sizes:
-            with running([*rows, *consumed], results) as peers:
+            with running([*rows, *ours], results) as peers:
                 results.durable += _table(peers, Cell("", mode, size, course=course), count, rounds, topics)
 
 
