@@ -35,7 +35,7 @@ QUIET = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # and no longer: while it runs, nothing else in this thread can have an event loop
 def chromium() -> "Iterator[Browser]":
     if not CHROMIUM:
         pytest.skip("no Chromium here; as root: apt-get install -y --no-install-recommends chromium")
