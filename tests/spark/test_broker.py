@@ -152,9 +152,9 @@ class CuttingProxy(threading.Thread):
 
 def test_a_stream_that_breaks_goes_on_where_it_was(broker) -> None:
     for _ in range(20):
-        broker.publish("e", "x" * 20_000)
+        broker.publish("e", "x" * 400_000)
     stream = reader(broker)
-    proxy = CuttingProxy(broker.ports["http"], 100_000)
+    proxy = CuttingProxy(broker.ports["http"], 3_000_000)  # a batch or two
     proxy.start()
     cut = LogStreamReader(SourceOptions.of({"servers": proxy.url}), schema_of(stream.options))
     found = [row["offset"] for batch in cut.rows(0, 20) for row in batch.to_pylist()]
