@@ -26,6 +26,9 @@ from penstock.client.errors import BadReply, ClientError, Closed, ConnectFailed,
 
 log = logging.getLogger("penstock.client")
 
+# Its own, so that a program that seeds `random` gets the same numbers with a client and without.
+JITTER = random.Random()
+
 STABLE_SECONDS = 5.0  # a connection that lasted this long was a good one: the next attempts begin without a pause
 FLAPPING_ATTEMPTS = 3  # pauses grow no further than this while the server does answer
 WRITE_HIGH = 1 << 18
@@ -174,7 +177,7 @@ class Link:
                     attempt += 1
             if attempt:
                 longest = min(self.options.reconnect_max, self.options.reconnect_min * 2 ** min(attempt - 1, 30))
-                await asyncio.sleep(random.uniform(0.5, 1.0) * longest)
+                await asyncio.sleep(JITTER.uniform(0.5, 1.0) * longest)
 
     async def _connect(self) -> "_Wire | None":
         """Try every address once."""
