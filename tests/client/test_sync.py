@@ -172,8 +172,10 @@ def test_rq(broker: Broker) -> None:
 @pytest.mark.process
 def test_ctrl_c_ends_a_wait_and_the_program(broker: Broker) -> None:
     program = """
+import signal
 import sys
 from penstock.client import mqmq
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
 client = mqmq.Client().connect(sys.argv[1])
 print("waiting", flush=True)
 try:
