@@ -2,9 +2,13 @@
 
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -18,6 +22,49 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """One for all tests, so each uses names of its own."""
     with Broker(http=0, data=str(tmp_path_factory.mktemp("broker")), sync="off") as running:
         yield running
+
+
+class Command:
+    """A command line as a process of its own, as those need that only end by Ctrl-C or wait for stdin."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "penstock.cli.main", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(os.environ),
+            cwd=Path(__file__).parents[2],  # where the suite runs, so that a relative PYTHONPATH holds
+        )
+
+    def write(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().decode().rstrip("\n")
+
+    def interrupt(self) -> tuple[int, str, str]:
+        self.process.send_signal(signal.SIGINT)
+        return self.end()
+
+    def end(self) -> tuple[int, str, str]:
+        """Nothing more on stdin, and what came of it."""
+        out, err = self.process.communicate(timeout=20)
+        return self.process.returncode, out.decode(), err.decode()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
 
 
 class Penstock:

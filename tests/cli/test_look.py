@@ -1,7 +1,9 @@
 """`info`, `stats`, `queues`, `top`: what they say of a running broker; and `mqmq`, the old name."""
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
@@ -14,7 +16,7 @@ from penstock.cli import mqmq as old_name
 from penstock.client import mqmq
 from penstock.testing import Broker
 
-from .conftest import Penstock
+from .conftest import Command, Penstock
 
 
 @pytest.fixture
@@ -87,20 +89,36 @@ def test_top_once(online: Penstock, filled: Broker) -> None:
 
 
 def test_top_ends_by_ctrl_c(online: Penstock, filled: Broker) -> None:
+    with Command("top", "--json", "--interval", "0.05") as top:
+        assert json.loads(top.line())["status"] == "ok"
+        code, _, err = top.interrupt()
+        assert (code, err) == (0, "")
+
+
+def test_top_on_a_terminal_leaves_it_as_it_was(online: Penstock, filled: Broker) -> None:
+    ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "penstock.cli.main", "top", "--json", "--interval", "0.05"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(os.environ),
+        [sys.executable, "-m", "penstock.cli.main", "top", "--interval", "0.05"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
         cwd=Path(__file__).parents[2],
     )
+    os.close(theirs)
+    shown = b""
     with process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert json.loads(process.stdout.readline())["status"] == "ok"
+        while b"look.queue1" not in shown:
+            shown += os.read(ours, 65536)
         process.send_signal(signal.SIGINT)
+        with contextlib.suppress(OSError):  # what a terminal without anybody behind it gives
+            while chunk := os.read(ours, 65536):
+                shown += chunk
         assert process.wait(20) == 0
-        assert process.stderr.read() == b""
+    os.close(ours)
+    assert shown.count(b"\x1b[?1049h") == shown.count(b"\x1b[?1049l") == 1
+    assert shown.rindex(b"\x1b[?1049l") > shown.rindex(b"look.queue1")
+    assert b"Traceback" not in shown
 
 
 @pytest.mark.parametrize("command", [["queues"], ["top", "--once"], ["tap"]])

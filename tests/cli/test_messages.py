@@ -1,15 +1,9 @@
 """`publish`, `put`, `request`, `broadcast`, `consume`, `get`, `tap`: messages in and out, by every protocol."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Self
 
 import pytest
 
@@ -17,7 +11,7 @@ from penstock.client import mqks, mqmq, sevx
 from penstock.client import rq as requests
 from penstock.testing import Broker
 
-from .conftest import Penstock
+from .conftest import Command, Penstock
 
 
 def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
@@ -30,36 +24,6 @@ def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
 def queues_of(broker: Broker) -> dict[str, int]:
     with mqmq.Client().connect(broker.address("mqmq")) as client:
         return client.info().queues
-
-
-class Command:
-    """A command line as a process of its own, as those need that only end by Ctrl-C."""
-
-    def __init__(self, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "penstock.cli.main", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(os.environ),
-            cwd=Path(__file__).parents[2],  # where the suite runs, so that a relative PYTHONPATH holds
-        )
-
-    def line(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().decode().rstrip("\n")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
-
-    def interrupt(self) -> tuple[int, str, str]:
-        self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=20)
-        return self.process.returncode, out.decode(), err.decode()
 
 
 @pytest.mark.parametrize("via", ["smqs", "mqmq", "rq"])
@@ -100,6 +64,22 @@ def test_lines_of_stdin_are_messages(online: Penstock) -> None:
     assert online.lines("publish", "many", "--via", "mqmq", "--lines", stdin=stdin) == ["published 2500"]
     lines = online.lines("consume", "many", "--via", "mqmq", "-n", 2500)
     assert lines == [f"line {number}" for number in range(2500)]
+
+
+def test_lines_are_sent_as_they_come(online: Penstock) -> None:
+    with Command("publish", "slowly", "--via", "mqmq", "--lines") as publish:
+        publish.write(b"first\nsec")
+        assert online.lines("get", "slowly", "--timeout", 10) == ["first"]
+        publish.write(b"ond")
+        assert publish.end() == (0, "published 2\n", "")
+    assert online.lines("get", "slowly") == ["second"]
+
+
+def test_lines_end_by_ctrl_c(online: Penstock) -> None:
+    with Command("publish", "cut", "--via", "mqmq", "--lines") as publish:
+        publish.write(b"first\n")
+        assert online.lines("get", "cut", "--timeout", 10) == ["first"]
+        assert publish.interrupt()[::2] == (130, "")
 
 
 def test_a_body_from_stdin(online: Penstock) -> None:
@@ -201,6 +181,18 @@ def test_consume_ends_by_ctrl_c(online: Penstock, broker: Broker) -> None:
     until(lambda: queues_of(broker)["endless"] == 0)
 
 
+def test_consume_into_a_pipe_that_is_closed(online: Penstock) -> None:
+    for number in range(3):
+        online.lines("put", "piped", number)
+    with Command("consume", "piped", "--via", "rq") as consume:
+        assert consume.process.stdout is not None
+        consume.process.stdout.close()
+        assert consume.process.wait(20) == 1
+        assert consume.process.stderr is not None
+        assert consume.process.stderr.read() == b""
+    assert online.lines("get", "piped") == ["0"]  # it was not printed, so it was not done
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -245,6 +237,4 @@ def test_misuse_is_one_line(online: Penstock, arguments: list[str], told: str) -
 )
 def test_nobody_there_says_what_to_start(penstock: Penstock, arguments: list[str]) -> None:
     code, why = penstock.failure(*arguments, "--addr", "127.0.0.1:1")
-    assert code == 3
-    assert why.startswith("cannot connect to 127.0.0.1:1: ")
-    assert why.endswith("; start one with: penstock serve")
+    assert (code, why) == (3, "cannot connect to 127.0.0.1:1: Connection refused; start one with: penstock serve")

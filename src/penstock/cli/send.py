@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Annotated, Any, Literal
 
@@ -17,6 +17,8 @@ from penstock.cli.show import body_to_json, print_json, say, write_body
 from penstock.client import Options, mqks, mqmq, rq, sevx, smqs
 
 TOGETHER_MAX = 1000  # confirmations that are awaited at once
+CHUNK = 1 << 16
+LINE_PROTOCOLS = ("mqks", "smqs", "sevx")
 
 Via = Literal["mqks", "smqs", "sevx", "mqmq", "rq"]
 Body = Annotated[str | None, typer.Argument(metavar="BODY", help="Without it, or as -, it is read from stdin.")]
@@ -65,10 +67,10 @@ def publish(
         raise Misused("SEVX has no names: give the JSON object alone")
     if lines and (body or "-") != "-":
         raise Misused("--lines reads stdin: leave BODY out")
-    text = None if lines else target if via == "sevx" else body
-    bodies = _lines() if lines else iter([_body(text, drop_line_end=via in ("mqks", "smqs", "sevx"))])
+    body_given = target if via == "sevx" else body
+    batches = _lines() if lines else _one(_body(body_given, drop_line_end=via in LINE_PROTOCOLS))
     options = Options(timeout=timeout)
-    count, id = run(_publish_all(via, addr or place_of(via), options, target, terms, bodies))
+    count, id = run(_publish_all(via, addr or place_of(via), options, target, terms, batches))
     if json:
         print_json({"published": count, "via": via, "to": None if via == "sevx" else target, "id": id})
     else:
@@ -76,22 +78,16 @@ def publish(
 
 
 async def _publish_all(
-    via: str, addr: str, options: Options, target: str, terms: dict[str, Any], bodies: Iterator[bytes]
+    via: str, addr: str, options: Options, target: str, terms: dict[str, Any], batches: AsyncIterator[list[bytes]]
 ) -> tuple[int, str | None]:
     """How many were confirmed, and the id of the last one, if the protocol has ids."""
     count = 0
     id: str | None = None
     async with AsyncExitStack() as stack:
         send = await _sender(stack, via, addr, options, target, terms)
-        batch: list[bytes] = []
-        for body in bodies:
-            batch.append(body)
-            if len(batch) == TOGETHER_MAX:
-                id = (await asyncio.gather(*map(send, batch)))[-1]
-                count += len(batch)
-                batch.clear()
-        if batch:
-            id = (await asyncio.gather(*map(send, batch)))[-1]
+        async for batch in batches:
+            for first in range(0, len(batch), TOGETHER_MAX):
+                id = (await asyncio.gather(*map(send, batch[first : first + TOGETHER_MAX])))[-1]
             count += len(batch)
     return count, id
 
@@ -190,9 +186,44 @@ def _body(text: str | None, *, drop_line_end: bool = False) -> bytes:
     return data.removesuffix(b"\n").removesuffix(b"\r") if drop_line_end else data
 
 
-def _lines() -> Iterator[bytes]:
-    for line in sys.stdin.buffer:
-        yield line.removesuffix(b"\n").removesuffix(b"\r")
+async def _one(body: bytes) -> AsyncIterator[list[bytes]]:
+    yield [body]
+
+
+async def _lines() -> AsyncIterator[list[bytes]]:
+    """The lines of stdin, as many at a time as are there: what a slow program writes is sent as it comes."""
+    try:
+        fd = sys.stdin.fileno()
+    except OSError:
+        fd = -1
+    rest = b""
+    while True:
+        if fd >= 0:
+            await _readable(fd)
+            chunk = os.read(fd, CHUNK)
+        else:
+            chunk = sys.stdin.buffer.read(CHUNK)
+        *lines, rest = (rest + chunk).split(b"\n")
+        if not chunk and rest:
+            lines = [rest]
+        if lines:
+            yield [line.removesuffix(b"\r") for line in lines]
+        if not chunk:
+            return
+
+
+async def _readable(fd: int) -> None:
+    """Come back when there is something to read, or the end of it; a file always has."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    try:
+        loop.add_reader(fd, ready.set)
+    except PermissionError:  # what epoll says of a file
+        return
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(fd)
 
 
 def _object(body: bytes) -> dict[str, Any]:
