@@ -24,7 +24,7 @@ ALLOWED = {
         *("server.connection", "server.cursors", "server.storage", "server.timings"),
     },
     "spark": {"message", "errors", "log.reader", "log.lifecycle"},
-    "cli": {"message", "errors", "config", "core", "log", "server", "spark"},
+    "cli": {"message", "errors", "config", "core", "log", "server", "spark", "client"},
     "client": {"errors"},  # clients work against any server of their protocol, so they know none
     "adapters": {"client"},
     "testing": {"config", "server"},

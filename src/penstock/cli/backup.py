@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from penstock.cli.main import COMMANDS
-from penstock.cli.show import existing, progress, say, size
+from penstock.cli.show import existing, print_json, progress, say, size
 from penstock.log.backup import back_up, read_manifest, size_of
 
 
 def backup(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The data directory of a broker.")],
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="A directory that is empty or not there yet.")],
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
 ) -> None:
     done = 0
     with progress("backup", size_of(existing(directory))) as moved:
@@ -20,6 +21,9 @@ def backup(
             done += count
             moved(done)
     offset, position = read_manifest(target)
+    if json:
+        print_json({"bytes": done, "next_offset": offset, "position": position})
+        return
     say(f"{size(done)} copied and checked: every message before offset {offset}, position {position}")
 
 

@@ -14,7 +14,8 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.main import COMMANDS, EXIT_FAILED
+from penstock.cli.exits import EXIT_FAILED
+from penstock.cli.main import COMMANDS
 from penstock.cli.show import entry_to_json, entry_to_line, existing, print_json, progress, say, size, text, when
 from penstock.errors import LogError
 from penstock.log.block import Block

@@ -4,8 +4,10 @@ Each command lives in a module of its own, imported when the command is run: ask
 wait for the settings, the event loop and the logger to load.
 """
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated
@@ -14,19 +16,38 @@ import typer
 from typer.main import get_command
 
 from penstock import __version__
+from penstock.cli.exits import EXIT_FAILED, EXIT_MISUSED, EXITS, Failed
 from penstock.errors import ConfigError, Error
 
 # The module of the same name has the rest: a function `app`, which makes the Typer with the options.
 COMMANDS = {
     "serve": "Run a broker until it is told to stop.",
+    "info": "Say how a broker is doing, in the words of MQMQ or at length.",
+    "queues": "List the queues of a broker.",
+    "stats": "Count the messages of each queue, by SMQS.",
+    "top": "Watch queues and rates, live.",
+    "publish": "Publish messages, by any of the five protocols.",
+    "consume": "Take messages from a queue, by any of the five protocols.",
+    "put": "Put a message into a queue, by MQMQ.",
+    "get": "Take one message from a queue, by MQMQ.",
+    "request": "Ask a consumer of a queue and print its reply, by RQ.",
+    "broadcast": "Tell all who consume a queue now, by RQ.",
+    "tap": "Watch events without consuming them.",
     "log": "Look into the log of a data directory, check it and repair it.",
     "pipeline": "Run jobs on Spark over the log: yours or ours.",
     "backup": "Copy a data directory, also while a broker writes to it.",
     "restore": "Make a data directory from a backup.",
+    "config": "Show the settings a broker would have, or check a file.",
+    "doctor": "Check this machine, and say what to fix.",
+    "completion": "Print what makes a shell complete penstock's commands.",
 }
-
-EXIT_FAILED = 1
-EXIT_MISUSED = 2  # what a wrong option gives, too
+# Commands that share a module: its Typer has each of them under its name.
+TOGETHER = {
+    **dict.fromkeys(("publish", "put", "request", "broadcast"), "send"),
+    **dict.fromkeys(("consume", "get", "tap"), "take"),
+    **dict.fromkeys(("info", "stats", "queues"), "look"),
+}
+COMPLETE_VARIABLE = "_PENSTOCK_COMPLETE"  # set by the shell while it completes
 
 # Plain help instead of rich's: it is there in half the time, and a pipe or a narrow terminal gets the same text.
 app = typer.Typer(
@@ -34,22 +55,36 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
+    epilog="Exit codes:\n\n\b\n" + "\n".join(f"{code:>3}  {meaning}" for code, meaning in EXITS.items()),
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command line, by default the process's own, and exit."""
-    try:
+    if COMPLETE_VARIABLE in os.environ:
+        from penstock.cli.completion import whole
+
+        whole().main(args=arguments, prog_name="penstock", complete_var=COMPLETE_VARIABLE)
+    with ending("penstock"):
         get_command(app).main(args=arguments, prog_name="penstock")
+
+
+@contextmanager
+def ending(program: str) -> Iterator[None]:
+    """Whatever goes wrong on purpose is one line and an exit code."""
+    try:
+        yield
+    except Failed as error:
+        _end(program, error, error.code)
     except ConfigError as error:
-        _end(error, EXIT_MISUSED)
+        _end(program, error, EXIT_MISUSED)
     except (Error, OSError) as error:
-        _end(error, EXIT_FAILED)
+        _end(program, error, EXIT_FAILED)
 
 
-def _end(error: Exception, code: int) -> None:
+def _end(program: str, error: Exception, code: int) -> None:
     # Whatever a message quotes from a file or a flag, it stays one line.
-    sys.stderr.write("penstock: " + " ".join(str(error).split()) + "\n")
+    sys.stderr.write(f"{program}: " + " ".join(str(error).split()) + "\n")
     sys.exit(code)
 
 
@@ -80,8 +115,12 @@ def _add(name: str, help_text: str) -> None:
     """A command that hands everything after its name to its own module."""
 
     def command(context: typer.Context) -> None:
-        module = import_module(f"penstock.cli.{name}")
-        get_command(module.app()).main(args=context.args, prog_name=context.command_path)
+        module = import_module(f"penstock.cli.{TOGETHER.get(name, name)}")
+        path = context.command_path
+        if name in TOGETHER:
+            get_command(module.app()).main(args=[name, *context.args], prog_name=path.removesuffix(" " + name))
+        else:
+            get_command(module.app()).main(args=context.args, prog_name=path)
 
     hand_over = {"allow_extra_args": True, "ignore_unknown_options": True}
     app.command(name, help=help_text, add_help_option=False, context_settings=hand_over)(command)

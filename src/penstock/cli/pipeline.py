@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.show import print_json
 from penstock.errors import Error
 
 if TYPE_CHECKING:
@@ -157,10 +158,16 @@ def _start(job: "Job", name: str, own: bool) -> None:
         raise PipelineError(reason_of(error)) from error
 
 
-def list_() -> None:
+def list_(
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
+) -> None:
     """Say which pipelines there are."""
     for name, what in PIPELINES.items():
-        typer.echo(f"{name:<9}{what}")
+        if json:
+            purpose, _, options = what.partition("  ")
+            print_json({"name": name, "purpose": purpose, "options": options.strip()})
+        else:
+            typer.echo(f"{name:<9}{what}")
 
 
 def init(

@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from penstock.cli.main import COMMANDS
-from penstock.cli.show import existing, progress, say, size
+from penstock.cli.show import existing, print_json, progress, say, size
 from penstock.log.backup import read_manifest, restore, size_of
 
 
 def run(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="What `penstock backup` has written.")],
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A directory that is empty or not there yet.")],
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
 ) -> None:
     done = 0
     with progress("restore", size_of(existing(target))) as moved:
@@ -20,6 +21,9 @@ def run(
             done += count
             moved(done)
     offset, position = read_manifest(target)
+    if json:
+        print_json({"bytes": done, "next_offset": offset, "position": position})
+        return
     say(f"{size(done)} copied and checked: the next offset is {offset}, the next position {position}")
 
 

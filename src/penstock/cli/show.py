@@ -50,6 +50,41 @@ def say(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
+def body_to_json(body: bytes) -> dict[str, str]:
+    """A body that is no UTF-8 is base64, under a name that says so."""
+    try:
+        return {"body": body.decode()}
+    except UnicodeDecodeError:
+        return {"body_base64": base64.b64encode(body).decode()}
+
+
+def write_body(body: bytes) -> None:
+    """The very bytes, and a line end behind them."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(body + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def table(headings: list[str], rows: list[list[str]]) -> None:
+    """Columns as wide as they need: the first to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    for row in [headings, *rows]:
+        first, *others = (cell.ljust(widths[0]) if n == 0 else cell.rjust(widths[n]) for n, cell in enumerate(row))
+        say("  ".join([first, *others]).rstrip())
+
+
+def seconds(span: float | None) -> str:
+    """How long: 350ms, 12.5s, 3m, 2h, 4d."""
+    if span is None:
+        return "-"
+    if span < 1:
+        return f"{span * 1000:.0f}ms"
+    for unit, factor, until in (("s", 1, 60), ("m", 60, 3600), ("h", 3600, 86_400)):
+        if span < until:
+            return f"{span / factor:.1f}{unit}"
+    return f"{span / 86_400:.1f}d"
+
+
 def size(count: int) -> str:
     scaled = float(count)
     for unit in ("B", "KiB", "MiB"):
@@ -75,10 +110,7 @@ def entry_to_json(entry: Message | Change) -> dict[str, object]:
     """The columns of the log. A body that is no UTF-8 is base64, under a name that says so."""
     if isinstance(entry, Change):
         return _change_to_json(entry)
-    try:
-        body = {"body": entry.body.decode()}
-    except UnicodeDecodeError:
-        body = {"body_base64": base64.b64encode(entry.body).decode()}
+    body = body_to_json(entry.body)
     headers = {
         text(key): text(value) for key, value in (entry.headers or {}).items() if not key.startswith(INTERNAL_PREFIX)
     }

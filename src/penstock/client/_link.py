@@ -14,6 +14,7 @@ of a server that comes back do not all knock at once.
 
 import asyncio
 import logging
+import os
 import random
 import socket
 import time
@@ -190,11 +191,14 @@ class Link:
             except TimeoutError:
                 self.trouble = f"{address}: no connection within {self.options.connect_timeout:g} s"
             except OSError as error:
-                self.trouble = f"{address}: {error.strerror or error}"
+                # asyncio has words of its own in strerror, and a name that is not found no errno that means anything.
+                number = error.errno or 0
+                self.trouble = f"{address}: {os.strerror(number) if number > 0 else error.strerror or error}"
             self.addresses.rotate(-1)
         if self._first is not None and not self._first.done():
-            places = ", ".join(map(str, self.addresses))
-            self._first.set_exception(ConnectFailed(f"cannot connect to {places}: {self.trouble}"))
+            others = ", ".join(map(str, list(self.addresses)[:-1]))  # the last one tried is in the trouble
+            places = f"{others} or {self.trouble}" if others else self.trouble
+            self._first.set_exception(ConnectFailed(f"cannot connect to {places}"))
         return None
 
     def _greet(self, wire: "_Wire") -> None:

@@ -1,0 +1,70 @@
+"""`penstock config`: the settings a broker started here would have, and where each comes from."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.main import COMMANDS
+from penstock.cli.reach import Json
+from penstock.cli.show import print_json, say
+from penstock.config import Config, env_of, text_of
+
+File = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", envvar=env_of("config"), help="TOML file with settings.")
+]
+
+
+def app() -> typer.Typer:
+    made = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=COMMANDS["config"])
+    made.command()(show)
+    made.command()(check)
+    return made
+
+
+def show(
+    config: File = None,
+    changed: Annotated[bool, typer.Option("--changed", help="Only what is not the default.")] = False,
+    json: Json = False,
+) -> None:
+    """Every setting as `penstock serve` would have it: by the environment, the file and the defaults."""
+    loaded = Config.load({}, os.environ, config)
+    sources = _sources(config)
+    for setting in loaded.describe():
+        source = sources.get(setting.key, "default")
+        if changed and source == "default":
+            continue
+        if json:
+            value = str(setting.value) if isinstance(setting.value, Path) else setting.value
+            print_json({"key": setting.key, "value": value, "source": source, "env": setting.env, "help": setting.help})
+        else:
+            say(f"{setting.key:<24} {text_of(setting.key, setting.value):<14} {source}")
+    for policy in loaded.policy:
+        said = policy.model_dump(exclude_none=True)
+        if json:
+            print_json({"key": "policy", "value": said, "source": f"file {config}"})
+        else:
+            rules = ", ".join(f"{key} = {value}" for key, value in said.items() if key != "queues")
+            say(f"{'policy':<24} {' '.join(policy.queues)}: {rules}  file {config}")
+
+
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file.")],
+    json: Json = False,
+) -> None:
+    """Whether a file is right, whatever the environment says. Exit code 2: it is not, and the line says why."""
+    loaded = Config.load({}, {}, file)
+    count = len(tomllib.loads(file.read_text(encoding="utf-8")))
+    if json:
+        print_json({"file": str(file), "ok": True, "keys": count, "policies": len(loaded.policy)})
+    else:
+        say(f"{file}: {count} keys are right" + (f", {len(loaded.policy)} policies" if loaded.policy else ""))
+
+
+def _sources(config: Path | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if config is not None:
+        found = dict.fromkeys(tomllib.loads(config.read_text(encoding="utf-8")), f"file {config}")
+    return found | {key: f"environment {env_of(key)}" for key in Config.options() if os.environ.get(env_of(key))}

@@ -1,0 +1,122 @@
+"""`penstock top`: queues and rates, again and again. A rate is the difference between two looks."""
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.look import check_sort, state_of
+from penstock.cli.main import COMMANDS
+from penstock.cli.reach import Api, Json, Server
+from penstock.cli.show import print_json, seconds, size
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+HEADINGS = ("queue", "ready", "unacked", "delayed", "consumers", "in/s", "out/s", "bytes", "oldest", "state")
+
+
+def app() -> typer.Typer:
+    made = typer.Typer(add_completion=False, rich_markup_mode=None)
+    made.command(help=COMMANDS["top"], epilog="Ctrl-C ends it.")(top)
+    return made
+
+
+def top(
+    sort: Annotated[str, typer.Option(help="What to sort by; with - the largest first.")] = "-ready",
+    search: Annotated[str, typer.Option(help="Only queues with this in their name.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many queues at most.")] = 20,
+    interval: Annotated[float, typer.Option(min=0.05, metavar="SECONDS", help="From one look to the next.")] = 1.0,
+    once: Annotated[bool, typer.Option("--once", help="One table, then end.")] = False,
+    server: Server = "",
+    json: Json = False,
+) -> None:
+    check_sort(sort)
+    query: dict[str, object] = {"search": search, "sort": sort, "limit": limit}
+    try:
+        with Api(server) as api:
+            looks = _looks(api, query, interval)
+            if json:
+                _print(looks, once)
+            else:
+                _show(looks, once)
+    except KeyboardInterrupt:
+        return
+
+
+def _looks(api: Api, query: dict[str, object], interval: float) -> Iterator[dict[str, Any]]:
+    """Overview and queues with their rates; the first after one interval, since a rate takes two looks."""
+    page = api.get("/v1/queues", **query)
+    looked_at = time.monotonic()
+    while True:
+        time.sleep(interval)
+        before = {row["name"]: row for row in page["queues"]}
+        page, overview = api.get("/v1/queues", **query), api.get("/v1/overview")
+        now = time.monotonic()
+        rows = [_with_rates(row, before.get(row["name"]), now - looked_at) for row in page["queues"]]
+        looked_at = now
+        shown = {key: overview[key] for key in ("now", "status", "reasons", "totals", "rates", "process")}
+        yield {**shown, "total": page["total"], "queues": rows}
+
+
+def _with_rates(row: dict[str, Any], before: dict[str, Any] | None, span: float) -> dict[str, Any]:
+    """A queue that was not on the last page has no rates yet; one that began anew counts from zero."""
+    if before is None:
+        return {**row, "queued_rate": None, "delivered_rate": None}
+    rates = {f"{key}_rate": max(0, row[key] - before[key]) / span for key in ("queued", "delivered")}
+    return {**row, **rates}
+
+
+def _print(looks: Iterator[dict[str, Any]], once: bool) -> None:
+    for look in looks:
+        print_json(look)
+        sys.stdout.flush()
+        if once:
+            return
+
+
+def _show(looks: Iterator[dict[str, Any]], once: bool) -> None:
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console()
+    if once or not console.is_terminal:
+        for look in looks:
+            console.print(_picture(look))
+            if once:
+                return
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        for look in looks:
+            live.update(_picture(look), refresh=True)
+
+
+def _picture(look: dict[str, Any]) -> "Group":
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    totals, rates = look["totals"], look["rates"]
+    table = Table(expand=True, box=None, pad_edge=False)
+    table.add_column(HEADINGS[0], ratio=1, no_wrap=True)
+    for heading in HEADINGS[1:]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in look["queues"]:
+        table.add_row(*map(Text, _cells(row)))
+    connected = f"{totals['connections']} connections  {totals['consumers']} consumers"
+    waiting = f"{totals['ready']} ready  {totals['unacked']} unacked  {totals['delayed']} delayed"
+    lines = [
+        f"{look['status']}  {totals['queues']} queues  {connected}  {size(look['process']['memory_bytes'])} of memory",
+        f"{waiting}  {rates['published']:.0f} published/s  {rates['delivered']:.0f} delivered/s",
+        *look["reasons"],
+    ]
+    more = look["total"] - len(look["queues"])
+    foot = [Text(f"... and {more} more")] if more > 0 else []
+    return Group(*map(Text, lines), Text(), table, *foot)
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    counts = [str(row[key]) for key in ("ready", "unacked", "delayed", "consumers")]
+    rates = ["-" if row[key] is None else f"{row[key]:.0f}" for key in ("queued_rate", "delivered_rate")]
+    return [row["name"], *counts, *rates, size(row["bytes"]), seconds(row["oldest_age_seconds"]), state_of(row)]

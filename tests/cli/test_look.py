@@ -1,0 +1,179 @@
+"""`info`, `stats`, `queues`, `top`: what they say of a running broker; and `mqmq`, the old name."""
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock.cli import mqmq as old_name
+from penstock.client import mqmq
+from penstock.testing import Broker
+
+from .conftest import Command, Penstock
+
+
+@pytest.fixture
+def filled(broker: Broker) -> Broker:
+    with mqmq.Client().connect(broker.address("mqmq")) as client:
+        for number in range(4 - client.info().queues.get("look.queue1", 0)):
+            client.put("look.queue1", f"message {number}")
+        client.put("look.queue2", "x")
+        client.get("look.queue2")
+    return broker
+
+
+def test_info_is_as_the_text_of_mqmq_prints_it(penstock: Penstock) -> None:
+    with Broker() as broker, mqmq.Client().connect(broker.address("mqmq")) as client:
+        for number in range(16):
+            client.put("queue1" if number < 10 else "queue2", "x")
+        expected = [
+            "Number of connections: 2",
+            "Number of queues: 2",
+            "Number of messages: 16",
+            "Queues:",
+            "        queue1: 10",
+            "        queue2: 6",
+        ]
+        assert penstock.lines("info", "--addr", broker.address("mqmq")) == expected
+        (found,) = penstock.json("info", "--addr", broker.address("any"))
+        assert found["overview"] is None
+        assert (found["messages"], found["queues"]) == (16, {"queue1": 10, "queue2": 6})
+
+
+def test_info_at_length(online: Penstock, filled: Broker) -> None:
+    text = "\n".join(online.lines("info", "--long"))
+    assert "        look.queue1: 4" in text
+    assert f"mqmq {filled.ports['mqmq']}" in text
+    assert f"Kept: {filled.config.data}, sync off; offsets 0 to " in text
+    (found,) = online.json("info")
+    assert found["queues"]["look.queue1"] == 4
+    assert found["overview"]["ports"] == filled.ports
+
+
+def test_stats(online: Penstock, filled: Broker) -> None:
+    lines = online.lines("stats")
+    assert lines[0].split() == ["QUEUE", "MESSAGES"]
+    assert ["look.queue1", "4"] in [line.split() for line in lines]
+    (found,) = online.json("stats")
+    assert found["look.queue1"] == 4
+
+
+def test_queues(online: Penstock, filled: Broker) -> None:
+    lines = online.lines("queues", "look.", "--sort", "-ready")
+    assert lines[0].split() == ["QUEUE", "READY", "UNACKED", "DELAYED", "BYTES", "CONSUMERS", "OLDEST", "STATE"]
+    assert [line.split()[:2] for line in lines[1:]] == [["look.queue1", "4"], ["look.queue2", "0"]]
+    assert online.lines("queues", "look.", "--limit", 1)[-1] == "... and 1 more: --limit shows up to 1000"
+    assert [row["name"] for row in online.json("queues", "look.")] == ["look.queue1", "look.queue2"]
+    assert online.lines("queues", "no such queue")[1:] == []
+    code, why = online.failure("queues", "--sort", "colour")
+    assert (code, why.partition(",")[0]) == (2, "--sort colour: give one of name")
+
+
+def test_top_once(online: Penstock, filled: Broker) -> None:
+    (look,) = online.json("top", "--once", "--search", "look.", "--interval", 0.05)
+    assert look["status"] == "ok"
+    assert [(row["name"], row["ready"], row["queued_rate"]) for row in look["queues"]] == [
+        ("look.queue1", 4, 0.0),
+        ("look.queue2", 0, 0.0),
+    ]
+    text = "\n".join(online.lines("top", "--once", "--search", "look.", "--interval", 0.05, "--limit", 1))
+    assert "look.queue1" in text
+    assert "... and 1 more" in text
+
+
+def test_top_ends_by_ctrl_c(online: Penstock, filled: Broker) -> None:
+    with Command("top", "--json", "--interval", "0.05") as top:
+        assert json.loads(top.line())["status"] == "ok"
+        code, _, err = top.interrupt()
+        assert (code, err) == (0, "")
+
+
+def test_top_on_a_terminal_leaves_it_as_it_was(online: Penstock, filled: Broker) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "penstock.cli.main", "top", "--interval", "0.05"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
+        cwd=Path(__file__).parents[2],
+    )
+    os.close(theirs)
+    shown = b""
+    with process:
+        while b"look.queue1" not in shown:
+            shown += os.read(ours, 65536)
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(OSError):  # what a terminal without anybody behind it gives
+            while chunk := os.read(ours, 65536):
+                shown += chunk
+        assert process.wait(20) == 0
+    os.close(ours)
+    assert shown.count(b"\x1b[?1049h") == shown.count(b"\x1b[?1049l") == 1
+    assert shown.rindex(b"\x1b[?1049l") > shown.rindex(b"look.queue1")
+    assert b"Traceback" not in shown
+
+
+@pytest.mark.parametrize("command", [["queues"], ["top", "--once"], ["tap"]])
+def test_without_http_it_says_what_to_start(penstock: Penstock, command: list[str]) -> None:
+    code, why = penstock.failure(*command, "--server", "http://127.0.0.1:1")
+    assert code == 3
+    assert why == "cannot connect to http://127.0.0.1:1: Connection refused; start one with: penstock serve"
+
+
+@pytest.mark.parametrize("server", ["ftp://x", "http://", "http://x:y", "http://[x"])
+def test_a_server_that_is_none_is_one_line(penstock: Penstock, server: str) -> None:
+    assert penstock.failure("queues", "--server", server) == (2, f"--server {server}: give http://HOST:PORT")
+
+
+def test_what_http_refuses_is_one_line(online: Penstock) -> None:
+    code, why = online.failure("queues", "x" * 2000)
+    assert code == 1
+    assert "search" in why
+
+
+class OldName:
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as exited:
+            old_name.main(arguments)
+        return exited.value.code, *self.capsys.readouterr()
+
+
+def test_mqmq_under_its_old_name(capsys: pytest.CaptureFixture[str]) -> None:
+    run = OldName(capsys)
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]  # free from now on
+    place = f"127.0.0.1:{port}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "penstock.cli.mqmq", "start", "-addr", place],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b'ready {"mqmq": %d}\n' % port
+            with mqmq.Client().connect(place) as client:
+                client.put("queue1", "x")
+                code, out, err = run("info", "-addr", place)
+            assert (code, err) == (0, "")
+            assert out.splitlines()[-2:] == ["Queues:", "        queue1: 1"]
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    code, out, err = run("info", "-addr=127.0.0.1:1")
+    assert (code, out) == (3, "")
+    assert err.startswith("mqmq: cannot connect to 127.0.0.1:1: ")
+    assert run("start", "-addr", "x:y") == (2, "", "mqmq: 'x:y' is no address: give host:port\n")
+    assert run("stop")[0] == 2
