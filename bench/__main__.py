@@ -23,6 +23,7 @@ LONG = (Section.BACKLOG,)
 SIZES = [16, 256, 4096]
 DURABLE_SIZES = [16, 256]
 BACKLOG_COUNT = 5_000_000
+TABLE_ROWS = 2_000_000
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 P = TypeVar("P", bound=Peer)
@@ -33,7 +34,8 @@ def main() -> int:
     rows = choose(options.only)
     if not any(vars(rows).values()):
         names = dict.fromkeys(peer.name for peer in (*PEERS, *PROTOCOLS, *DURABLE))
-        print(f"no peer or protocol is called that; there are: {', '.join(names)}", file=sys.stderr)
+        there = ", ".join([*names, Section.SPARK.value])
+        print(f"no peer or protocol is called that; there are: {there}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # An exception, so that the servers are ended too.
     try:
@@ -81,6 +83,7 @@ def _plan(options: argparse.Namespace) -> Plan:
             per_client=500 if quick else 3000,
             backlog=options.backlog,
         ),
+        table_rows=TABLE_ROWS // 10 if quick else TABLE_ROWS,
     )
 
 
@@ -99,7 +102,9 @@ def choose(only: str) -> Rows:
         chosen = named(rows)
         return [row for row in rows if row in chosen or row is rows[0]] if chosen else []
 
-    return Rows(named(PEERS), beside_first(PROTOCOLS), *map(beside_first, (DURABLE, CONFIRMED, BACKLOG)))
+    on_disk = map(beside_first, (DURABLE, CONFIRMED, BACKLOG))
+    spark = any(word in Section.SPARK.value for word in words)
+    return Rows(named(PEERS), beside_first(PROTOCOLS), *on_disk, spark=spark)
 
 
 def _sizes(text: str) -> list[int]:

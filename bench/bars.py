@@ -11,6 +11,7 @@ from bench.peers.penstock import Mqks, Penstock
 from bench.peers.protocols import MqmqGet, MqmqPut, Rq, Sevx, SevxCrowd, Smqs
 from bench.plan import Section
 from bench.results import Backlog, Cell, Results, p99_ratio, ratio
+from bench.tables import CEILING, HTTP
 
 OURS = Mqks.name
 OURS_DURABLE = DURABLE[0].name
@@ -65,6 +66,7 @@ def judge(results: Results) -> list[Bar]:
         ],
         Section.CONFIRMED: [_confirmed(results)],
         Section.BACKLOG: [_small(results), *(_back(results, how, row.name) for how in RESTARTS for row in BACKLOG[1:])],
+        Section.SPARK: [_fed(results, 0.7)],
     }
     return [bar for section in Section if section.value in results.sections for bar in bars[section]]
 
@@ -128,6 +130,13 @@ def _back(results: Results, how: str, peer: str) -> Bar:
     if seconds[0] is None or seconds[1] is None:
         return Bar(text, 1.0, None, None)
     return _about_all(Bar(text, 1.0, seconds[0] / seconds[1], seconds[0] < seconds[1]), ours)
+
+
+def _fed(results: Results, limit: float) -> Bar:
+    """What our source costs, not how fast Spark writes."""
+    text = f"log to Parquet with Spark rows/s at least {limit:g} x {CEILING}"
+    measured = None if results.tables is None else results.tables.ratio(HTTP, CEILING)
+    return Bar(text, limit, measured, None if measured is None else measured >= limit)
 
 
 def _about_all(bar: Bar, found: Backlog) -> Bar:

@@ -17,6 +17,7 @@ from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, Mode, Pee
 from bench.peers.penstock import Mqks, Penstock
 from bench.results import Cell, Memory, Results
 from bench.stored import run_confirmed, run_durable
+from bench.tables import run_tables
 from bench.turns import fresh_topics, latest, rotated, running, say
 
 CHECK_COUNT = 5 * BLOCK
@@ -34,6 +35,7 @@ class Section(Enum):
     DURABLE = "durable"
     CONFIRMED = "confirmed"
     BACKLOG = "backlog"
+    SPARK = "spark"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Rows:
     durable: Sequence[type[Peer]] = DURABLE
     confirmed: Sequence[type[Peer]] = CONFIRMED
     backlog: Sequence[type[Peer]] = BACKLOG
+    spark: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Plan:
     pace: Pace
     latency_rounds: int
     disk: Disk
+    table_rows: int
+    """What Spark reads and writes in a round."""
 
 
 def run(plan: Plan, rows: Rows) -> Results:
@@ -94,6 +99,8 @@ def run(plan: Plan, rows: Rows) -> Results:
         run_confirmed(rows.confirmed, disk.per_client, plan.rounds, results, topics)
     if Section.BACKLOG in plan.sections and rows.backlog:
         run_backlog(rows.backlog, disk.backlog, results, topics)
+    if Section.SPARK in plan.sections and rows.spark:
+        run_tables(plan.table_rows, plan.rounds, results)
     results.load_1min_after = os.getloadavg()[0]
     results.seconds = time.monotonic() - started
     return results

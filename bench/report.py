@@ -13,6 +13,7 @@ from bench.peers import PEERS, Mode
 from bench.peers.base import Course
 from bench.plan import PROTOCOL_SIZE
 from bench.results import Cell, Results, ratio
+from bench.tables import CEILING
 
 DASH = "-"
 LARGE = 100
@@ -28,7 +29,7 @@ def text_report(results: Results, bars: Sequence[Bar]) -> str:
     for course in (Course.PUT, Course.THROUGH):
         for size in sorted({cell.size for cell in results.durable if cell.course is course}):
             parts.append(_durable(results, course, size))
-    parts += [_confirmed(results), _backlog(results), _bars(bars), _notes(results)]
+    parts += [_confirmed(results), _backlog(results), _tables(results), _bars(bars), _notes(results)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -151,6 +152,24 @@ def _backlog(results: Results) -> str:
     return table(title, head, rows)
 
 
+def _tables(results: Results) -> str:
+    found = results.tables
+    if found is None or not found.feeds:
+        return ""
+    rows = [
+        [
+            name,
+            _figure(found.rate(name)),
+            _figure(max(rates)),
+            _figure(None if name == CEILING else found.ratio(name, CEILING), 2),
+            str(len(rates)),
+        ]
+        for name, rates in found.feeds.items()
+    ]
+    title = f"spark, from each feed to Parquet, {found.rows:,} rows, {found.size}-byte bodies"
+    return table(title, ("", "rows/s", "best", "this / ceiling", "rounds"), rows)
+
+
 def _rounds(cell: Cell) -> str:
     return f"{len(cell.good)} of {len(cell.rounds)}" if cell.failures else str(len(cell.rounds))
 
@@ -205,6 +224,8 @@ def _notes(results: Results) -> str:
         if each.failure
     ]
     lines += [f"failed: {each.peer}, backlog: {each.failure}" for each in results.backlogs if each.failure]
+    if results.tables is not None and results.tables.failure:
+        lines.append(f"failed: spark: {results.tables.failure}")
     return "\n".join(lines)
 
 

@@ -80,6 +80,24 @@ class Backlog:
     failure: str = ""
 
 
+@dataclass(frozen=True)
+class Tables:
+    """Rows a second from each feed to Parquet, round by round; `failure` says why there are none."""
+
+    rows: int
+    size: int = 0  # of a body
+    feeds: dict[str, list[float]] = field(default_factory=dict)
+    failure: str = ""
+
+    def rate(self, feed: str) -> float | None:
+        return median(self.feeds[feed]) if self.feeds.get(feed) else None
+
+    def ratio(self, feed: str, other: str) -> float | None:
+        """The median of the ratios within a round."""
+        pairs = [mine / its for mine, its in zip(self.feeds.get(feed, []), self.feeds.get(other, []), strict=False)]
+        return median(pairs) if pairs else None
+
+
 @dataclass
 class Results:
     machine: Machine
@@ -94,6 +112,7 @@ class Results:
     confirmed: list[Cell] = field(default_factory=list)
     sync_ms: float | None = None
     backlogs: list[Backlog] = field(default_factory=list)
+    tables: Tables | None = None
     latencies: dict[str, list[Latency]] = field(default_factory=dict)
     memory: dict[str, Memory] = field(default_factory=dict)
     load_1min_after: float = 0.0

@@ -14,6 +14,7 @@ from bench.results import Cell, Results
 from bench.servers import StartFailed
 
 P = TypeVar("P", bound=Peer)
+T = TypeVar("T")
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def directory() -> Iterator[Path]:
         yield Path(name)
 
 
-def rotated(peers: list[P], turn: int) -> list[P]:
+def rotated(peers: list[T], turn: int) -> list[T]:
     """Another peer goes first each time, since what runs before leaves caches and clocks behind."""
     cut = turn % len(peers) if peers else 0
     return peers[cut:] + peers[:cut]

@@ -26,7 +26,8 @@ from bench.peers.rabbitmq import Transient
 from bench.peers.redis import PubSub
 from bench.plan import Rows, Section, message_count
 from bench.report import text_report, write_json
-from bench.results import Cell, Results, ratio
+from bench.results import Cell, Results, Tables, ratio
+from bench.tables import CEILING, HTTP, measured, run_tables
 from bench.wire import Stalled
 
 TOPIC = b"t0001"
@@ -369,18 +370,19 @@ def test_a_server_that_had_to_wait_for_a_core_puts_its_bars_in_doubt():
 
 
 def test_a_bar_names_rows_that_there_are():
-    names = {peer.name for peer in (*PEERS, *PROTOCOLS, *DURABLE)}
+    names = {*(peer.name for peer in (*PEERS, *PROTOCOLS, *DURABLE)), CEILING}
     for bar in judge(results()):
         if " x " in bar.text:
             assert any(bar.text.endswith(f" {name}") for name in names)
 
 
 def test_words_choose_rows_of_all_tables_and_the_reference_comes_along():
-    assert choose("") == Rows(list(PEERS), list(PROTOCOLS), list(DURABLE), list(CONFIRMED), list(BACKLOG))
+    assert choose("") == Rows(list(PEERS), list(PROTOCOLS), list(DURABLE), list(CONFIRMED), list(BACKLOG), spark=True)
     assert choose("nats core") == Rows([Core], [], [], [], [])
     assert choose("smqs,rq") == Rows([], [Mqks, Smqs, Rq], [], [], [])
     assert choose("aof") == Rows([], [], [durable.Mqks, durable.Stream], [], [durable.Mqks, durable.StreamRewritten])
     assert choose("nothing of that name") == Rows([], [], [], [], [])
+    assert choose("spark") == Rows([], [], [], [], [], spark=True)
 
 
 def test_a_latency_made_by_a_late_sender_is_doubted():
@@ -406,3 +408,33 @@ def test_the_report_shows_dashes_failures_and_what_is_missing(tmp_path: Path):
     assert written["cells"][0]["msg_per_s"] == {"median": 2_000_000, "best": 2_000_000}
     assert written["protocols"][1]["msg_per_s"] == {"median": 200_000, "best": 200_000}
     assert written["bars"][0]["met"] is True
+
+
+# --- Spark
+
+
+def test_spark_is_held_against_the_ceiling_round_by_round():
+    found = results()
+    found.sections = ["spark"]
+    (bar,) = judge(found)
+    assert (bar.met, bar.measured) == (None, None)
+    found.tables = Tables(1000, 200, {CEILING: [100.0, 200.0, 400.0], HTTP: [90.0, 150.0, 200.0]})
+    (bar,) = judge(found)
+    assert (bar.met, bar.measured) == (True, 0.75)
+    assert "broker, HTTP 150 200 0.75 3" in " ".join(text_report(found, [bar]).split())
+    assert found.as_json()["tables"]["feeds"][HTTP] == [90.0, 150.0, 200.0]
+
+
+def test_without_java_the_report_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("pyspark")
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    found = results()
+    found.sections = ["spark"]
+    run_tables(1000, 1, found)
+    assert "spark: Spark needs Java 17 or newer" in text_report(found, judge(found))
+    assert found.tables is None
+
+
+def test_a_measurement_that_takes_too_long_is_ended():
+    pytest.importorskip("pyspark")
+    assert measured(1000, 1, seconds_max=0.1).failure == "not done after 0.1 s"

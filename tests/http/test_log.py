@@ -105,7 +105,7 @@ def test_offsets_are_found_by_time(logged: RunningBroker, open_api: Open) -> Non
 
 
 def test_a_broker_without_a_log_says_so(api: Api) -> None:
-    for path in ("/v1/log", "/v1/log/segments", "/v1/log/offsets?at=2026-01-01T00:00:00Z"):
+    for path in ("/v1/log", "/v1/log/segments", "/v1/log/holes", "/v1/log/offsets?at=2026-01-01T00:00:00Z"):
         assert api.get(path).problem == "no-log"
     assert api.get("/v1/log/offsets").json["next_offset"] == 0
 

@@ -1,9 +1,9 @@
 """Source and queue mode against a real broker over HTTP."""
 
-import pickle
 import socket
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -11,27 +11,14 @@ pytest.importorskip("pyspark")
 
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+from tests.spark.readers import reader, rows
 
 from penstock.spark.client import BrokerClient, BrokerRefused, BrokerUnreachable
 from penstock.spark.listener import PenstockListener, Report
-from penstock.spark.options import Connection, SourceOptions
+from penstock.spark.options import Connection, OptionError, SourceOptions
 from penstock.spark.queues import QueueStreamReader
 from penstock.spark.schema import schema_of
 from penstock.spark.source import LogStreamReader
-
-
-def reader(broker, kind=LogStreamReader, **given):
-    options = SourceOptions.of({"servers": broker.url} | {key: str(value) for key, value in given.items()})
-    return kind(options, schema_of(options))
-
-
-def rows(stream, start, end):
-    """What a batch gives, read as executors do: by copies of the reader."""
-    found = []
-    for part in stream.partitions(start, end):
-        copy = pickle.loads(pickle.dumps(stream))
-        found += [row for batch in copy.read(pickle.loads(pickle.dumps(part))) for row in batch.to_pylist()]
-    return found
 
 
 def test_the_log_of_a_broker_is_a_table(spark, broker) -> None:
@@ -185,6 +172,29 @@ def test_a_listener_tells_the_broker_how_a_query_is_doing(spark, broker, tmp_pat
     (pipeline,) = broker.ask("GET", "/v1/pipelines")["pipelines"]
     assert (pipeline["name"], pipeline["state"], pipeline["lag"]) == ("copy", "done", 0)
     assert (pipeline["rows_total"], pipeline["batches"]) == (20, 2)
+
+
+def test_a_report_goes_with_the_token_that_was_given(tmp_path) -> None:
+    seen: list[tuple[str, str | None]] = []
+
+    class Door(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            seen.append((self.path, self.headers["authorization"]))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    (tmp_path / "token").write_text("tell-nobody\n")
+    with HTTPServer(("127.0.0.1", 0), Door) as door:
+        threading.Thread(target=door.handle_request, daemon=True).start()
+        url = f"http://127.0.0.1:{door.server_port}"
+        listener = PenstockListener(url, "copy", tokenFile=str(tmp_path / "token"))
+        listener._send(Report("copy", 0, 1, 1.0, 1.0, 1, 1, "running"))
+    assert seen == [("/v1/pipelines/copy", "Bearer tell-nobody")]
+    with pytest.raises(OptionError, match="colour"):
+        PenstockListener(url, "copy", colour="red")
 
 
 def test_a_broken_query_says_why(spark, broker) -> None:

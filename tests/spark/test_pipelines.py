@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+import duckdb
 import pandas as pd
 import pyarrow.parquet as pq
 from tests.spark.conftest import Broker
@@ -57,6 +58,13 @@ def test_archive_keeps_each_message_once_for_any_reader(spark, broker, job, tmp_
     assert [bytes(body) for body in orders["body"]] == [b"%d" % number for number in range(14)]
     by_spark = spark.read.parquet(str(lake))
     assert by_spark.count() == 16
+    files = f"'{lake}/*/*/*.parquet'"
+    by_duckdb = duckdb.sql(f'SELECT event, count(*), min("offset") FROM {files} GROUP BY ALL ORDER BY 1')
+    assert by_duckdb.fetchall() == [("jobs", 2, 12), ("order/placed", 14, 0)]
+    by_duckdb = duckdb.sql(f'SELECT body, headers, published_at FROM {files} WHERE "offset" = 12')
+    ((body, headers, published_at),) = by_duckdb.fetchall()
+    assert (body, headers) == (b"a", None)
+    assert published_at.astimezone(datetime.UTC) == table["published_at"].iloc[12].to_pydatetime()
     assert {str(row.date) for row in by_spark.select("date").distinct().collect()} == {
         datetime.datetime.now(datetime.UTC).date().isoformat()
     }
@@ -95,8 +103,12 @@ def test_stats_count_by_window_event_and_queue(spark) -> None:
 def test_stats_go_into_files_and_back_to_the_broker(broker, job, tmp_path) -> None:
     broker.ask("PUT", "/v1/queues/dashboard", {"events": ["penstock.stats"]})
     broker.put("jobs", "1", "22")
-    done = stats.run(job("stats", to=str(tmp_path / "stats"), event="penstock.stats", settings={"window": "1 day"}))
-    assert done["windows"] == 1
+    (tmp_path / "token").write_text("secret")
+    wanted = job("stats", to=str(tmp_path / "stats"), event="penstock.stats", settings={"window": "1 day"})
+    wanted.connection = {"tokenFile": str(tmp_path / "token")}
+    assert stats.run(wanted)["windows"] == 1
+    (pipeline,) = broker.ask("GET", "/v1/pipelines")["pipelines"]
+    assert (pipeline["name"], pipeline["state"]) == ("stats", "done")
     (row,) = pq.read_table(tmp_path / "stats").to_pylist()
     assert (row["event"], row["queue"], row["published"], row["bytes"]) == ("jobs", "jobs", 2, 3)
     (message,) = map(json.loads, bodies(broker, "dashboard"))

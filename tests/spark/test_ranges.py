@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.spark.ranges import Admission, Range, split
+from penstock.spark.ranges import Admission, Range, behind, split, within, without
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 50), st.integers(1, 300))
@@ -37,3 +37,25 @@ def test_a_small_batch_waits_for_more_but_not_for_ever() -> None:
 @pytest.mark.parametrize(("available", "end"), [(0, 10), (10, 10), (15, 15), (1000, 20)])
 def test_a_limit_bounds_a_batch_and_an_end_before_the_start_gives_none(available, end) -> None:
     assert Admission(None, 0, Clock()).end(10, available, 10, may_wait=True) == end
+
+
+HOLES = st.lists(st.integers(0, 60), unique=True, max_size=10).map(
+    lambda edges: [Range(low, high) for low, high in zip(sorted(edges)[::2], sorted(edges)[1::2], strict=False)]
+)
+
+
+@given(st.integers(0, 60), st.integers(0, 60), HOLES)
+def test_holes_are_taken_out_of_a_range_and_told(start, count, holes) -> None:
+    whole = Range(start, start + count)
+    gone = {offset for hole in holes for offset in range(*hole)}
+    left = [offset for piece in without(whole, holes) for offset in range(*piece)]
+    assert left == [offset for offset in range(*whole) if offset not in gone]
+    missed = [offset for piece in within(whole, holes) for offset in range(*piece)]
+    assert sorted(left + missed) == list(range(*whole))
+
+
+@given(st.integers(0, 60), st.integers(1, 60), HOLES)
+def test_so_many_offsets_are_counted_without_holes(start, count, holes) -> None:
+    gone = {offset for hole in holes for offset in range(*hole)}
+    end = behind(start, count, holes)
+    assert len([offset for offset in range(start, end) if offset not in gone]) == count

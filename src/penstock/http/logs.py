@@ -39,6 +39,15 @@ class Segments(BaseModel):
     bytes: int
 
 
+class Hole(BaseModel):
+    first_offset: int
+    end_offset: int
+
+
+class Holes(BaseModel):
+    holes: list[Hole]
+
+
 # What the process that reads the log writes to a client's own socket before the stream.
 HEAD = (
     "HTTP/1.1 200 OK\r\ncontent-type: {}\r\npenstock-next-offset: {}\r\n"
@@ -122,6 +131,15 @@ def routes(inside: Inside) -> APIRouter:
         for row in rows:
             row["begun_at"] = time_of(row["begun_at"])
         return answer({"segments": rows, "bytes": sum(row["bytes"] for row in rows)})
+
+    @router.get(
+        "/holes",
+        response_model=Holes,
+        responses=problems(404, 503),
+        summary="Offsets that were let go of in the middle of the log",
+    )
+    async def holes() -> Response:
+        return answer({"holes": (await kept_log().ask("holes"))["holes"]})
 
     def range_of(wanted: int | None, to: int | None) -> tuple[int, int]:
         ends = inside.statistics.log()

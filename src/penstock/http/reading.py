@@ -28,6 +28,7 @@ import orjson
 from penstock.errors import Error
 from penstock.log.block import Block, Header
 from penstock.log.disk import Disk
+from penstock.log.holes import holes_of
 from penstock.log.reader import LogReader, rows_of
 from penstock.log.segments import headers_of, segments_of
 
@@ -157,6 +158,13 @@ class Reading:
                 )
         return {"segments": rows}
 
+    def holes(self, _: dict[str, Any], __: int) -> dict[str, object]:
+        """The offsets that are gone from the middle of the log."""
+        reader = self._take_reader()
+        found = holes_of(reader)
+        self._idle.put(reader)
+        return {"holes": [{"first_offset": first, "end_offset": end} for first, end in found]}
+
     def _first_header(self, segment: str) -> Header | None:
         headers = headers_of(self.disk, segment)
         with closing(headers):
@@ -248,6 +256,7 @@ def main(control_fd: int, directory: str) -> None:
         "offset_at": reading.offset_at,
         "offset_after": reading.offset_after,
         "segments": reading.segments,
+        "holes": reading.holes,
     }
 
     def serve(request: dict[str, Any], target: int) -> None:

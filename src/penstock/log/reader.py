@@ -179,6 +179,7 @@ class LogReader:
         self.directory = directory
         self.disk = disk or Disk(directory)
         self._firsts: dict[str, int] = {}
+        self._ends: dict[str, int] = {}
         self._indexes: dict[str, SegmentIndex] = {}
 
     def __repr__(self) -> str:
@@ -258,6 +259,23 @@ class LogReader:
                 return UNKNOWN
             first = self._firsts[segment] = header.first_offset
         return first
+
+    def end_offset(self, segment: str) -> int:
+        """The offset behind the last of a segment that nobody writes to any more; UNKNOWN when it is gone."""
+        end = self._ends.get(segment)
+        if end is None:
+            headers = headers_of(self.disk, segment)
+            end = UNKNOWN
+            try:
+                for _, header in headers:
+                    end = header.end_offset
+            except FileNotFoundError:
+                return UNKNOWN
+            finally:
+                headers.close()
+            if end != UNKNOWN:
+                self._ends[segment] = end
+        return end
 
     def _index(self, segment: str) -> SegmentIndex:
         index = self._indexes.get(segment)

@@ -42,7 +42,7 @@ def open_table(address: str, table: str, schema: pa.Schema) -> Iterator[Table]:
     try:
         import psycopg
     except ImportError:
-        raise DatabaseError("PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'") from None
+        raise DatabaseError("PostgreSQL needs the package psycopg: pip install 'penstock[postgres]'") from None
     with _told(address), psycopg.connect(address) as connection:
         yield PostgresTable(connection, table, schema)
 
@@ -99,7 +99,7 @@ class PostgresTable:
                     copy.write_row([_no_nul(value) for value in values])
             cursor.execute(
                 f"INSERT INTO {self.table} ({names}) SELECT DISTINCT ON ({quoted(KEY)}) {names} FROM incoming "  # noqa: S608
-                "ON CONFLICT DO NOTHING"
+                f"ORDER BY {quoted(KEY)}, ctid ON CONFLICT DO NOTHING"
             )
             return int(cursor.rowcount)
 

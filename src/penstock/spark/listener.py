@@ -19,7 +19,7 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from penstock.errors import Error
 from penstock.spark.client import BrokerClient, name_in_path
-from penstock.spark.options import LOG_KEY, Connection, servers_of
+from penstock.spark.options import LOG_KEY, Connection, parse
 
 logger = logging.getLogger("penstock.spark")
 
@@ -45,15 +45,15 @@ class Report(NamedTuple):
 
 
 class PenstockListener(StreamingQueryListener):
-    """Reports the queries of a session, by default to a broker."""
+    """Reports the queries of a session, by default to a broker. Options are the source's: tokenFile, caFile, ..."""
 
     def __init__(
-        self, servers: str = "", name: str = "", tell: Callable[[Report], None] | None = None, **connection: Any
+        self, servers: str = "", name: str = "", tell: Callable[[Report], None] | None = None, **options: str
     ) -> None:
         self._client = None
         if servers:
-            options = Connection(servers_of(servers), retry_for=0.0, timeout=5.0, **connection)
-            self._client = BrokerClient(options)
+            given = {"servers": servers, "retryFor": "0s", "timeout": "5s"} | options
+            self._client = BrokerClient(parse(Connection, given))
         self._name = name
         self._tell = tell
         self._names: dict[str, str] = {}

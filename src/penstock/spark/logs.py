@@ -14,10 +14,12 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
+from penstock.log.holes import holes_of
 from penstock.log.lifecycle import lifecycle_batches
 from penstock.log.reader import LogReader
 from penstock.spark.client import BrokerClient, Patience, TryAgain, name_in_path
 from penstock.spark.options import SourceOptions
+from penstock.spark.ranges import Range
 
 
 class Bounds(NamedTuple):
@@ -29,6 +31,9 @@ class Bounds(NamedTuple):
 
 class Log(Protocol):
     def bounds(self) -> Bounds: ...
+
+    def holes(self) -> list[Range]:
+        """What retention has let go of in between, in order."""
 
     def offset_at(self, time_us: int) -> int:
         """The first message published then or later; the end of the log when there is none."""
@@ -65,6 +70,10 @@ class BrokerLog:
     def bounds(self) -> Bounds:
         found = self.client.get("/v1/log/offsets")
         return Bounds(found["first_offset"], found["durable_offset"])
+
+    def holes(self) -> list[Range]:
+        found = self.client.get("/v1/log/holes")["holes"]
+        return [Range(hole["first_offset"], hole["end_offset"]) for hole in found]
 
     def offset_at(self, time_us: int) -> int:
         found = self.client.get("/v1/log/offsets", at=iso_time(time_us))
@@ -121,6 +130,9 @@ class DirectoryLog:
         if self.broker is not None:
             return self.broker.bounds()
         return Bounds(self._first(), self.reader.end()[0])
+
+    def holes(self) -> list[Range]:
+        return [Range(*hole) for hole in holes_of(self.reader)]
 
     def offset_at(self, time_us: int) -> int:
         """By bisection, as if times only grew. Where a clock was set back, it is one of the places that fit."""

@@ -20,6 +20,7 @@ from penstock.errors import Error
 EARLIEST = "earliest"
 LATEST = "latest"
 LOG_KEY = "log"  # of an offset's JSON: {"log": 1234} is the first offset that was not read
+HOLES_KEY = "holes"  # beside it, what was gone when the query began and lies ahead: "2000-3000,5000-5500"
 
 Value = TypeVar("Value")
 
@@ -104,7 +105,7 @@ def offset_of(value: str) -> str | int:
         found = orjson.loads(value)
     except orjson.JSONDecodeError:
         found = None
-    if isinstance(found, dict) and set(found) == {LOG_KEY}:
+    if isinstance(found, dict) and set(found) - {HOLES_KEY} == {LOG_KEY}:
         found = found[LOG_KEY]
     if not isinstance(found, int) or isinstance(found, bool) or found < 0:
         raise ValueError(f'is no place in the log: give earliest, latest, an offset, or {{"{LOG_KEY}": offset}}')

@@ -3,6 +3,10 @@
 An offset is a place in the log, {"log": 1234}: the first message not read yet. A batch is the range between two of
 them and always gives the same rows, so whatever Spark runs again gives the same again.
 
+Retention may let go of the middle of the log: a message still owed keeps its segment. What is gone when a query begins
+is passed over, and what goes later is a loss. So an offset also says which holes were known then and lie ahead,
+{"log": 1234, "holes": "2000-3000"}: the checkpoint is the only thing that all runs of a query share.
+
 Spark asks for the initial offset more than once, and again when the first batch is retried by another process. What is
 worked out then must not move: `earliest`, a number and a time do not, `latest` does. So the answer is kept on the
 broker under the name of a cursor, and `latest` needs one.
@@ -45,15 +49,18 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from penstock.errors import Error
+from penstock.spark.client import BrokerRefused
 from penstock.spark.logs import Bounds, Log, open_log
-from penstock.spark.options import EARLIEST, LATEST, LOG_KEY, OptionError, SinkOptions, SourceOptions
-from penstock.spark.ranges import Admission, Range, split
+from penstock.spark.options import EARLIEST, HOLES_KEY, LATEST, LOG_KEY, OptionError, SinkOptions, SourceOptions
+from penstock.spark.ranges import Admission, Range, split, within, without
 from penstock.spark.schema import Shape, schema_of
 
 logger = logging.getLogger("penstock.spark")
 
 ROWS_PER_BATCH = 16_384  # small blocks are put together up to here: each batch costs a trip to the JVM
 BYTES_PER_BATCH = 8 << 20
+
+Offset = dict[str, int | str]
 
 
 class DataLoss(Error):
@@ -139,15 +146,28 @@ class LogTable:
             return min(self.log.offset_at(self.options.ending_timestamp), bounds.end)
         return self._resolved("endingOffsets", self.options.ending_offsets, bounds)
 
-    def tasks(self, whole: Range, bounds: Bounds) -> list[RangePartition]:
-        if whole.start < bounds.first:
+    def holes_ahead(self, start: int) -> list[Range]:
+        """What a query that begins now, there, does not miss. A hole at its very beginning it does."""
+        return [hole for hole in self.log.holes() if hole.start > start]
+
+    def tasks(self, whole: Range, known: Sequence[Range]) -> list[RangePartition]:
+        """Who reads what of the range. What is gone must be in the known holes, or it is lost."""
+        holes = self.log.holes()
+        bounds = self.log.bounds()  # after the holes: the first of them may have come to lie before the log
+        front = Range(0, bounds.first)
+        gone = [front, *(Range(max(hole.start, front.end), hole.end) for hole in holes if hole.end > front.end)]
+        wanted = without(whole, known)
+        lost = [part for piece in wanted for part in within(piece, gone)]
+        if lost:
             self.lose(
-                f"the offsets {whole.start} to {min(bounds.first, whole.end) - 1} are gone from the log, "
-                f"which now begins at {bounds.first}: retention has passed this query"
+                f"the offsets {told(lost)} are gone from the log, which now begins at {bounds.first}: "
+                "retention has passed this query"
             )
-            whole = Range(min(bounds.first, whole.end), whole.end)
-        parts = split(whole, self.options.min_partitions, self.options.max_records_per_partition)
-        return [RangePartition(part.start, part.end) for part in parts]
+        there = [part for piece in wanted for part in without(piece, gone)]
+        if self.options.table == "lifecycle":
+            there = without(whole, [front])  # a settlement may stand just before a hole, under the offset that follows
+        parts = [split(part, self.options.min_partitions, self.options.max_records_per_partition) for part in there]
+        return [RangePartition(part.start, part.end) for pieces in parts for part in pieces]
 
     def rows(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The range as the query wants it, in batches of a useful size."""
@@ -169,14 +189,27 @@ class LogTable:
     def _whole(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """Every message of the range: a gap is noticed where it is."""
         place = start
-        for batch in self.log.batches(start, end):
-            first = batch.column("offset")[0].as_py()
-            if first > place:
-                self.lose(f"the offsets {place} to {first - 1} are missing from the log")
-            place = first + batch.num_rows
-            yield batch
-        if place < end:
-            self.lose(f"the offsets {place} to {end - 1} are missing from the log")
+        try:
+            for batch in self.log.batches(start, end):
+                first = batch.column("offset")[0].as_py()
+                self._notice(place, first)
+                place = first + batch.num_rows
+                yield batch
+            self._notice(place, end)
+        except BrokerRefused as refusal:
+            if refusal.kind != "trimmed":
+                raise
+            # It went after this task was handed out.
+            first = min(max(self.log.bounds().first, place + 1), end)
+            self._notice(place, first)
+            yield from self._whole(first, end)
+
+    def _notice(self, place: int, first: int) -> None:
+        if first > place:
+            self.lose(
+                f"the offsets {told([Range(place, first)])} are missing from the log: retention has passed this query, "
+                "or a file is gone"
+            )
 
     def _wanted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that the options ask for."""
@@ -215,6 +248,13 @@ class LogTable:
         return offset
 
 
+def told(ranges: Sequence[Range]) -> str:
+    """Ranges as a person says them; of many, the first few."""
+    words = [f"{part.start} to {part.end - 1}" for part in ranges[:3]]
+    more = f" and {len(ranges) - 3} ranges more" if len(ranges) > 3 else ""
+    return ", ".join(words) + more
+
+
 def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Small batches put together; large ones as they are."""
     held: list[pa.RecordBatch] = []
@@ -248,7 +288,7 @@ class LogBatchReader(LogTable, DataSourceReader):
         start, end = self.starting_offset(bounds), self.ending_offset(bounds)
         if start > end:
             raise OptionError("endingOffsets", end, f"lies before where reading starts, {start}")
-        return self.tasks(self.narrowed(Range(start, end)), bounds)
+        return self.tasks(self.narrowed(Range(start, end)), self.holes_ahead(start))
 
     def narrowed(self, whole: Range) -> Range:
         return whole
@@ -329,11 +369,11 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
         self._target: int | None = None  # where AvailableNow ends
         self._done = 0  # what the broker was told
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+    def initialOffset(self) -> Offset:  # noqa: N802
         offset = self.starting_offset(self.log.bounds())
         if self.options.cursor and self.options.servers and not isinstance(self.options.starting_offsets, int):
             offset = self.log.cursor_start(self.options.cursor, offset)
-        return {LOG_KEY: offset}
+        return offset_at(offset, self.holes_ahead(offset))
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self._target = self.log.bounds().end
@@ -345,8 +385,8 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
             return ReadMaxBytes(self.options.max_bytes_per_trigger)
         return ReadAllAvailable()
 
-    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        begin = place_in(start)
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
+        begin, holes = place_in(start), holes_in(start)
         self._report_done(begin)
         bounds = self.log.bounds()
         available = bounds.end if self._target is None else min(self._target, bounds.end)
@@ -356,17 +396,17 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
                 "is this another broker, or one restored from an older backup?"
             )
         offsets_max = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        end = self._admission.end(begin, available, offsets_max, may_wait=self._target is None)
+        end = self._admission.end(begin, available, offsets_max, may_wait=self._target is None, holes=holes)
         size = self.options.max_bytes_per_trigger
         if size is not None and end > begin and not isinstance(limit, ReadAllAvailable):
             end = self.log.offset_after(begin, size, end)
-        return {LOG_KEY: max(end, begin)}
+        return offset_at(max(end, begin), holes)
 
-    def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
+    def reportLatestOffset(self) -> Offset:  # noqa: N802
         """What the log has now: `latestOffset` of a query's progress, against `endOffset`, is its lag."""
         return {LOG_KEY: self.log.bounds().end}
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         begin, stop = place_in(start), place_in(end)
         bounds = self.log.bounds()
         if begin > stop:
@@ -378,13 +418,13 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
                 "is this another broker, or one restored from an older backup?"
             )
             stop = max(begin, bounds.end)
-        return self.tasks(Range(begin, stop), bounds)
+        return self.tasks(Range(begin, stop), holes_in(start))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         part = cast(RangePartition, partition)
         return self.rows(part.start, part.end)
 
-    def commit(self, end: dict[str, int]) -> None:
+    def commit(self, end: Offset) -> None:
         self._report_done(place_in(end))
 
     def stop(self) -> None:
@@ -401,7 +441,22 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
             self._done = offset
 
 
-def place_in(offset: dict[str, int]) -> int:
+def offset_at(place: int, holes: Sequence[Range]) -> Offset:
+    """As Spark keeps it. The same place gives the same text again, since Spark compares that."""
+    ahead = ",".join(f"{hole.start}-{hole.end}" for hole in holes if hole.end > place)
+    return {LOG_KEY: place, HOLES_KEY: ahead} if ahead else {LOG_KEY: place}
+
+
+def holes_in(offset: Offset) -> list[Range]:
+    text = offset.get(HOLES_KEY, "")
+    try:
+        pairs = [part.split("-") for part in str(text).split(",") if part]
+        return [Range(int(start), int(end)) for start, end in pairs]
+    except ValueError:
+        raise Error(f"a checkpoint of another source: its holes are {text!r}") from None
+
+
+def place_in(offset: Offset) -> int:
     place = offset.get(LOG_KEY)
     if not isinstance(place, int):
         raise Error(f'a checkpoint of another source: its offset is {offset!r}, not {{"{LOG_KEY}": number}}')

@@ -104,7 +104,7 @@ class Job:
     def run(self, begin: Callable[[], StreamingQuery]) -> dict[str, int]:
         """Start a query, show how it is doing, and wait for its end; a signal ends it between two batches."""
         display = ProgressDisplay(self.name, show=self.show)
-        listener = PenstockListener(self.server if not self.connection else "", self.name, tell=display.update)
+        listener = PenstockListener(self.server, self.name, tell=display.update, **self.connection)
         self.spark.streams.addListener(listener)
         try:
             with display:
