@@ -102,9 +102,9 @@ def choose(only: str) -> Rows:
         chosen = named(rows)
         return [row for row in rows if row in chosen or row is rows[0]] if chosen else []
 
-    on_disk = map(beside_first, (DURABLE, CONFIRMED, BACKLOG))
+    durable, confirmed, backlog = beside_first(DURABLE), beside_first(CONFIRMED), beside_first(BACKLOG)
     spark = any(word in Section.SPARK.value for word in words)
-    return Rows(named(PEERS), beside_first(PROTOCOLS), *on_disk, spark=spark)
+    return Rows(named(PEERS), beside_first(PROTOCOLS), durable, confirmed, backlog, spark)
 
 
 def _sizes(text: str) -> list[int]:

@@ -52,14 +52,16 @@ def postgres() -> Iterator[str]:
     directory = Path(tempfile.mkdtemp(prefix="pg-"))  # short, for the socket, and where another user may go
     if user:
         os.chown(directory, user["user"], user["group"])
-    command = [there / "initdb", "-D", directory / "data", "-U", "loader", "-A", "trust", "-E", "UTF8"]
+    command = [str(there / "initdb"), "-D", str(directory / "data"), "-U", "loader", "-A", "trust", "-E", "UTF8"]
     made = subprocess.run(
         [*command, "--locale=C", "--no-sync"], cwd="/", capture_output=True, text=True, check=False, **user
     )
     assert made.returncode == 0, made.stderr
-    command = [there / "postgres", "-D", directory / "data", "-k", directory, "-c", "listen_addresses=", "-F"]
+    command = [str(there / "postgres"), "-D", str(directory / "data"), "-k", str(directory)]
     with (directory / "log").open("wb") as told:
-        server = subprocess.Popen(command, cwd="/", stdout=told, stderr=told, **user)
+        server = subprocess.Popen(
+            [*command, "-c", "listen_addresses=", "-F"], cwd="/", stdout=told, stderr=told, text=False, **user
+        )
     address = f"postgresql://loader@/postgres?host={directory}"
     try:
         wait_for(address, server)

@@ -45,7 +45,8 @@ def publish_and_settle(broker: Broker, count: int = 20) -> None:
 
 def there(broker: Broker) -> list[int]:
     """The offsets that the files of the log have."""
-    return [message.offset for message in LogReader(Path(broker.config.data)).messages()]
+    assert broker.config.data is not None
+    return [message.offset for message in LogReader(broker.config.data).messages()]
 
 
 def offsets(found: list[dict[str, object]]) -> list[object]:
