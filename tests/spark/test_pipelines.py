@@ -3,13 +3,16 @@
 import datetime
 import json
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 pytest.importorskip("pyspark")
 
-import duckdb
 import pandas as pd
 import pyarrow.parquet as pq
 from tests.spark.conftest import Broker
@@ -38,6 +41,23 @@ def bodies(broker: Broker, queue: str) -> list[str]:
     return [message["body"] for message in broker.ask("GET", f"/v1/queues/{queue}/messages?limit=1000")["messages"]]
 
 
+DUCKDB = """
+import duckdb, json, sys
+rows = duckdb.sql(
+    "SELECT event, count(*), min(\\"offset\\"), max(decode(body)), epoch(min(published_at)) "
+    f"FROM '{sys.argv[1]}/*/*/*.parquet' GROUP BY event ORDER BY event"
+)
+print(json.dumps(rows.fetchall()))
+"""
+
+
+def read_by_duckdb(lake: Path) -> list[list[Any]]:
+    """In a process of its own: when it ends, DuckDB tells of things that it did not let go of."""
+    done = subprocess.run([sys.executable, "-c", DUCKDB, str(lake)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
 def test_archive_keeps_each_message_once_for_any_reader(spark, broker, job, tmp_path) -> None:
     lake = tmp_path / "lake"
     broker.publish("order/placed", *map(str, range(12)))
@@ -58,13 +78,8 @@ def test_archive_keeps_each_message_once_for_any_reader(spark, broker, job, tmp_
     assert [bytes(body) for body in orders["body"]] == [b"%d" % number for number in range(14)]
     by_spark = spark.read.parquet(str(lake))
     assert by_spark.count() == 16
-    files = f"'{lake}/*/*/*.parquet'"
-    by_duckdb = duckdb.sql(f'SELECT event, count(*), min("offset") FROM {files} GROUP BY ALL ORDER BY 1')
-    assert by_duckdb.fetchall() == [("jobs", 2, 12), ("order/placed", 14, 0)]
-    by_duckdb = duckdb.sql(f'SELECT body, headers, published_at FROM {files} WHERE "offset" = 12')
-    ((body, headers, published_at),) = by_duckdb.fetchall()
-    assert (body, headers) == (b"a", None)
-    assert published_at.astimezone(datetime.UTC) == table["published_at"].iloc[12].to_pydatetime()
+    published_at = table["published_at"].iloc[12].to_pydatetime()
+    assert read_by_duckdb(lake) == [["jobs", 2, 12, "b", published_at.timestamp()], ["order/placed", 14, 0, "9", ANY]]
     assert {str(row.date) for row in by_spark.select("date").distinct().collect()} == {
         datetime.datetime.now(datetime.UTC).date().isoformat()
     }

@@ -83,7 +83,7 @@ def test_spark_keeps_the_holes_of_a_query_in_its_checkpoint(spark, trimming, tmp
     expected = len(there(trimming))
 
     def run() -> int:
-        stream = spark.readStream.format("penstock").options(servers=trimming.url, maxOffsetsPerTrigger=2).load()
+        stream = spark.readStream.format("penstock").options(servers=trimming.url, maxOffsetsPerTrigger=5).load()
         query = stream.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "c"))
         done = query.trigger(availableNow=True).start()
         done.awaitTermination()
@@ -96,17 +96,17 @@ def test_spark_keeps_the_holes_of_a_query_in_its_checkpoint(spark, trimming, tmp
 
 def test_a_query_that_retention_passes_is_told(trimming, caplog) -> None:
     trimming.put("keep", "owed")
-    trimming.publish("bulk", *[LARGE] * 6)
+    trimming.publish("bulk", *[LARGE] * 4)
     stream = reader(trimming)
     start = stream.initialOffset()
     end = stream.latestOffset(start, ReadAllAvailable())
     handed_out = stream.partitions(start, end)
-    assert (start, end) == ({"log": 0}, {"log": 7})
+    assert (start, end) == ({"log": 0}, {"log": 5})
     publish_and_settle(trimming)
-    left = [offset for offset in there(trimming) if offset < 7]
+    left = [offset for offset in there(trimming) if offset < 5]
     assert 0 in left
-    assert len(left) < 7
-    message = rf"the offsets {left[-1] + 1} to 6 are .* retention has passed this query"
+    assert len(left) < 5
+    message = rf"the offsets {left[-1] + 1} to 4 are .* retention has passed this query"
     with pytest.raises(DataLoss, match=message):
         stream.partitions(start, end)
     with pytest.raises(DataLoss, match=message):
@@ -118,18 +118,18 @@ def test_a_query_that_retention_passes_is_told(trimming, caplog) -> None:
 
 
 def test_a_task_whose_beginning_went_says_what_is_missing(trimming) -> None:
-    trimming.publish("bulk", *[LARGE] * 6)
+    trimming.publish("bulk", *[LARGE] * 4)
     stream = reader(trimming)
-    (part,) = stream.partitions({"log": 0}, {"log": 6})
+    (part,) = stream.partitions({"log": 0}, {"log": 4})
     publish_and_settle(trimming)
     first = there(trimming)[0]
-    assert first > 6
-    with pytest.raises(DataLoss, match="the offsets 0 to 5 are missing from the log"):
+    assert first > 4
+    with pytest.raises(DataLoss, match="the offsets 0 to 3 are missing from the log"):
         list(stream.read(part))
     assert list(reader(trimming, failOnDataLoss="false").read(part)) == []
     # Asked for by number, it is missed; from the earliest on, there is nothing to miss.
     with pytest.raises(DataLoss, match=f"the offsets 0 to {first - 1} are gone from the log"):
-        stream.partitions(reader(trimming, startingOffsets=0).initialOffset(), {"log": 26})
+        stream.partitions(reader(trimming, startingOffsets=0).initialOffset(), {"log": 24})
     assert reader(trimming).initialOffset() == {"log": first}
 
 
