@@ -243,6 +243,16 @@ def test_what_cannot_be_paged_in_is_set_aside_and_named(house: House) -> None:
     assert house.bodies(b"q") == [b"1"]
 
 
+def test_damage_in_the_newest_segment_does_not_reach_what_is_written_later(house: House) -> None:
+    house.put(b"q", b"1")
+    house.start()
+    flip(house.directory / house.segments()[-1], 100)
+    assert house.bodies(b"q") == []
+    house.put(b"q", b"2", b"3")
+    house.broker.queues[b"q"].free_memory()
+    assert house.bodies(b"q") == [b"2", b"3"]
+
+
 def test_a_reader_in_a_segment_that_was_trimmed_goes_on_behind_it(house: House) -> None:
     house.put(b"q", b"1")
     house.snapshot()
@@ -252,10 +262,10 @@ def test_a_reader_in_a_segment_that_was_trimmed_goes_on_behind_it(house: House) 
     house.start()
     pager = house.log.pager
     assert pager is not None
-    first = pager.fetch(0)
+    first = pager.fetch(0, 4)
     assert first is not None
     (house.directory / house.segments()[0]).unlink()
-    second = pager.fetch(1)
+    second = pager.fetch(1, 4)
     assert second is not None
     assert (first.body, second.body, pager.faults) == (b"1", b"2", [])
     assert position_of(house.segments()[0]) > 0

@@ -63,7 +63,7 @@ class DurableLog(Log):
             self.close_block(self._now)
 
     def fetch(self, offset: int) -> Message | None:
-        return self.pager.fetch(offset) if self.pager is not None else None
+        return self.pager.fetch(offset, self.readable) if self.pager is not None else None
 
     def written(self, position: int, next_offset: int) -> None:
         """The blocks up to this position are on the disk."""

@@ -7,12 +7,13 @@ What cannot be read is noted, once for each stretch, and not looked at again: fr
 cannot be trusted, because names are numbered from its beginning.
 """
 
+from contextlib import suppress
 from typing import Final
 
 from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.disk import Disk
-from penstock.log.reader import UNKNOWN, Cursor, LogReader
+from penstock.log.reader import Cursor, LogReader
 from penstock.log.segments import segments_of
 from penstock.message import Message
 
@@ -41,11 +42,11 @@ class Pager:
         self._readings: list[_Reading] = []  # the last used one last
         self._bad: list[tuple[int, int]] = []  # offsets that cannot be read: from, up to and without
 
-    def fetch(self, offset: int) -> Message | None:
-        """The message with this offset; None when it cannot be read."""
+    def fetch(self, offset: int, readable: int) -> Message | None:
+        """The message with this offset; None when it cannot be read. The log has those before `readable` by now."""
         block = self._block
         if block is None or not block.first_offset <= offset < block.first_offset + block.message_count:
-            block = self._find(offset)
+            block = self._find(offset, readable)
             if block is None:
                 return None
             self._block = block
@@ -59,7 +60,7 @@ class Pager:
         self._blocks_bytes = 0
         self._block = None
 
-    def _find(self, offset: int) -> Block | None:
+    def _find(self, offset: int, readable: int) -> Block | None:
         for block in self._blocks:
             if block.first_offset <= offset < block.first_offset + block.message_count:
                 return block
@@ -77,7 +78,7 @@ class Pager:
             return self._read(self._reading_at(offset), offset)
         except (LogError, OSError, IndexError, ValueError) as error:
             self._end(self._readings[-1])
-            self._note(offset, error)
+            self._note(offset, readable, error)
             return None
 
     def _reading_near(self, offset: int) -> _Reading | None:
@@ -122,16 +123,14 @@ class Pager:
         while len(blocks) > 1 and (len(blocks) > BLOCKS_MAX or self._blocks_bytes > BLOCKS_BYTES_MAX):
             self._blocks_bytes -= len(blocks.pop(0).data)
 
-    def _note(self, offset: int, error: Exception) -> None:
-        end = UNKNOWN
-        try:
+    def _note(self, offset: int, readable: int, error: Exception) -> None:
+        """Give up the rest of the segment, as far as there is one: what is written later is another matter."""
+        end = max(readable, offset + 1)
+        with suppress(OSError):  # then it is all that there is
             for segment in segments_of(self.disk):
                 first = self._reader.first_offset(segment)
                 if offset < first < end:
                     end = first
-        except OSError:
-            pass  # then it is the whole rest
         self._bad.append((offset, end))
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        rest = "the rest of the log" if end == UNKNOWN else f"up to {end - 1}"
-        self.faults.append(f"{reason}: messages from offset {offset} on, {rest}, cannot be read back")
+        self.faults.append(f"{reason}: messages from offset {offset} on, up to {end - 1}, cannot be read back")
