@@ -32,13 +32,25 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def started_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     settings = SETTINGS | {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = spark_session("penstock tests", "local[2]", settings=settings)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def spark(started_spark: SparkSession) -> SparkSession:
+    """The session, made the active one again.
+
+    Java keeps it for each of its threads, and looks there for our data source when a frame is written; py4j may have
+    given this thread of ours another one of Java's since the last test.
+    """
+    sessions = started_spark._jvm.org.apache.spark.sql.classic.SparkSession
+    sessions.setActiveSession(started_spark._jsparkSession)
+    return started_spark
 
 
 @pytest.fixture
