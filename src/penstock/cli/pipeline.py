@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,7 +45,10 @@ class PipelineUsage(Error):
 
 def app() -> typer.Typer:
     commands = typer.Typer(
-        help="Run jobs on Spark over the log of a broker.", no_args_is_help=True, rich_markup_mode=None
+        help="Run jobs on Spark over the log of a broker.",
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     commands.command("run", help=_run_help())(run)
     commands.command("list")(list_)
@@ -91,6 +96,7 @@ def run(
     conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, KEY=VALUE; may be repeated.")] = None,
     token_file: Annotated[str, typer.Option(help="A file with the token for the broker.")] = "",
     ca_file: Annotated[str, typer.Option(help="The certificates to trust.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object at the end.")] = False,
 ) -> None:
     """Run a pipeline."""
     own = name.partition(":")[0].endswith(".py")
@@ -134,13 +140,17 @@ def run(
         settings=settings,
     )
     try:
-        _start(job, name, own)
+        # What a pipeline tells people is no JSON, so it goes where the progress goes.
+        with redirect_stdout(sys.stderr if json else sys.stdout):
+            outcome = _start(job, name, own)
     finally:
         session.stop()
+    if json:
+        print_json({"pipeline": job.pipeline, "name": job.name, **outcome})
 
 
-def _start(job: "Job", name: str, own: bool) -> None:
-    """Spark's stack traces stay inside; what is wrong is one line."""
+def _start(job: "Job", name: str, own: bool) -> dict[str, object]:
+    """What the pipeline counted. Spark's stack traces stay inside; what is wrong is one line."""
     from pyspark.errors import PySparkException
 
     from penstock.spark.pipelines.job import PipelineError, reason_of
@@ -151,9 +161,8 @@ def _start(job: "Job", name: str, own: bool) -> None:
 
             found = owns.load(name)
             job.name = job.name if job.name != job.pipeline else found.name
-            owns.run(job, found)
-        else:
-            importlib.import_module(f"penstock.spark.pipelines.{name}").run(job)
+            return dict(owns.run(job, found))
+        return dict(importlib.import_module(f"penstock.spark.pipelines.{name}").run(job))
     except PySparkException as error:
         raise PipelineError(reason_of(error)) from error
 
@@ -173,6 +182,7 @@ def list_(
 def init(
     directory: Annotated[Path, typer.Argument(help="A directory that is not there yet.")],
     server: Annotated[str, typer.Option(help="The broker.")] = "http://127.0.0.1:7780",
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
 ) -> None:
     """Make a project for Spark Declarative Pipelines that reads from the broker and writes to it."""
     if directory.exists():
@@ -184,7 +194,10 @@ def init(
             text = source.read_text()
             text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
             target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
-    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
+    if json:
+        print_json({"made": str(directory)})
+    else:
+        typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
 
 
 def _place(which: str, value: str) -> dict[str, str]:
