@@ -34,7 +34,7 @@ def test_nothing_looks_like_code_and_is_not_run() -> None:
             assert not COMMAND.search(block.text), f"{block}: a command in a text"
     for page in pages():
         indented = re.search(r"(?:\A|\n\n) {4,}(?![-*|]|\d+\.)\S.*\n", without_blocks(page))
-        assert indented is None, f"{page.relative_to(ROOT)}: fence this block: {indented and indented[0].strip()}"
+        assert indented is None, f"{page.relative_to(ROOT)}: fence this block: {indented[0].strip()}"
 
 
 def test_what_is_not_run_has_a_reason_and_is_little() -> None:
