@@ -46,7 +46,7 @@ screenshots: setup  ## the pictures of the docs, taken anew in Chromium
 	@PENSTOCK_SCREENSHOTS=1 scripts/suite compiled tests/browser -k picture -q
 
 docs: setup  ## the pages as a site, into site/
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 pages: setup  ## what is made from the code: reference pages, the man page
 	@$(BIN)/python -m scripts.pages
