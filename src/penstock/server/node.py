@@ -70,6 +70,7 @@ class Node:
         self.dialects = {dialect.name: dialect for dialect in [*dialects, AnyDoor(self.hub, dialects)]}
         self.listeners: list[Listener] = []
         self.http: HttpDoor | None = None
+        self.doorstep: Doorstep | None = None
 
     async def start(self) -> dict[str, int]:
         """Open every door; returns the ports by protocol once all of them accept."""
@@ -79,7 +80,7 @@ class Node:
             board = self.switchboard
             self.storage.start(board.loop, self.hub, board.plan_flush)
             board.storage = self.storage
-        doorstep = self._doorstep()
+        doorstep = self.doorstep = self._make_doorstep()
         try:
             for name, port in config.ports().items():
                 dialect = self.dialects.get(name)
@@ -113,7 +114,7 @@ class Node:
         """SIGHUP: look at every file that may have changed."""
         self.watcher.poke()
 
-    def _doorstep(self) -> Doorstep | None:
+    def _make_doorstep(self) -> Doorstep | None:
         """Where TLS begins, at every door."""
         if self.certificates is None:
             return None
