@@ -17,13 +17,17 @@ from penstock.config import AMOUNT_MAX, Config, PolicyTable
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.policy import Rule
+from penstock.errors import AccessError
 from penstock.http.door import HttpDoor
 from penstock.log.memory import MemoryLog
+from penstock.server.audit import Audit
 from penstock.server.connection import Switchboard
+from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
 from penstock.server.logs import start_logs
 from penstock.server.memory import keep_memory
 from penstock.server.storage import Storage
+from penstock.server.watch import Watcher
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.session import Hub, Options, Report
 from penstock.wire.sniff import AnyDoor
@@ -39,7 +43,10 @@ class Node:
 
     def __init__(self, config: Config, report: Report, clock: Clock | None = None) -> None:
         self.config = config
-        self.report = report
+        self.audit = Audit(config.audit, report)
+        self.report = report = self.audit.report
+        self.keeper = Keeper(config)
+        self.watcher = Watcher(report)
         self.clock = clock or SystemClock()
         limits = limits_of(config)
         self.storage: Storage | None = None
@@ -60,6 +67,8 @@ class Node:
         self.hub = Hub(self.broker, report, options_of(config))
         dialects = [make(self.hub) for make in DIALECTS]
         self.dialects = {dialect.name: dialect for dialect in [*dialects, AnyDoor(self.hub, dialects)]}
+        for dialect in self.dialects.values():
+            dialect.default_user = config.default_user(dialect.name)
         self.listeners: list[Listener] = []
         self.http: HttpDoor | None = None
 
@@ -67,6 +76,7 @@ class Node:
         """Open every door; returns the ports by protocol once all of them accept."""
         config = self.config
         self.switchboard = Switchboard(asyncio.get_running_loop(), self.hub, self.clock, config.connections_max)
+        self.keeper.start(self.switchboard, self.watcher)
         if self.storage is not None:
             board = self.switchboard
             self.storage.start(board.loop, self.hub, board.plan_flush)
@@ -88,11 +98,13 @@ class Node:
         except BaseException:
             self._stop_listeners()
             raise
+        self.watcher.start(self.switchboard.loop)
         self.switchboard.plan_flush()  # something may be due, or worth a word, before anybody comes
         return ports
 
     async def stop(self) -> None:
         """Accept no more, say goodbye, write out what is owed to sockets that still take it, and close."""
+        self.watcher.stop()
         self._stop_listeners()
         board = self.switchboard
         board.draining = True
@@ -115,6 +127,16 @@ class Node:
             self.storage.stop(self.clock.now())
         if board.timer is not None:
             board.timer.cancel()
+        self.keeper.stop()
+        self.audit.close()
+
+    def reload(self) -> None:
+        """SIGHUP: look at every file that may have changed, and go on in a new audit file where the old one moved."""
+        self.watcher.poke()
+        try:
+            self.audit.reopen()
+        except AccessError as error:
+            self.report("error", "audit_log.failed", {"error": str(error)})
 
     def _owes_something(self) -> bool:
         connections = self.switchboard.connections
@@ -200,6 +222,7 @@ async def _serve(config: Config, report: Report) -> int:
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signal_number, stopped.set)
     node = Node(config, report)
+    loop.add_signal_handler(signal.SIGHUP, node.reload)
     ports = await node.start()
     if config.directory is None:
         report("info", "log.volatile", {"reason": "with --memory messages end with the process"})

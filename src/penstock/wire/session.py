@@ -13,6 +13,8 @@ from typing import Final
 
 from librt.strings import BytesWriter
 
+from penstock.access.directory import Directory, Identity
+from penstock.access.user import User
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.subscription import Subscription
@@ -61,6 +63,7 @@ class Hub:
         self.sessions: dict[Session, None] = {}
         self.dirty: list[Session] = []  # have something to write
         self.receipts: list[Receipt] = []  # confirmations of this turn, for when it is safe
+        self.access: Directory | None = None  # None: everybody may do everything
         self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
 
     def run_awake(self, now: int) -> None:
@@ -105,6 +108,8 @@ class Session:
         self.now = 0  # when the present read came in
         self.errors = 0  # requests that were refused
         self.refusals = Refusals()
+        self.identity: Identity | None = None  # as whom it came in, and by what; None for nobody in particular
+        self.user: User | None = None
         hub.sessions[self] = None
 
     # -- what the owner of the socket calls -------------------------------------------------------------------------
@@ -141,6 +146,17 @@ class Session:
         self.hub.sessions.pop(self, None)
         self.tell_ids()
         self.tell_counted()
+
+    def may_stay(self, now: int) -> bool:
+        """Whether what the client came in by still holds."""
+        access = self.hub.access
+        if access is None:
+            return True
+        return self.identity is not None and access.still_holds(self.identity, now)
+
+    def show_out(self, now: int) -> None:
+        """What the client came in by was taken away: it may come again by something else."""
+        self.hang_up()
 
     def owes(self) -> bool:
         """Whether something is under way that a stopping broker should wait for, besides what is in the outbox."""
@@ -286,6 +302,7 @@ class Dialect:
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
+        self.default_user = ""  # who a client of its listener is that presents nothing
 
     def open(self, peer: str, now: int) -> Session:
         """A session for a client that has just connected."""
