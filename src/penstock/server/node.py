@@ -117,10 +117,6 @@ class Node:
         self.switchboard.plan_flush()  # something may be due, or worth a word, before anybody comes
         return ports
 
-    def reload(self) -> None:
-        """SIGHUP: look at every file that may have changed."""
-        self.watcher.poke()
-
     def _doorstep(self) -> Doorstep | None:
         """Where TLS begins, at every door."""
         if self.certificates is None:
