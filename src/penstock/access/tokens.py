@@ -15,6 +15,7 @@ ID_LENGTH: Final = 8
 SECRET_LENGTH: Final = 43
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SHAPE: Final = re.compile(rb"pst_([0-9A-Za-z]{8})_([0-9A-Za-z_-]{43})")
+TRACE: Final = re.compile(rb"(pst_[0-9A-Za-z]{0,8}_?)[0-9A-Za-z_-]*")
 TOKEN_SIZE: Final = len(PREFIX) + ID_LENGTH + 1 + SECRET_LENGTH
 
 
@@ -49,6 +50,11 @@ def take_apart(presented: bytes) -> tuple[str, bytes] | None:
         return None
     found = SHAPE.fullmatch(presented)
     return None if found is None else (found[1].decode(), found[2])
+
+
+def redacted(text: bytes) -> bytes:
+    """The text with the secret of every token in it left out, also of one whose end is cut off."""
+    return text if b"pst_" not in text else TRACE.sub(rb"\1***", text)
 
 
 def id_of(presented: bytes) -> str:

@@ -28,6 +28,7 @@ class User:
         # What was decided.
         self.publishable: dict[bytes, None] = {}  # events
         self.puttable: dict[bytes, None] = {}  # queues it may put into, and may make where they are not there
+        self.gettable: dict[bytes, None] = {}  # the same for taking a message
         self._decided: dict[tuple[str, str, bytes], bool] = {}
         # What it uses.
         self.connections = 0
@@ -99,15 +100,20 @@ class User:
         elif is_new:
             self.check(DECLARE, QUEUE, queue)
 
+    def remember_get(self, queue: bytes) -> None:
+        if len(self.gettable) >= NAMES_KNOWN_MAX:
+            self.gettable.clear()
+        self.gettable[queue] = None
+
     # -- quotas -----------------------------------------------------------------------------------------------------
 
-    def connect(self) -> bool:
-        """Count one more connection; False when there are as many as there may be."""
+    def has_room(self) -> bool:
+        """Whether it may have one more connection."""
         most = self.quotas.connections
-        if most and self.connections >= most:
-            return False
+        return most == 0 or self.connections < most
+
+    def connect(self) -> None:
         self.connections += 1
-        return True
 
     def disconnect(self) -> None:
         self.connections -= 1
@@ -151,4 +157,5 @@ class User:
     def forget_decisions(self) -> None:
         self.publishable.clear()
         self.puttable.clear()
+        self.gettable.clear()
         self._decided.clear()
