@@ -13,6 +13,7 @@ from penstock.config import (
     Config,
     count_of,
     env_of,
+    file_of,
     flag_of,
     maybe_size_of,
     path_of,
@@ -31,6 +32,7 @@ METAVARS = {
     seconds_of: "SECONDS",
     span_of: "SECONDS",
     path_of: "DIR",
+    file_of: "FILE",
 }
 
 
