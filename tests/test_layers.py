@@ -26,7 +26,7 @@ ALLOWED = {
         *("message", "errors", "clock", "access", "core", "log", "wire", "config"),
         *("server.connection", "server.cursors", "server.doorstep", "server.keeper", "server.storage", "server.timings"),
     },
-    "spark": {"message", "errors", "log.holes", "log.reader", "log.lifecycle"},
+    "spark": {"message", "errors", "log.holes", "log.reader", "log.lifecycle", "log.moments"},
     "cli": {"message", "errors", "access", "config", "doors", "core", "log", "server", "spark", "client"},
     "client": {"errors"},  # clients work against any server of their protocol, so they know none
     "adapters": {"client"},
