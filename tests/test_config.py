@@ -69,7 +69,7 @@ def test_absent_flags_empty_and_foreign_variables_are_passed_over() -> None:
 
 def test_every_field_is_flag_variable_and_key(file: Path) -> None:
     samples = {"host": "::1", "data": "d", "memory": "true", "queue_full": "drop-oldest", "sync": "off"}
-    samples |= {"log_level": "error", "log_format": "json"}
+    samples |= {"log_level": "error", "log_format": "json", "auth": "on"}
     for key in Config.options():
         field = Config.model_fields[key]
         text = samples.get(key, "true" if field.annotation is bool else "7")

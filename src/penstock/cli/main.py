@@ -39,6 +39,7 @@ COMMANDS = {
     "backup": "Copy a data directory, also while a broker writes to it.",
     "restore": "Make a data directory from a backup.",
     "config": "Show the settings a broker would have, or check a file.",
+    "tls": "Make certificates for development.",
     "doctor": "Check this machine, and say what to fix.",
     "completion": "Print what makes a shell complete penstock's commands.",
 }

@@ -3,7 +3,6 @@
 import importlib.util
 import re
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from penstock.cli.show import print_json
 from penstock.errors import Error
 
 if TYPE_CHECKING:
+    from penstock.spark.listener import Report
     from penstock.spark.pipelines.job import Job
 
 PIPELINES = {
@@ -96,7 +96,7 @@ def run(
     conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, KEY=VALUE; may be repeated.")] = None,
     token_file: Annotated[str, typer.Option(help="A file with the token for the broker.")] = "",
     ca_file: Annotated[str, typer.Option(help="The certificates to trust.")] = "",
-    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object at the end.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object for each batch.")] = False,
 ) -> None:
     """Run a pipeline."""
     own = name.partition(":")[0].endswith(".py")
@@ -139,18 +139,18 @@ def run(
         connection={key: value for key, value in connection.items() if value},
         settings=settings,
     )
+    if json:
+        job.show, job.say, job.tell = False, _aside, _batch_as_json
     try:
-        # What a pipeline tells people is no JSON, so it goes where the progress goes.
-        with redirect_stdout(sys.stderr if json else sys.stdout):
-            outcome = _start(job, name, own)
+        done = _start(job, name, own)
+        if json:
+            print_json({"name": job.name, "state": "done", **done})
     finally:
         session.stop()
-    if json:
-        print_json({"pipeline": job.pipeline, "name": job.name, **outcome})
 
 
-def _start(job: "Job", name: str, own: bool) -> dict[str, object]:
-    """What the pipeline counted. Spark's stack traces stay inside; what is wrong is one line."""
+def _start(job: "Job", name: str, own: bool) -> dict[str, int]:
+    """Spark's stack traces stay inside; what is wrong is one line."""
     from pyspark.errors import PySparkException
 
     from penstock.spark.pipelines.job import PipelineError, reason_of
@@ -161,10 +161,22 @@ def _start(job: "Job", name: str, own: bool) -> dict[str, object]:
 
             found = owns.load(name)
             job.name = job.name if job.name != job.pipeline else found.name
-            return dict(owns.run(job, found))
-        return dict(importlib.import_module(f"penstock.spark.pipelines.{name}").run(job))
+            return owns.run(job, found)
+        done: dict[str, int] = importlib.import_module(f"penstock.spark.pipelines.{name}").run(job)
+        return done
     except PySparkException as error:
         raise PipelineError(reason_of(error)) from error
+
+
+def _aside(line: str) -> None:
+    """What people read does not go among what machines read."""
+    typer.echo(line, err=True)
+
+
+def _batch_as_json(report: "Report") -> None:
+    if report.state == "running":
+        print_json(report.as_json())
+        sys.stdout.flush()  # whoever reads it wants to know now
 
 
 def list_(
@@ -195,9 +207,9 @@ def init(
             text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
             target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
     if json:
-        print_json({"made": str(directory)})
-    else:
-        typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
+        print_json({"directory": str(directory), "server": server})
+        return
+    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
 
 
 def _place(which: str, value: str) -> dict[str, str]:

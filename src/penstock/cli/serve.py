@@ -13,6 +13,7 @@ from penstock.config import (
     Config,
     count_of,
     env_of,
+    file_of,
     flag_of,
     maybe_size_of,
     path_of,
@@ -21,6 +22,7 @@ from penstock.config import (
     size_of,
     span_of,
     text_of,
+    user_of,
 )
 
 METAVARS = {
@@ -31,6 +33,8 @@ METAVARS = {
     seconds_of: "SECONDS",
     span_of: "SECONDS",
     path_of: "DIR",
+    file_of: "FILE",
+    user_of: "USER",
 }
 
 
