@@ -78,9 +78,14 @@ class Api:
         return orjson.loads(self.read(path, **query))
 
     def read(self, path: str, **query: object) -> bytes:
-        target = f"{path}?{urlencode(query)}" if query else path
+        return self._ask("GET", f"{path}?{urlencode(query)}" if query else path)
+
+    def delete(self, path: str) -> None:
+        self._ask("DELETE", path)
+
+    def _ask(self, method: str, target: str) -> bytes:
         try:
-            self._connection.request("GET", target)
+            self._connection.request(method, target)
             response = self._connection.getresponse()
             data = response.read()
         except (OSError, http.client.HTTPException) as error:
