@@ -29,7 +29,7 @@ def _start(addr: str) -> int:
     from penstock.config import LISTENERS, Config
 
     try:
-        host, port = address_of(addr, 47774)
+        host, port, _ = address_of(addr, 47774)
     except ValueError as error:
         raise Misused(str(error)) from error
     flags: dict[str, object] = {**dict.fromkeys(LISTENERS, "off"), "mqmq": port, "host": host, "memory": True}

@@ -15,8 +15,8 @@ from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
 from penstock.client._link import Link, Talk, log
 from penstock.client._options import Address, Options
-from penstock.client._sync import LoopThread
 from penstock.client._requests import refusal_of
+from penstock.client._sync import LoopThread
 from penstock.client.errors import ClientError, Closed, ServerError
 
 Item = TypeVar("Item")
