@@ -13,7 +13,7 @@ from bench.frames import BLOCK, COUNT_MAX
 from bench.latency import Pace, run_latency
 from bench.load import Job, Round, run_round
 from bench.machine import peak_rss_mb, rss_mb, this_machine
-from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, Mode, Peer
+from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, TLS, Mode, Peer
 from bench.peers.penstock import Mqks, Penstock
 from bench.results import Cell, Memory, Results
 from bench.stored import run_confirmed, run_durable
@@ -32,6 +32,7 @@ class Section(Enum):
     THROUGHPUT = "throughput"
     LATENCY = "latency"
     PROTOCOLS = "protocols"
+    TLS = "tls"
     DURABLE = "durable"
     CONFIRMED = "confirmed"
     BACKLOG = "backlog"
@@ -44,6 +45,7 @@ class Rows:
 
     peers: Sequence[type[Peer]] = PEERS
     protocols: Sequence[type[Penstock]] = PROTOCOLS
+    tls: Sequence[type[Peer]] = TLS
     durable: Sequence[type[Peer]] = DURABLE
     confirmed: Sequence[type[Peer]] = CONFIRMED
     backlog: Sequence[type[Peer]] = BACKLOG
@@ -92,6 +94,10 @@ def run(plan: Plan, rows: Rows) -> Results:
         with running([Mqks], results) as servers:
             views = [protocol().share(server) for server in servers for protocol in rows.protocols]
             results.protocols = _throughput(plan, views, Mode.AUTO, PROTOCOL_SIZE, topics)
+    if Section.TLS in plan.sections and rows.tls:
+        with running(rows.tls, results) as peers:
+            for size in plan.sizes:
+                results.tls += _throughput(plan, peers, Mode.AUTO, size, topics)
     disk = plan.disk
     if Section.DURABLE in plan.sections and rows.durable:
         run_durable(rows.durable, disk.sizes, disk.count, disk.rounds, results, topics)
