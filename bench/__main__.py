@@ -104,7 +104,7 @@ def choose(only: str) -> Rows:
 
     durable, confirmed, backlog = beside_first(DURABLE), beside_first(CONFIRMED), beside_first(BACKLOG)
     spark = any(word in Section.SPARK.value for word in words)
-    return Rows(named(PEERS), beside_first(PROTOCOLS), beside_first(TLS), durable, confirmed, backlog, spark)
+    return Rows(named(PEERS), beside_first(PROTOCOLS), durable, confirmed, backlog, spark, beside_first(TLS))
 
 
 def _sizes(text: str) -> list[int]:

@@ -13,7 +13,7 @@ from bench.frames import BLOCK, COUNT_MAX
 from bench.latency import Pace, run_latency
 from bench.load import Job, Round, run_round
 from bench.machine import peak_rss_mb, rss_mb, this_machine
-from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, TLS, Mode, Peer
+from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, Mode, Peer
 from bench.peers.penstock import Mqks, Penstock
 from bench.results import Cell, Memory, Results
 from bench.stored import run_confirmed, run_durable
@@ -45,11 +45,11 @@ class Rows:
 
     peers: Sequence[type[Peer]] = PEERS
     protocols: Sequence[type[Penstock]] = PROTOCOLS
-    tls: Sequence[type[Peer]] = TLS
     durable: Sequence[type[Peer]] = DURABLE
     confirmed: Sequence[type[Peer]] = CONFIRMED
     backlog: Sequence[type[Peer]] = BACKLOG
     spark: bool = False
+    tls: Sequence[type[Peer]] = ()
 
 
 @dataclass(frozen=True)
