@@ -393,8 +393,8 @@ def test_words_choose_rows_of_all_tables_and_the_reference_comes_along():
     assert choose("") == Rows(*everything)
     assert choose("nats core") == Rows([Core], [], [], [], [], tls=list(TLS))
     assert choose("smqs,rq") == Rows([], [Mqks, Smqs, Rq], [], [], [], tls=[])
-    stored: tuple[list[type[Peer]], ...] = [durable.Mqks, durable.Stream], [], [durable.Mqks, durable.StreamRewritten]
-    assert choose("aof") == Rows([], [], *stored, tls=[])
+    backlog = [durable.Mqks, durable.StreamRewritten]
+    assert choose("aof") == Rows([], [], [durable.Mqks, durable.Stream], [], backlog, tls=[])
     assert choose("nothing of that name") == Rows([], [], [], [], [], tls=[])
     assert choose("spark") == Rows([], [], [], [], [], spark=True, tls=[])
 
