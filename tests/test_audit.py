@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from scripts import audit
 
 WEAK = {"name": "old", "version": "1", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2"]}]}
@@ -20,7 +19,7 @@ UNKNOWN = {"name": "own", "skip_reason": "not on the index"}
         (
             json.dumps({"dependencies": [FINE, UNKNOWN]}),
             0,
-            "no known weakness in 1 dependencies; nothing is known of 1",
+            "no known weakness in 1 dependencies; nothing is known",
         ),
         (json.dumps({"dependencies": [UNKNOWN]}), 0, "AUDIT NOT DONE"),
         ("ConnectionError", 0, "AUDIT NOT DONE"),
