@@ -69,13 +69,8 @@ def test_absent_flags_empty_and_foreign_variables_are_passed_over() -> None:
 
 def test_every_field_is_flag_variable_and_key(file: Path) -> None:
     samples = {"host": "::1", "data": "d", "memory": "true", "queue_full": "drop-oldest", "sync": "off"}
-    samples |= {
-        "log_level": "error",
-        "log_format": "json",
-        "tls_client": "required",
-        "tls_min": "1.3",
-        "any_tls": "off",
-    }
+    samples |= {"log_level": "error", "log_format": "json", "auth": "on"}
+    samples |= {"tls_client": "required", "tls_min": "1.3", "any_tls": "off"}
     beside: dict[str, dict[str, object]] = {"tls_key": {"tls_cert": "c"}, "tls_ca": {"tls_cert": "c"}}
     beside["tls_client"] = {"tls_cert": "c", "tls_ca": "a"}
     for key in Config.options():

@@ -99,7 +99,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         if filled and not self._closing:
             self._protocol.data_received(bytes(plain[:filled]))
         if failure is not None:
-            self._transport.abort()
+            self.abort()  # nothing can be written any more, and whoever tries is not to get an error for it
         elif ended:
             self._end()
 
