@@ -122,10 +122,6 @@ def path_of(value: object) -> Path | None:
     raise ValueError("is not a path")
 
 
-def file_of(value: object) -> Path | None:
-    return path_of(value)
-
-
 def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     amount: object = value
     if isinstance(value, str):
