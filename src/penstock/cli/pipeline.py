@@ -197,16 +197,17 @@ def init(
     if directory.exists():
         raise PipelineUsage(f"{directory} is there already")
     for source in sorted(TEMPLATE.rglob("*")):
-        if source.is_file() and source.suffix in (".py", ".yml", ".md"):
+        if source.is_file() and source.suffix in (".py", ".yml", ".md", ".conf"):
             target = directory / source.relative_to(TEMPLATE)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = source.read_text()
             text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
+            text = text.replace("{{home}}", str(directory.absolute()))
             target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
     if json:
         print_json({"directory": str(directory), "server": server})
         return
-    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
+    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run --properties-file spark.conf")
 
 
 def _place(which: str, value: str) -> dict[str, str]:
