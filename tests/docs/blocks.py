@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("console", "python", "json", "toml", "mqks", "sevx", "text")
 FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>[\w-]*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: (.+?) -->\s*\Z", re.DOTALL)
+HERE = re.compile(r"<<'(\w+)'")
 SPARK = re.compile(r"<!-- needs spark -->\s*\Z")
 
 
@@ -78,10 +79,16 @@ class Step(NamedTuple):
 
 
 def steps_of(text: str) -> list[Step]:
-    """A command may go on over several lines that end in a backslash."""
+    """A command may go on: behind a backslash, or behind `> ` while what `<<` names has not come."""
     steps: list[Step] = []
     going_on = False
+    until = ""  # the word that ends what the command reads
     for line in text.splitlines():
+        if until:
+            assert line == ">" or line.startswith("> "), f"expected > before: {line}"
+            steps[-1] = Step(steps[-1].command + "\n" + line[2:], [])
+            until = "" if line[2:] == until else until
+            continue
         if going_on:
             steps[-1] = Step(steps[-1].command + "\n" + line, [])
         elif line.startswith("$ "):
@@ -91,6 +98,8 @@ def steps_of(text: str) -> list[Step]:
             steps[-1].output.append(line)
             continue
         going_on = line.endswith("\\")
+        opened = HERE.search(line)
+        until = opened[1] if opened else ""
     return steps
 
 

@@ -47,7 +47,9 @@ def free_ports() -> dict[str, int]:
 def with_ports(text: str, ports: dict[str, int]) -> str:
     """A page's default ports, replaced by those of the broker at hand, wherever they stand for one."""
     for name, port in DEFAULT_PORTS.items():
-        text = re.sub(rf"(127\.0\.0\.1:|localhost:|\"{name}\": ){port}\b", rf"\g<1>{ports[name]}", text)
+        text = re.sub(
+            rf"(127\.0\.0\.1:|localhost:|127\.0\.0\.1\", |\"{name}\": ){port}\b", rf"\g<1>{ports[name]}", text
+        )
     return text
 
 

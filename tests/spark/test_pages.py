@@ -51,8 +51,9 @@ def follow(block: Block, ports: dict[str, int], names: dict[str, object], capfd:
         for step in steps_of(text):
             if not SERVE.match(step.command):  # the broker is there
                 capfd.readouterr()
-                run(step.command)
-                came = capfd.readouterr().out
+                code = run(step.command)
+                came, told = capfd.readouterr()
+                assert code == 0, f"{block}: {step.command}\ncame:\n{came}{told}"
                 assert not step.output or agrees(step.output, came), f"{block}: {step.command}\ncame:\n{came}"
     elif AN_OWN_PROCESS in text:
         subprocess.run([sys.executable, "-c", text], check=True)
@@ -60,12 +61,12 @@ def follow(block: Block, ports: dict[str, int], names: dict[str, object], capfd:
         exec(compile(text, str(block), "exec"), names)
 
 
-def run(command: str) -> None:
+def run(command: str) -> int:
     """Ours in this process, where Spark has started; anything else in a shell."""
     if not command.startswith("penstock pipeline "):
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        subprocess.run(["bash", "-c", command], env=os.environ | {"PATH": path}, check=True)
-        return
+        return subprocess.run(["bash", "-c", command], env=os.environ | {"PATH": path}, check=False).returncode
     with pytest.raises(SystemExit) as ended:
-        main(shlex.split(command, comments=True)[1:])
-    assert ended.value.code in (0, None), command
+        main(shlex.split(command.replace("\\\n", " "), comments=True)[1:])
+    assert isinstance(ended.value.code, int | None)
+    return ended.value.code or 0

@@ -149,9 +149,7 @@ class AsyncConsumerBase(Talk, Generic[Item]):
 class NamedConsumerBase(AsyncConsumerBase[Item]):
     """A consumer whose messages come as `{id} ok {rest}`, after an empty one that confirms it."""
 
-    def __init__(
-        self, addresses: Sequence[Address], options: Options, entry: Entry, id: bytes, manual: bool
-    ) -> None:
+    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry, id: bytes, manual: bool) -> None:
         super().__init__(addresses, options, entry)
         self._id = id
         self._prefix = id + b" ok "

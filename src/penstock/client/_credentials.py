@@ -132,7 +132,9 @@ def trouble_with_tls(address: Address, error: ssl.SSLError) -> TlsFailed | AuthF
         return TlsFailed(f"cannot connect to {address}: its certificate is not believed: {reason}{_advice(reason)}")
     reason = (error.reason or "").upper()
     if "ALERT" in reason and UNWELCOME.search(reason):
-        return AuthFailed(f"{address} does not take the certificate of this client, or its lack of one: {_words(error)}")
+        return AuthFailed(
+            f"{address} does not take the certificate of this client, or its lack of one: {_words(error)}"
+        )
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"):
         return TlsFailed(f"cannot connect to {address}: it does not speak TLS there")
     if reason in ("UNSUPPORTED_PROTOCOL", "NO_SHARED_CIPHER", "TLSV1_ALERT_PROTOCOL_VERSION"):
