@@ -27,7 +27,7 @@ from penstock.client._lines import LineSplitter
 from penstock.client._link import Unconnected, log
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
-from penstock.client.errors import BadReply, ClientError, Denied, ServerError
+from penstock.client.errors import BadReply, ClientError, Closed, Denied, ServerError
 
 DEFAULT_PORT = 2201
 UNKNOWN = b"UNKNOWN_TYPE"
