@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.reach import CaFile, CertFile, KeyFile, TokenFile
 from penstock.cli.show import print_json
 from penstock.errors import Error
 
@@ -89,8 +90,10 @@ def run(
     master: Annotated[str, typer.Option(help="Spark's master: local[*], spark://..., yarn, k8s://...")] = "",
     remote: Annotated[str, typer.Option(help="A Spark Connect server: sc://HOST:PORT.")] = "",
     conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, KEY=VALUE; may be repeated.")] = None,
-    token_file: Annotated[str, typer.Option(help="A file with the token for the broker.")] = "",
-    ca_file: Annotated[str, typer.Option(help="The certificates to trust.")] = "",
+    token_file: TokenFile = "",
+    ca_file: CaFile = "",
+    cert_file: CertFile = "",
+    key_file: KeyFile = "",
 ) -> None:
     """Run a pipeline."""
     own = name.partition(":")[0].endswith(".py")
@@ -116,7 +119,7 @@ def run(
     source = {"events": events, "queues": queues, "pattern": pattern}
     source |= _place("starting", start) | _place("ending", until)
     source["maxOffsetsPerTrigger"] = "" if limit is None or name == "replay" else str(limit)
-    connection = {"tokenFile": token_file, "caFile": ca_file}
+    connection = {"tokenFile": token_file, "caFile": ca_file, "certFile": cert_file, "keyFile": key_file}
     job = Job(
         session,
         Path(name.partition(":")[0]).stem if own else name,

@@ -6,6 +6,7 @@
     ca_file         PENSTOCK_CA_FILE         the certificates to trust
     cert_file       PENSTOCK_CERT_FILE       the certificate to show
     key_file        PENSTOCK_KEY_FILE        its private key
+    tls             PENSTOCK_TLS             1 to speak TLS, also where none of these is given
 
 An option comes before the environment, a token before a file. Everything is looked up and read with every new
 connection, so a token or certificate that is replaced holds from the next one on. No error and no log line ever has
@@ -82,6 +83,10 @@ def _environment(name: str) -> str:
     return os.environ.get(ENV_PREFIX + name, "").strip()
 
 
+def _is_said(name: str) -> bool:
+    return _environment(name).lower() in ("1", "true", "yes", "on")
+
+
 def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
     """How to speak TLS to an address; None where it is not spoken. Raises TlsFailed for files that are of no use."""
     if isinstance(options.tls, ssl.SSLContext):
@@ -90,7 +95,7 @@ def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
     cert_file = os.fspath(options.cert_file) or _environment("CERT_FILE")
     key_file = os.fspath(options.key_file) or ("" if options.cert_file else _environment("KEY_FILE"))
     wanted = address.tls if address.tls is not None else options.tls
-    if not (bool(ca_file or cert_file) if wanted is None else wanted):
+    if not (bool(ca_file or cert_file) or _is_said("TLS") if wanted is None else wanted):
         return None
     stamps = tuple(_stamp(file) for file in (ca_file, cert_file, key_file))
     try:
