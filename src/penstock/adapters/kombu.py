@@ -4,6 +4,11 @@
 
     app = Celery("app", broker="penstock://127.0.0.1:7700//", backend="rpc://")
 
+`penstock+tls://` speaks TLS. Who the client is and whom it trusts is said by the environment (PENSTOCK_TOKEN_FILE and
+so on, see penstock.client), or by files in `transport_options`; a password in the URL is refused, since it is logged:
+
+    app.conf.broker_transport_options = {"token_file": "/run/secrets/token", "ca_file": "/etc/penstock/ca.pem"}
+
 Queues are Penstock's queues, by name. A message is confirmed when it was published, given out with credit (Celery's
 prefetch), and goes to another worker when its own dies before acknowledging it.
 
@@ -24,9 +29,11 @@ from kombu.utils.json import dumps, loads
 
 from penstock import __version__
 from penstock.adapters._broker import DEFAULT_PORT, BrokerClients
-from penstock.client import rq
-from penstock.client.errors import ClientError, Closed, ConnectFailed, ConnectionLost, Timeout
+from penstock.client import Options, rq
+from penstock.client._options import Address
+from penstock.client.errors import AuthFailed, ClientError, Closed, ConnectFailed, ConnectionLost, Timeout, TlsFailed
 
+FILES = ("token_file", "ca_file", "cert_file", "key_file", "server_hostname")
 BROADCASTS = "kombu."  # in front of an exchange's name: the queue its broadcasts go by
 
 
@@ -171,6 +178,7 @@ class Transport(virtual.Transport):
     default_port = DEFAULT_PORT
     driver_type = "penstock"
     driver_name = "penstock"
+    tls: bool | None = None  # as the options have it
     connection_errors = (*virtual.Transport.connection_errors, ConnectFailed, ConnectionLost, Closed, Timeout)
     channel_errors = (*virtual.Transport.channel_errors, ClientError)
     implements = virtual.Transport.implements.extend(
@@ -192,9 +200,12 @@ class Transport(virtual.Transport):
 
     def establish_connection(self) -> "Transport":
         info = self.client
-        self.clients = BrokerClients((info.hostname or "127.0.0.1", info.port or self.default_port))
+        address = Address(info.hostname or "127.0.0.1", info.port or self.default_port, self.tls)
+        self.clients = BrokerClients(address, options_of(info))
         try:
             _ = self.clients.work  # so that a broker which is not there is noticed here
+        except (AuthFailed, TlsFailed):
+            raise  # to try again would not help, and kombu does for what it takes for a lost connection
         except ClientError as error:
             raise ConnectionError(str(error)) from error
         return super().establish_connection()  # type: ignore[no-any-return]
@@ -250,4 +261,19 @@ class Transport(virtual.Transport):
         return count
 
 
+class TlsTransport(Transport):
+    tls = True
+
+
+def options_of(info: Any) -> Options:
+    """Who the client is, by the transport options. Raises ValueError for what they cannot be."""
+    if info.password or info.userid:
+        raise ValueError("a URL with a user in it would be logged: name a file in transport_options, token_file")
+    given = dict(info.transport_options or {})
+    if "token" in given:
+        raise ValueError("transport_options are logged: name a file in token_file, or use PENSTOCK_TOKEN")
+    return Options(**{name: given[name] for name in FILES if given.get(name)})
+
+
 TRANSPORT_ALIASES["penstock"] = "penstock.adapters.kombu:Transport"
+TRANSPORT_ALIASES["penstock+tls"] = "penstock.adapters.kombu:TlsTransport"
