@@ -4,6 +4,7 @@ import json
 import stat
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,10 @@ def until(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not come true"
         time.sleep(0.01)
+
+
+def is_left(broker: GuardedBroker, queue: bytes, count: int) -> bool:
+    return broker.ready(queue) == count
 
 
 def come_in(broker: GuardedBroker, dialect: type[Dialect], token: str) -> Client:
@@ -150,7 +155,7 @@ def test_more_rights_hold_at_once_and_end_nobody(start_guarded: Start) -> None:
     broker = start_guarded()
     client = come_in(broker, Mqks, broker.add("ann"))
     assert b"1 error " in Mqks.ask(client, Mqks.publish(b"e"))
-    broker.change(lambda users: users.grant("ann", "publish e"))
+    broker.change_unseen(lambda users: users.grant("ann", "publish e"))
     assert b"error" not in Mqks.ask(client, Mqks.publish(b"e"))
     assert broker.published() == 1
 
@@ -163,10 +168,10 @@ def test_what_a_revoked_consumer_held_goes_back(start_guarded: Start) -> None:
         queue = dialect.name.encode()
         client = come_in(broker, dialect, token)
         dialect.ask(client, dialect.consume(queue) + dialect.publish(queue))
-        until(lambda name=queue: broker.ready(name) == 0)
+        until(partial(is_left, broker, queue, 0))
     broker.change(lambda users: users.revoke_token(token.split("_")[1]))
     for dialect in (Mqks, Smqs, Rq):
-        until(lambda name=dialect.name.encode(): broker.ready(name) == 1)
+        until(partial(is_left, broker, dialect.name.encode(), 1))
     assert is_still_in(Mqks, come_in(broker, Mqks, other))
 
 
@@ -244,9 +249,7 @@ def test_a_listener_has_a_user_for_clients_that_present_nothing(
 
 
 @EVERY
-def test_where_nobody_has_to_say_who_it_is_a_token_is_taken(
-    start_guarded: Start, dialect: type[Dialect]
-) -> None:
+def test_where_nobody_has_to_say_who_it_is_a_token_is_taken(start_guarded: Start, dialect: type[Dialect]) -> None:
     broker = start_guarded(auth="off")
     client = broker.connect(dialect.name)
     assert dialect.ask(client, dialect.auth(NOBODYS) + dialect.publish(b"e")).startswith(dialect.welcome())
@@ -260,7 +263,7 @@ def test_authentication_comes_on_with_the_first_user_and_never_goes_off_by_itsel
     broker = start_guarded(auth="auto")
     before = broker.connect("mqks")
     assert b"error" not in Mqks.ask(before, Mqks.publish(b"e"))
-    token = broker.add("ann", "admin")
+    token = str(broker.change_unseen(lambda users: (users.add("ann"), users.create_token("ann", 0))[1]))
     until(lambda: broker.node.hub.access is not None)
     assert before.closed_by_peer()
     client = come_in(broker, Mqks, token)
