@@ -28,9 +28,11 @@ test: lint types  ## everything: lint, types, the suite compiled, the suite inte
 sim: setup  ## crashes and faults by seed: make sim SEEDS=100000, or one run again: make sim SEED=4711
 	@$(BIN)/python -m tests.sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)
 
-lint: setup
+lint: setup  ## style, mistakes, weaknesses of ours and known ones of the dependencies
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	@$(BIN)/python -m scripts.audit
 
 types: setup
 	@$(BIN)/mypy setup.py scripts src $(wildcard tests bench examples fuzz)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bench.peers import BACKLOG, DURABLE, Mode
+from bench.peers import BACKLOG, DURABLE, TLS, Mode
 from bench.peers.base import Course
 from bench.peers.durable import Consumed
 from bench.peers.penstock import Mqks, Penstock
@@ -59,6 +59,7 @@ def judge(results: Results) -> list[Bar]:
             _kept_up(results, MqmqGet, 0.3),
             _kept_up(results, Rq, 0.1),
         ],
+        Section.TLS: [_encrypted(results, 0.7)],
         Section.DURABLE: [
             _stored(results, peer, limit, size)
             for size in DURABLE_SIZES
@@ -86,6 +87,16 @@ def _kept_up(results: Results, row: type[Penstock], limit: float, reference: typ
     if measured is None:
         return Bar(text, limit, None, None)
     return Bar(text, limit, measured, measured >= limit, _busy(*cells))
+
+
+def _encrypted(results: Results, limit: float) -> Bar:
+    ours, peer = (row.name for row in TLS)
+    text = f"{BAR_SIZE}-byte msg/s over TLS at least {limit:g} x {peer}"
+    cells = results.encrypted(ours, BAR_SIZE), results.encrypted(peer, BAR_SIZE)
+    measured = ratio(*cells)
+    if measured is None:
+        return Bar(text, limit, None, None)
+    return Bar(text, limit, measured, measured >= limit)
 
 
 def _stored(results: Results, peer: str, limit: float, size: int) -> Bar:

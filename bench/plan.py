@@ -32,6 +32,7 @@ class Section(Enum):
     THROUGHPUT = "throughput"
     LATENCY = "latency"
     PROTOCOLS = "protocols"
+    TLS = "tls"
     DURABLE = "durable"
     CONFIRMED = "confirmed"
     BACKLOG = "backlog"
@@ -48,6 +49,7 @@ class Rows:
     confirmed: Sequence[type[Peer]] = CONFIRMED
     backlog: Sequence[type[Peer]] = BACKLOG
     spark: bool = False
+    tls: Sequence[type[Peer]] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,10 @@ def run(plan: Plan, rows: Rows) -> Results:
         with running([Mqks], results) as servers:
             views = [protocol().share(server) for server in servers for protocol in rows.protocols]
             results.protocols = _throughput(plan, views, Mode.AUTO, PROTOCOL_SIZE, topics)
+    if Section.TLS in plan.sections and rows.tls:
+        with running(rows.tls, results) as peers:
+            for size in plan.sizes:
+                results.tls += _throughput(plan, peers, Mode.AUTO, size, topics)
     disk = plan.disk
     if Section.DURABLE in plan.sections and rows.durable:
         run_durable(rows.durable, disk.sizes, disk.count, disk.rounds, results, topics)

@@ -108,6 +108,7 @@ class Results:
     missing: dict[str, str] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
     protocols: list[Cell] = field(default_factory=list)
+    tls: list[Cell] = field(default_factory=list)
     durable: list[Cell] = field(default_factory=list)
     confirmed: list[Cell] = field(default_factory=list)
     sync_ms: float | None = None
@@ -125,6 +126,9 @@ class Results:
     def protocol(self, peer: str) -> Cell | None:
         return next((cell for cell in self.protocols if cell.peer == peer), None)
 
+    def encrypted(self, peer: str, size: int) -> Cell | None:
+        return next((cell for cell in self.tls if (cell.peer, cell.size) == (peer, size)), None)
+
     def stored(self, peer: str, course: Course, size: int) -> Cell | None:
         wanted = (peer, course, size)
         return next((cell for cell in self.durable if (cell.peer, cell.course, cell.size) == wanted), None)
@@ -136,7 +140,7 @@ class Results:
         return next((each for each in self.backlogs if each.peer == peer), None)
 
     def all_cells(self) -> list[Cell]:
-        return self.cells + self.protocols + self.durable + self.confirmed
+        return self.cells + self.protocols + self.tls + self.durable + self.confirmed
 
     def good_latencies(self, peer: str) -> list[Latency]:
         return [each for each in self.latencies.get(peer, []) if not each.failure]
@@ -148,7 +152,7 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        entries = plain["cells"] + plain["protocols"] + plain["durable"] + plain["confirmed"]
+        entries = plain["cells"] + plain["protocols"] + plain["tls"] + plain["durable"] + plain["confirmed"]
         for cell, entry in zip(self.all_cells(), entries, strict=True):
             entry["mode"] = cell.mode.value
             entry["course"] = cell.course.name.lower()

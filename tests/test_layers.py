@@ -34,7 +34,7 @@ ALLOWED = {
         ),
     },
     "spark": {
-        *("message", "errors", "log.holes", "log.reader", "log.lifecycle"),
+        *("message", "errors", "log.holes", "log.reader", "log.lifecycle", "log.moments"),
         *("client", "client._credentials", "client._options", "client.errors"),  # who comes is said in one way
     },
     "cli": {"message", "errors", "access", "config", "doors", "core", "log", "server", "spark", "client"},

@@ -13,7 +13,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, cast
 
+from penstock.access.lobby import address_of
 from penstock.server.certificates import Certificates
+from penstock.server.connection import peer_name
 from penstock.server.tls import PLAIN_SIZE, TlsTransport
 from penstock.wire.lines import looks_like_http
 from penstock.wire.session import Report
@@ -138,9 +140,8 @@ class Arrival(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
-        address = transport.get_extra_info("peername")
-        if isinstance(address, tuple):
-            self.address, self.peer = address[0], f"{address[0]}:{address[1]}"
+        self.peer = peer_name(transport)
+        self.address = address_of(self.peer)
         self._timer = self.doorstep.loop.call_later(self.doorstep.seconds, self._late)
         self.doorstep.add(self)
 

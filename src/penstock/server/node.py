@@ -77,6 +77,7 @@ class Node:
             dialect.default_user = config.default_user(dialect.name)
         self.listeners: list[Listener] = []
         self.http: HttpDoor | None = None
+        self.doorstep: Doorstep | None = None
 
     async def start(self) -> dict[str, int]:
         """Open every door; returns the ports by protocol once all of them accept."""
@@ -87,7 +88,7 @@ class Node:
             board = self.switchboard
             self.storage.start(board.loop, self.hub, board.plan_flush)
             board.storage = self.storage
-        doorstep = self._doorstep()
+        doorstep = self.doorstep = self._make_doorstep()
         try:
             for name, port in config.ports().items():
                 dialect = self.dialects.get(name)
@@ -117,7 +118,7 @@ class Node:
         self.switchboard.plan_flush()  # something may be due, or worth a word, before anybody comes
         return ports
 
-    def _doorstep(self) -> Doorstep | None:
+    def _make_doorstep(self) -> Doorstep | None:
         """Where TLS begins, at every door."""
         if self.certificates is None:
             return None

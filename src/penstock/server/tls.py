@@ -13,7 +13,7 @@ from typing import Any
 
 RECORD_SIZE_MAX = 16 << 10  # of TLS: what one read of the SSLObject gives at most
 PLAIN_SIZE = 320 << 10  # a read of the loop, 256 KiB, and what was left over of the one before
-UNREAD_MAX = 4 << 20  # of what TLS itself has to say (new keys) to a peer that does not read
+OWN_SIZE_MAX = 64 << 10  # of what TLS itself has to say, such as new keys, to a peer that does not read
 
 Reading = Callable[[int, memoryview], int]
 
@@ -39,6 +39,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         self._protocol: asyncio.Protocol = self
         self._closing = False
         self._ended = False
+        self._own_size = 0  # of what TLS itself has said since all was sent
 
     def begin(self, protocol: asyncio.Protocol) -> None:
         """The handshake is done: the protocol takes over, and gets what came along with its last bytes."""
@@ -89,13 +90,16 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         except ssl.SSLError as error:
             failure = error
         if self._outgoing.pending:
+            self._own_size += self._outgoing.pending
             self._flush()
-            if self._transport.get_write_buffer_size() > UNREAD_MAX:
-                failure = failure or ssl.SSLError("the peer does not read")
+            if not self._transport.get_write_buffer_size():
+                self._own_size = 0
+            elif self._own_size > OWN_SIZE_MAX:
+                failure = failure or ssl.SSLError("the peer makes TLS talk, and does not listen")
         if filled and not self._closing:
             self._protocol.data_received(bytes(plain[:filled]))
         if failure is not None:
-            self._transport.abort()
+            self.abort()  # nothing can be written any more, and whoever tries is not to get an error for it
         elif ended:
             self._end()
 
