@@ -19,6 +19,7 @@ from penstock.server.connection import Switchboard
 
 if TYPE_CHECKING:
     from penstock.http.server import HttpServer
+    from penstock.server.keeper import Keeper
 
 BACKLOG = 1024
 
@@ -35,6 +36,7 @@ class HttpDoor:
         self.board = board
         self.port = port
         self.ports: Mapping[str, int] = {}
+        self.keeper: Keeper | None = None
         self.statistics = Statistics(board)
         self._socket: socket.socket | None = None
         self._server: HttpServer | None = None
@@ -84,7 +86,9 @@ class HttpDoor:
     def _make_server(self) -> "HttpServer":
         from penstock.http.server import HttpServer
 
-        return HttpServer(self.config, self.board, self.ports, self.statistics)
+        server = HttpServer(self.config, self.board, self.ports, self.statistics)
+        server.inside.keeper = self.keeper
+        return server
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -24,8 +24,8 @@ class HttpServer:
 
     def __init__(self, config: Config, board: Switchboard, ports: Mapping[str, int], statistics: Statistics) -> None:
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-        self._inside = Inside(config, board, ports, statistics)
-        app = make_app(self._inside)
+        self.inside = Inside(config, board, ports, statistics)
+        app = make_app(self.inside)
         self._config = uvicorn.Config(
             app,
             http=HttpConnection,
@@ -66,8 +66,8 @@ class HttpServer:
             task.cancel()
         for connection in list(state.connections):
             connection.transport.close()
-        if self._inside.readers is not None:
-            await self._inside.readers.stop()
+        if self.inside.readers is not None:
+            await self.inside.readers.stop()
 
     async def _tick(self) -> None:
         while True:
