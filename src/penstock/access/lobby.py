@@ -16,6 +16,7 @@ ADDRESSES_MAX: Final = 10_000  # whose failures are remembered
 class Lobby:
     def __init__(self, per_address_max: int) -> None:
         self.per_address_max = per_address_max
+        self.delay_step = DELAY_STEP
         self.count = 0
         self._waiting: dict[str, int] = {}
         self._failures: dict[str, tuple[int, int]] = {}  # how many, and when the last one was; the last is last
@@ -44,7 +45,7 @@ class Lobby:
         self._failures[address] = (count, now)
         if len(self._failures) > ADDRESSES_MAX:
             del self._failures[next(iter(self._failures))]
-        return min(count * DELAY_STEP, DELAY_MAX)
+        return min(count * self.delay_step, DELAY_MAX)
 
 
 def address_of(peer: str) -> str:
