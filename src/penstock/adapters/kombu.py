@@ -30,7 +30,7 @@ from kombu.utils.json import dumps, loads
 from penstock import __version__
 from penstock.adapters._broker import DEFAULT_PORT, BrokerClients
 from penstock.client import Options, rq
-from penstock.client._options import Address
+from penstock.client._options import Address, address_of
 from penstock.client.errors import AuthFailed, ClientError, Closed, ConnectFailed, ConnectionLost, Timeout, TlsFailed
 
 FILES = ("token_file", "ca_file", "cert_file", "key_file", "server_hostname")
@@ -178,8 +178,9 @@ class Transport(virtual.Transport):
     default_port = DEFAULT_PORT
     driver_type = "penstock"
     driver_name = "penstock"
-    tls: bool | None = None  # as the options have it
     connection_errors = (*virtual.Transport.connection_errors, ConnectFailed, ConnectionLost, Closed, Timeout)
+    # Said here, kombu tries those again alone: whoever is not let in or not allowed would not be the next time, either.
+    recoverable_connection_errors = connection_errors
     channel_errors = (*virtual.Transport.channel_errors, ClientError)
     implements = virtual.Transport.implements.extend(
         asynchronous=False, exchange_type=frozenset(["direct", "topic", "fanout"]), heartbeats=False
@@ -199,9 +200,7 @@ class Transport(virtual.Transport):
         return __version__
 
     def establish_connection(self) -> "Transport":
-        info = self.client
-        address = Address(info.hostname or "127.0.0.1", info.port or self.default_port, self.tls)
-        self.clients = BrokerClients(address, options_of(info))
+        self.clients = BrokerClients(place_of(self.client), options_of(self.client))
         try:
             _ = self.clients.work  # so that a broker which is not there is noticed here
         except (AuthFailed, TlsFailed):
@@ -261,14 +260,18 @@ class Transport(virtual.Transport):
         return count
 
 
-class TlsTransport(Transport):
-    tls = True
+def place_of(info: Any) -> Address:
+    """Where the URL of a connection leads to. Raises ValueError for one with a user in it."""
+    host = info.hostname or "127.0.0.1"
+    if info.password or info.userid or "@" in host:
+        raise ValueError("a URL with a user in it would be logged: name a file in transport_options, token_file")
+    if "://" in host:  # kombu leaves penstock+tls://host:port// to whom it concerns
+        return address_of(host, DEFAULT_PORT)
+    return Address(host, info.port or DEFAULT_PORT)
 
 
 def options_of(info: Any) -> Options:
-    """Who the client is, by the transport options. Raises ValueError for what they cannot be."""
-    if info.password or info.userid:
-        raise ValueError("a URL with a user in it would be logged: name a file in transport_options, token_file")
+    """Who the client is, by the transport options. Raises ValueError for what must not be one."""
     given = dict(info.transport_options or {})
     if "token" in given:
         raise ValueError("transport_options are logged: name a file in token_file, or use PENSTOCK_TOKEN")
@@ -276,4 +279,3 @@ def options_of(info: Any) -> Options:
 
 
 TRANSPORT_ALIASES["penstock"] = "penstock.adapters.kombu:Transport"
-TRANSPORT_ALIASES["penstock+tls"] = "penstock.adapters.kombu:TlsTransport"
