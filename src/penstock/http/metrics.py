@@ -10,8 +10,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from penstock import __version__
+from penstock.access.rights import BROWSE, QUEUE
 from penstock.core.queue import NOBODY, Queue
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found
 from penstock.http.queues import oldest_of
 from penstock.http.replies import Documented, problems
@@ -216,12 +218,12 @@ def age_of(queue: Queue, now: int) -> float:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(tags=["metrics"])
+    router = APIRouter(route_class=DecidedRoute, tags=["metrics"])
     text: Documented = {
         200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Prometheus text."}
     }
 
-    @router.get("/metrics", response_class=Response, responses={**text}, summary="Totals")
+    @router.get("/metrics", response_class=Response, responses={**text, **problems()}, summary="Totals")
     async def metrics() -> Response:
         return Response(metrics_of(inside), media_type=MEDIA_TYPE)
 
@@ -231,6 +233,8 @@ def routes(inside: Inside) -> APIRouter:
     async def detail(
         queue: Annotated[list[str], Query(description="A queue's name.", min_length=1, max_length=DETAIL_MAX)],
     ) -> Response:
+        for name in queue:
+            inside.caller.check(BROWSE, QUEUE, name.encode())
         found = [inside.queue(name.encode()) for name in dict.fromkeys(queue)]
         if not found:
             raise not_found("name a queue")

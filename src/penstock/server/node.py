@@ -107,6 +107,7 @@ class Node:
             ports = {listener.dialect.name: listener.port for listener in self.listeners}
             if config.http is not None:
                 door = HttpDoor(config, self.switchboard, config.http, doorstep)
+                door.keeper = self.keeper
                 door.open()
                 ports["http"] = door.port
                 door.ports = ports

@@ -448,17 +448,7 @@ class Session:
             self._count_made(user, queue)
 
     def _count_made(self, user: User, queue: bytes) -> None:
-        most = user.quotas.queues
-        made = user.made
-        if most == 0 or queue in made:
-            return
-        if len(made) >= most:
-            for name in list(made):
-                if name not in self.broker.queues:
-                    del made[name]
-            if len(made) >= most:
-                raise user.over_quota("queues", most)
-        made[queue] = None
+        user.count_made(queue, self.broker.queues)
 
     # -- un-acked messages ------------------------------------------------------------------------------------------
 
