@@ -89,7 +89,7 @@ class Broker:
             self.process = None
 
     def ask(self, path: str) -> Any:
-        with urllib.request.urlopen(self.url + path, timeout=30) as response:  # noqa: S310
+        with urllib.request.urlopen(self.url + path, timeout=30) as response:
             return json.loads(response.read())
 
     def all_read(self) -> bool:

@@ -147,7 +147,7 @@ Size = Annotated[int, BeforeValidator(size_of)]
 OptionalSize = Annotated[int | None, BeforeValidator(maybe_size_of)]
 Seconds = Annotated[float, BeforeValidator(seconds_of)]
 Directory = Annotated[Path | None, BeforeValidator(path_of)]
-File = Annotated[Path | None, BeforeValidator(file_of)]
+File = Annotated[Path | None, BeforeValidator(path_of)]
 DefaultUser = Annotated[str, BeforeValidator(user_of)]
 
 
