@@ -354,7 +354,7 @@ class Session:
         is_new = self.broker.would_make(queue)
         user.check_put(queue, is_new)
         if is_new:
-            self._count_made(user, queue)
+            user.count_made(queue, self.broker.queues)
 
     def check_consume(self, queue: bytes) -> None:
         user = self.user
@@ -445,20 +445,7 @@ class Session:
         """A queue that comes to be by this needs the right to declare it."""
         if queue not in self.broker.queues:
             user.check(DECLARE, QUEUE, queue)
-            self._count_made(user, queue)
-
-    def _count_made(self, user: User, queue: bytes) -> None:
-        most = user.quotas.queues
-        made = user.made
-        if most == 0 or queue in made:
-            return
-        if len(made) >= most:
-            for name in list(made):
-                if name not in self.broker.queues:
-                    del made[name]
-            if len(made) >= most:
-                raise user.over_quota("queues", most)
-        made[queue] = None
+            user.count_made(queue, self.broker.queues)
 
     # -- un-acked messages ------------------------------------------------------------------------------------------
 
