@@ -40,6 +40,7 @@ COMMANDS = {
     "user": "Make users, and say what they may do.",
     "token": "Make and revoke the tokens by which users come in.",
     "config": "Show the settings a broker would have, or check a file.",
+    "tls": "Make certificates for development.",
     "doctor": "Check this machine, and say what to fix.",
     "completion": "Print what makes a shell complete penstock's commands.",
 }

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ from penstock.cli.show import print_json
 from penstock.errors import Error
 
 if TYPE_CHECKING:
+    from penstock.spark.listener import Report
     from penstock.spark.pipelines.job import Job
 
 PIPELINES = {
@@ -91,6 +93,7 @@ def run(
     conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, KEY=VALUE; may be repeated.")] = None,
     token_file: Annotated[str, typer.Option(help="A file with the token for the broker.")] = "",
     ca_file: Annotated[str, typer.Option(help="The certificates to trust.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object for each batch.")] = False,
 ) -> None:
     """Run a pipeline."""
     own = name.partition(":")[0].endswith(".py")
@@ -133,13 +136,17 @@ def run(
         connection={key: value for key, value in connection.items() if value},
         settings=settings,
     )
+    if json:
+        job.show, job.say, job.tell = False, _aside, _batch_as_json
     try:
-        _start(job, name, own)
+        done = _start(job, name, own)
+        if json:
+            print_json({"name": job.name, "state": "done", **done})
     finally:
         session.stop()
 
 
-def _start(job: "Job", name: str, own: bool) -> None:
+def _start(job: "Job", name: str, own: bool) -> dict[str, int]:
     """Spark's stack traces stay inside; what is wrong is one line."""
     from pyspark.errors import PySparkException
 
@@ -151,11 +158,22 @@ def _start(job: "Job", name: str, own: bool) -> None:
 
             found = owns.load(name)
             job.name = job.name if job.name != job.pipeline else found.name
-            owns.run(job, found)
-        else:
-            importlib.import_module(f"penstock.spark.pipelines.{name}").run(job)
+            return owns.run(job, found)
+        done: dict[str, int] = importlib.import_module(f"penstock.spark.pipelines.{name}").run(job)
+        return done
     except PySparkException as error:
         raise PipelineError(reason_of(error)) from error
+
+
+def _aside(line: str) -> None:
+    """What people read does not go among what machines read."""
+    typer.echo(line, err=True)
+
+
+def _batch_as_json(report: "Report") -> None:
+    if report.state == "running":
+        print_json(report.as_json())
+        sys.stdout.flush()  # whoever reads it wants to know now
 
 
 def list_(
@@ -173,6 +191,7 @@ def list_(
 def init(
     directory: Annotated[Path, typer.Argument(help="A directory that is not there yet.")],
     server: Annotated[str, typer.Option(help="The broker.")] = "http://127.0.0.1:7780",
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
 ) -> None:
     """Make a project for Spark Declarative Pipelines that reads from the broker and writes to it."""
     if directory.exists():
@@ -184,6 +203,9 @@ def init(
             text = source.read_text()
             text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
             target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
+    if json:
+        print_json({"directory": str(directory), "server": server})
+        return
     typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
 
 

@@ -190,6 +190,12 @@ class SourceOptions(Connection):
         options._check(given)
         return options
 
+    def begins_at_a_moving_place(self) -> bool:
+        """Whether asking twice where a stream begins could give two answers."""
+        if self.starting_timestamp is not None:
+            return self.starting_offsets_by_timestamp_strategy == LATEST
+        return self.starting_offsets == LATEST
+
     def _check(self, given: Mapping[str, str]) -> None:
         if not self.servers and not self.path:
             raise OptionError("servers", "", "is missing: give http://HOST:PORT of a broker, or path=DATA_DIRECTORY")

@@ -23,7 +23,7 @@ from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
 from penstock.message import Message
 from penstock.wire.gate import LEAVES, PINGS, SHOWS, Gate, Greeting
-from penstock.wire.ids import ERROR_ID_LENGTH, IdSource, random_id
+from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
 from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals
 
 # Whether the first bytes of a connection are this protocol's.
@@ -546,12 +546,13 @@ class Session:
             outbox.write(written[mark + len(id) + len(ok) :])
             raise
 
-    def fail(self, reason: str, request: bytes) -> bytes:
+    def fail(self, reason: str, request: bytes, denied: bool = False) -> bytes:
         """Log what went wrong under a new error id, and give that id, for the client to be told.
 
-        Whoever calls this sees to it that `tell_ids` is called at the end of the read.
+        Whoever calls this sees to it that `tell_ids` is called at the end of the read. The id says whether a right is
+        missing, which is for the client's user to know: nothing it tries again will change that.
         """
-        error_id = random_id(ERROR_ID_LENGTH)
+        error_id = DENIED_ID + random_id(ERROR_ID_LENGTH - len(DENIED_ID)) if denied else random_id(ERROR_ID_LENGTH)
         if self._is_in_full():
             self._tell_in_full(error_id, reason, request)
         elif self.refusals.add_id(reason[:TEXT_SIZE_MAX], error_id.decode()):
@@ -604,6 +605,10 @@ class Session:
             self.suspend_all()
             if len(self.outbox) == 0:
                 self.hub.dirty.append(self)
+
+
+def is_denied(error: Exception) -> bool:
+    return isinstance(error, Refused) and error.code == DENIED
 
 
 def nobody() -> Refused:
