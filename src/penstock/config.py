@@ -139,10 +139,6 @@ def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     raise ValueError(complaint)
 
 
-def file_of(value: object) -> Path | None:
-    return path_of(value)
-
-
 def user_of(value: object) -> str:
     if isinstance(value, str) and len(value) <= USER_SIZE_MAX:
         return value.strip()
