@@ -155,9 +155,9 @@ class Load:
 
     def __enter__(self) -> "Load":
         self._selector = selectors.DefaultSelector()
-        self._publisher = socket.create_connection(self._address, SILENCE_SECONDS)
+        self._publisher = socket.create_connection(self._address[:2], SILENCE_SECONDS)
         try:
-            self._consumer = socket.create_connection(self._address, SILENCE_SECONDS)
+            self._consumer = socket.create_connection(self._address[:2], SILENCE_SECONDS)
         except OSError:
             self._publisher.close()
             raise

@@ -46,7 +46,10 @@ class PipelineUsage(Error):
 
 def app() -> typer.Typer:
     commands = typer.Typer(
-        help="Run jobs on Spark over the log of a broker.", no_args_is_help=True, rich_markup_mode=None
+        help="Run jobs on Spark over the log of a broker.",
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     commands.command("run", help=_run_help())(run)
     commands.command("list")(list_)
