@@ -7,7 +7,7 @@ ARGS ?=
 SEEDS ?= 20000
 SEED ?=
 
-.PHONY: setup demo run bench test sim lint types fmt fuzz screenshots docs pages build lock clean
+.PHONY: setup demo run bench test slow sim lint types fmt fuzz screenshots docs pages build lock clean
 
 setup:  ## .venv with the locked dependencies and the compiled package; quick when nothing changed
 	@$(PYTHON) -m scripts.setup
@@ -25,12 +25,17 @@ test: lint types  ## everything: lint, types, the suite compiled, the suite inte
 	@scripts/suite compiled $(ARGS)
 	@scripts/suite interpreted $(ARGS)
 
+slow: setup  ## what takes minutes and is left out of `make test`: 20 rounds of killing Spark, its declarative pipelines
+	@scripts/suite compiled -m slow tests/spark $(ARGS)
+
 sim: setup  ## crashes and faults by seed: make sim SEEDS=100000, or one run again: make sim SEED=4711
 	@$(BIN)/python -m tests.sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)
 
-lint: setup
+lint: setup  ## style, mistakes, weaknesses of ours and known ones of the dependencies
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	@$(BIN)/python -m scripts.audit
 
 types: setup
 	@$(BIN)/mypy setup.py scripts src $(wildcard tests bench examples fuzz)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bench.clients import ClientConsume, ClientPublish, Raw
-from bench.peers import BACKLOG, DURABLE, Mode
+from bench.peers import BACKLOG, DURABLE, TLS, Mode
 from bench.peers.base import Course
 from bench.peers.durable import Consumed
 from bench.peers.penstock import Mqks, Penstock
@@ -62,6 +62,7 @@ def judge(results: Results) -> list[Bar]:
             _kept_up(results, Rq, 0.1),
         ],
         Section.CLIENTS: [_light(results, row.name) for row in (ClientPublish, ClientConsume)],
+        Section.TLS: [_encrypted(results, 0.7)],
         Section.DURABLE: [
             _stored(results, peer, limit, size)
             for size in DURABLE_SIZES
@@ -99,6 +100,16 @@ def _light(results: Results, row: str) -> Bar:
     if measured is None:
         return Bar(text, CLIENT_SHARE, None, None)
     return Bar(text, CLIENT_SHARE, measured, measured >= CLIENT_SHARE, _busy(*cells))
+
+
+def _encrypted(results: Results, limit: float) -> Bar:
+    ours, peer = (row.name for row in TLS)
+    text = f"{BAR_SIZE}-byte msg/s over TLS at least {limit:g} x {peer}"
+    cells = results.encrypted(ours, BAR_SIZE), results.encrypted(peer, BAR_SIZE)
+    measured = ratio(*cells)
+    if measured is None:
+        return Bar(text, limit, None, None)
+    return Bar(text, limit, measured, measured >= limit)
 
 
 def _stored(results: Results, peer: str, limit: float, size: int) -> Bar:

@@ -153,7 +153,7 @@ def publish(parent: Connection, job: Job) -> None:
     """Worker: sends every block of the round as fast as the server takes it, reading the answers on the way."""
     peer = job.peer
     block = Block(lambda index: peer.publish(number(index), peer.body(index, job.size)))
-    sock = connect(peer.port, job.stall_seconds)
+    sock = connect(peer.port, job.stall_seconds, peer.ca)
     talk(sock, peer.publisher_hello())
     outlet = Outlet(sock, peer.answers(), job)
     receipt = peer.receipt(job.count)
@@ -199,7 +199,7 @@ class Outlet:
 
 def consume(parent: Connection, job: Job) -> None:
     """Worker: subscribes, counts deliveries, sends what it owes for them, and reports when the last had come."""
-    sock = connect(job.peer.port, job.stall_seconds)
+    sock = connect(job.peer.port, job.stall_seconds, job.peer.ca)
     talk(sock, job.peer.consumer_hello())
     reader = Reader(sock, job)
     parent.send("ready")

@@ -34,6 +34,7 @@ class Section(Enum):
     LATENCY = "latency"
     PROTOCOLS = "protocols"
     CLIENTS = "clients"
+    TLS = "tls"
     DURABLE = "durable"
     CONFIRMED = "confirmed"
     BACKLOG = "backlog"
@@ -51,6 +52,7 @@ class Rows:
     backlog: Sequence[type[Peer]] = BACKLOG
     clients: bool = False
     spark: bool = False
+    tls: Sequence[type[Peer]] = ()
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,10 @@ def run(plan: Plan, rows: Rows) -> Results:
             results.protocols = _throughput(plan, views, Mode.AUTO, PROTOCOL_SIZE, topics)
     if Section.CLIENTS in plan.sections and rows.clients:
         run_clients(plan.rounds, plan.round_seconds, results, topics)
+    if Section.TLS in plan.sections and rows.tls:
+        with running(rows.tls, results) as peers:
+            for size in plan.sizes:
+                results.tls += _throughput(plan, peers, Mode.AUTO, size, topics)
     disk = plan.disk
     if Section.DURABLE in plan.sections and rows.durable:
         run_durable(rows.durable, disk.sizes, disk.count, disk.rounds, results, topics)

@@ -11,7 +11,7 @@ from bench.bars import OURS, OURS_DURABLE, Bar
 from bench.clients import SIZE as CLIENT_SIZE
 from bench.clients import Raw
 from bench.confirmed import CLIENTS, WINDOW
-from bench.peers import PEERS, Mode
+from bench.peers import PEERS, TLS, Mode
 from bench.peers.base import Course
 from bench.plan import PROTOCOL_SIZE
 from bench.results import Cell, Results, ratio
@@ -27,6 +27,7 @@ def text_report(results: Results, bars: Sequence[Bar]) -> str:
     for mode in Mode:
         for size in sorted({cell.size for cell in results.cells if cell.mode is mode}):
             parts.append(_throughput(results, mode, size))
+    parts += [_tls(results, size) for size in sorted({cell.size for cell in results.tls})]
     parts += [_protocols(results), _clients(results), _latency(results), _memory(results)]
     for course in (Course.PUT, Course.THROUGH):
         for size in sorted({cell.size for cell in results.durable if cell.course is course}):
@@ -87,6 +88,13 @@ def _throughput_row(name: str, cell: Cell | None, ours: Cell | None) -> list[str
         _figure(cell.cpu_us, 2),
         _rounds(cell),
     ]
+
+
+def _tls(results: Results, size: int) -> str:
+    cells = [cell for cell in results.tls if cell.size == size]
+    ours = next((cell for cell in cells if cell.peer == TLS[0].name), None)
+    rows = [_throughput_row(cell.peer, cell, ours) for cell in cells]
+    return table(f"over TLS, {size}-byte bodies, auto-ack, one publisher to one consumer", HEAD, rows)
 
 
 def _protocols(results: Results) -> str:

@@ -115,6 +115,7 @@ class Results:
     cells: list[Cell] = field(default_factory=list)
     protocols: list[Cell] = field(default_factory=list)
     clients: list[Cell] = field(default_factory=list)
+    tls: list[Cell] = field(default_factory=list)
     durable: list[Cell] = field(default_factory=list)
     confirmed: list[Cell] = field(default_factory=list)
     sync_ms: float | None = None
@@ -135,6 +136,9 @@ class Results:
     def client(self, row: str) -> Cell | None:
         return next((cell for cell in self.clients if cell.peer == row), None)
 
+    def encrypted(self, peer: str, size: int) -> Cell | None:
+        return next((cell for cell in self.tls if (cell.peer, cell.size) == (peer, size)), None)
+
     def stored(self, peer: str, course: Course, size: int) -> Cell | None:
         wanted = (peer, course, size)
         return next((cell for cell in self.durable if (cell.peer, cell.course, cell.size) == wanted), None)
@@ -146,7 +150,7 @@ class Results:
         return next((each for each in self.backlogs if each.peer == peer), None)
 
     def all_cells(self) -> list[Cell]:
-        return self.cells + self.protocols + self.clients + self.durable + self.confirmed
+        return self.cells + self.protocols + self.clients + self.tls + self.durable + self.confirmed
 
     def good_latencies(self, peer: str) -> list[Latency]:
         return [each for each in self.latencies.get(peer, []) if not each.failure]
@@ -158,7 +162,8 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        entries = plain["cells"] + plain["protocols"] + plain["clients"] + plain["durable"] + plain["confirmed"]
+        sections = ("cells", "protocols", "clients", "tls", "durable", "confirmed")
+        entries = [entry for section in sections for entry in plain[section]]
         for cell, entry in zip(self.all_cells(), entries, strict=True):
             entry["mode"] = cell.mode.value
             entry["course"] = cell.course.name.lower()

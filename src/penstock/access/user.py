@@ -5,6 +5,7 @@ What was decided for a name is remembered, so that a message costs a look into a
 emptied and never replaced.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from penstock.access.quotas import Meter, Quotas
@@ -128,6 +129,19 @@ class User:
         if wait > 0:
             self.paused += 1
         return wait
+
+    def count_made(self, queue: bytes, there: Mapping[bytes, object]) -> None:
+        """A queue comes to be by it. Raises Refused when it has made as many as it may, of those that are there."""
+        most = self.quotas.queues
+        if most == 0 or queue in self.made:
+            return
+        if len(self.made) >= most:
+            for name in list(self.made):
+                if name not in there:
+                    del self.made[name]
+            if len(self.made) >= most:
+                raise self.over_quota("queues", most)
+        self.made[queue] = None
 
     def over_quota(self, name: str, amount: int) -> Refused:
         return Refused(OVER_LIMIT, f"user {self.name!r} has reached its quota: {name} is {amount}")

@@ -38,6 +38,8 @@ COMMANDS = {
     "pipeline": "Run jobs on Spark over the log: yours or ours.",
     "backup": "Copy a data directory, also while a broker writes to it.",
     "restore": "Make a data directory from a backup.",
+    "user": "Make users, and say what they may do.",
+    "token": "Make and revoke the tokens by which users come in.",
     "config": "Show the settings a broker would have, or check a file.",
     "tls": "Make certificates for development.",
     "doctor": "Check this machine, and say what to fix.",
