@@ -70,8 +70,11 @@ def check_doors(config: Config) -> None:
     found = open_doors(config)
     if not found or config.insecure:
         return
-    names = ", ".join(f"{door.name} ({' and '.join(door.lacks)})" for door in found)
-    reason = f"other machines reach doors that lack something: {names}. {advice(config, found)}"
+    alike: dict[str, list[str]] = {}
+    for door in found:
+        alike.setdefault(" and ".join(door.lacks), []).append(door.name)
+    doors = "; ".join(f"{', '.join(names)} without {lacks}" for lacks, names in alike.items())
+    reason = f"other machines reach {doors}. {advice(config, found)}"
     raise ConfigError("host", config.host, "settings", reason)
 
 
