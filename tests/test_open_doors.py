@@ -31,8 +31,8 @@ def test_beyond_it_a_broker_does_not_start_unless_told(host: str) -> None:
         check_doors(config(host=host))
     reason = str(refused.value)
     for word in (
-        "mqks (TLS and authentication)",
-        "http",
+        "mqks, smqs, ",
+        "http without TLS and authentication. ",
         "penstock tls self-signed",
         "--tls-cert",
         "--insecure",
