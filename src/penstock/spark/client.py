@@ -146,14 +146,18 @@ class BrokerClient:
         token = self.options.token()
         if token:
             headers["authorization"] = f"Bearer {token}"
-        try:
-            if self._connection is None:
-                self._connection = self._connect()
-            self._connection.request(method, target, body, headers)
-            return self._connection.getresponse()
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise TryAgain(str(error) or type(error).__name__) from error
+        while True:
+            is_kept = self._connection is not None
+            try:
+                if self._connection is None:
+                    self._connection = self._connect()
+                self._connection.request(method, target, body, headers)
+                return self._connection.getresponse()
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                # A broker closes a connection that nobody uses for a while; that is no reason to think it is away.
+                if not (is_kept and isinstance(error, ConnectionError)):
+                    raise TryAgain(str(error) or type(error).__name__) from error
 
     def _connect(self) -> http.client.HTTPConnection:
         server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
