@@ -12,7 +12,7 @@ from penstock.cli.directory import Data, File, Settings, change, users_file
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Json
-from penstock.cli.show import print_json, say, table
+from penstock.cli.show import print_json, table, tell
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 LIFE_MAX = 100 * 366 * 86_400
@@ -39,11 +39,13 @@ def create(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    json: Json = False,
 ) -> None:
     """Make a token. Stdout gets it and nothing else, once: penstock token create ann > ann.token."""
     now = int(time.time())
     expires_at = now + _life(expires) if expires else 0
-    say(change(users_file(data, users, config), lambda found: found.create_token(user, now, expires_at, note)))
+    token = change(users_file(data, users, config), lambda found: found.create_token(user, now, expires_at, note))
+    tell(json, token, user=user, token=token, expires_at=expires_at, note=note)
 
 
 def listed(
@@ -70,16 +72,17 @@ def revoke(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    json: Json = False,
 ) -> None:
     """Make tokens worthless. The connections that had come in by them end."""
 
-    def work(found: Users) -> list[str]:
+    def work(found: Users) -> list[tuple[str, str]]:
         # Somebody may have pasted the whole token.
         taken = [found.revoke_token(id_of(id.encode()) or id) for id in ids]
-        return [f"token {token.id} of {owner.name} is revoked" for owner, token in taken]
+        return [(owner.name, token.id) for owner, token in taken]
 
-    for line in change(users_file(data, users, config), work):
-        say(line)
+    for owner, id in change(users_file(data, users, config), work):
+        tell(json, f"token {id} of {owner} is revoked", user=owner, token=id, revoked=True)
 
 
 def _life(text: str) -> int:

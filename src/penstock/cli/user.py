@@ -14,7 +14,7 @@ from penstock.cli.directory import Data, File, Settings, change, users_file
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Json
-from penstock.cli.show import print_json, say, table
+from penstock.cli.show import print_json, say, table, tell
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.")]
 Rights = Annotated[
@@ -57,11 +57,12 @@ def add(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    json: Json = False,
 ) -> None:
     """Make a user. With the first one, clients have to say who they are."""
     hashed = "" if password_file is None else _hashed(_read_password(password_file))
 
-    def work(found: Users) -> None:
+    def work(found: Users) -> dict[str, object]:
         found.add(name)
         for text in grants or []:
             for one in grants_in([text]):
@@ -71,9 +72,10 @@ def add(
         for text in certificates or []:
             found.add_certificate(name, text)
         found.set_password(name, hashed)
+        return _as_json(found.user(name))
 
-    change(users_file(data, users, config), work)
-    say(f"user {name} is there; penstock token create {name} makes a token for it")
+    made = change(users_file(data, users, config), work)
+    tell(json, f"user {name} is there; penstock token create {name} makes a token for it", **made)
 
 
 def listed(
@@ -102,24 +104,28 @@ def listed(
     table(["user", "comes in by", "quotas", "rights"], rows)
 
 
-def remove(name: Name, data: Data = None, users: File = None, config: Settings = None) -> None:
+def remove(name: Name, data: Data = None, users: File = None, config: Settings = None, json: Json = False) -> None:
     """Remove a user with its tokens."""
     change(users_file(data, users, config), lambda found: found.remove(name))
-    say(f"user {name} is gone")
+    tell(json, f"user {name} is gone", user=name, removed=True)
 
 
-def grant(name: Name, rights: Rights, data: Data = None, users: File = None, config: Settings = None) -> None:
+def grant(
+    name: Name, rights: Rights, data: Data = None, users: File = None, config: Settings = None, json: Json = False
+) -> None:
     """Let a user do more: penstock user grant ann publish 'orders.*' consume queue:jobs."""
     wanted = grants_in(rights)
     given = change(users_file(data, users, config), lambda found: [found.grant(name, text).text for text in wanted])
-    say(f"user {name} may {', '.join(given)}")
+    tell(json, f"user {name} may {', '.join(given)}", user=name, granted=given)
 
 
-def revoke(name: Name, rights: Rights, data: Data = None, users: File = None, config: Settings = None) -> None:
+def revoke(
+    name: Name, rights: Rights, data: Data = None, users: File = None, config: Settings = None, json: Json = False
+) -> None:
     """Take rights away, as they were granted. Connections of the user end, and may come again."""
     wanted = grants_in(rights)
     taken = change(users_file(data, users, config), lambda found: [found.revoke(name, text).text for text in wanted])
-    say(f"user {name} may no longer {', '.join(taken)}")
+    tell(json, f"user {name} may no longer {', '.join(taken)}", user=name, revoked=taken)
 
 
 def quota(
@@ -128,6 +134,7 @@ def quota(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    json: Json = False,
 ) -> None:
     """Limit how much a user may use."""
 
@@ -137,7 +144,8 @@ def quota(
         return found.user(name).quotas.said()
 
     said = change(users_file(data, users, config), work)
-    say(f"user {name}: " + (", ".join(f"{key}={value}" for key, value in said.items()) or "no quotas"))
+    text = ", ".join(f"{key}={value}" for key, value in said.items()) or "no quotas"
+    tell(json, f"user {name}: {text}", user=name, quotas=said)
 
 
 def certificate(
@@ -149,6 +157,7 @@ def certificate(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    json: Json = False,
 ) -> None:
     """Let whoever holds a client certificate of that name be this user."""
 
@@ -161,7 +170,7 @@ def certificate(
         return found.user(name).certificates
 
     said = change(users_file(data, users, config), work)
-    say(f"user {name}: " + (", ".join(said) or "no certificates"))
+    tell(json, f"user {name}: " + (", ".join(said) or "no certificates"), user=name, certificates=said)
 
 
 def password(
@@ -171,13 +180,14 @@ def password(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    json: Json = False,
 ) -> None:
     """Set a user's password for the console, from a prompt or a file."""
     file = users_file(data, users, config)
     file.load().user(name)  # before anybody types for nothing
     hashed = "" if remove else _hashed(_prompt() if password_file is None else _read_password(password_file))
     change(file, lambda found: found.set_password(name, hashed))
-    say(f"user {name}: the password is {'gone' if remove else 'set'}")
+    tell(json, f"user {name}: the password is {'gone' if remove else 'set'}", user=name, password=not remove)
 
 
 def _as_json(user: User) -> dict[str, object]:
