@@ -2,9 +2,16 @@
 
     .venv/bin/python -m scripts.spark_kill --rounds 20 --seed 1
 
-One driver runs two queries at once: `archive`, from the log to Parquet, and a copy of every message of `in` to `out`
-through the sink. In each round the driver, one of its Python workers, or the broker gets SIGKILL at a random moment;
-then what died is started again. Meanwhile messages are published and their confirmations counted. In the end
+One driver runs two queries on a real standalone cluster: `archive`, from the log to Parquet, and a copy of every
+message of `in` to `out` through the sink. In each round one of
+
+    driver      with its Java, and started again
+    broker      and started again
+    executor    a Java process of the cluster that runs tasks
+    worker      a Python process that an executor has started, where our source and sink run
+
+gets SIGKILL at a random moment; a driver that ends by itself over it is started again too. Meanwhile messages are
+published and their confirmations counted. In the end
 
     lost       a confirmed message is not in the log, the lake or the copies
     twice      a message is in the lake or among the copies more than once
@@ -28,16 +35,32 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
-BATCH = 50
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+from scripts.spark_cluster import SETTINGS, Cluster, kill
+
+BATCH = 20
+LIMIT = "5000"
+TARGETS = ("driver", "broker", "executor", "worker")
+PAUSE_MAX = 3.0  # seconds of work before something is killed
+IMPATIENCE = 0.25  # how often nobody waits until the job is well again
+PATIENCE_SECONDS = 180
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {PATIENCE_SECONDS} s, in vain: {what}")
+        time.sleep(0.05)
 
 
 class Broker:
@@ -65,6 +88,19 @@ class Broker:
             self.process.communicate(timeout=60)
             self.process = None
 
+    def ask(self, path: str) -> Any:
+        with urllib.request.urlopen(self.url + path, timeout=30) as response:
+            return json.loads(response.read())
+
+    def all_read(self) -> bool:
+        """Whether both queries are done with everything there is."""
+        try:
+            end = self.ask("/v1/log/offsets")["durable_offset"]
+            places = [cursor["reached"] for cursor in self.ask("/v1/cursors")["cursors"]]
+        except OSError:
+            return False
+        return places == [end, end]
+
 
 class Publisher(threading.Thread):
     """Publishes numbered messages until told to stop, and knows which were confirmed."""
@@ -88,105 +124,175 @@ class Publisher(threading.Thread):
             with pa.ipc.new_stream(sink, batch.schema) as writer:
                 writer.write_batch(batch)
             kind = {"content-type": "application/vnd.apache.arrow.stream"}
-            request = urllib.request.Request(f"{self.url}/v1/publish", bytes(sink.getvalue()), kind)  # noqa: S310
+            request = urllib.request.Request(f"{self.url}/v1/publish", bytes(sink.getvalue()), kind)
             try:
-                with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310
+                with urllib.request.urlopen(request, timeout=30) as response:
                     response.read()
                 self.confirmed |= set(numbers)
             except (OSError, urllib.error.URLError):
                 self.unsure |= set(numbers)
-            self.over.wait(0.3)
+            self.over.wait(0.2)
 
 
-def start_driver(url: str, directory: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "scripts.spark_kill", "--drive", url, "--directory", str(directory)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+class Driver:
+    """The process with both queries; started again when it is gone."""
+
+    def __init__(self, url: str, master: str, directory: Path) -> None:
+        command = [sys.executable, "-m", "scripts.spark_kill", "--drive", url, "--master", master]
+        self._command = [*command, "--directory", str(directory)]
+        self._directory = directory
+        self._process: subprocess.Popen[str] | None = None
+        self._batches: Counter[str] = Counter()
+        self.starts = 0
+
+    def start(self) -> None:
+        self.starts += 1
+        with (self._directory / "driver.log").open("a") as log:
+            self._process = subprocess.Popen(
+                self._command, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
+            )
+        self._batches = Counter()
+        threading.Thread(target=self._listen, args=(self._process, self._batches), daemon=True).start()
+
+    def is_alive(self) -> bool:
+        """What has ended is started again."""
+        assert self._process is not None
+        if self._process.poll() is None:
+            return True
+        self.kill()
+        self.start()
+        return False
+
+    def is_working(self) -> bool:
+        """Whether each query has done a batch since `forget`."""
+        return self.is_alive() and len(self._batches) == 2
+
+    def forget(self) -> None:
+        self._batches.clear()
+
+    def kill(self) -> None:
+        """With its Java and what that has started; what is on the cluster ends by itself."""
+        assert self._process is not None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def end(self) -> None:
+        """As a user ends it."""
+        assert self._process is not None
+        self._process.terminate()
+        try:
+            self._process.wait(60)
+        finally:
+            self.kill()
+
+    @staticmethod
+    def _listen(process: subprocess.Popen[str], batches: Counter[str]) -> None:
+        assert process.stdout is not None
+        with process.stdout as lines:
+            for line in lines:
+                if line.startswith("batch "):
+                    batches[line.split()[1]] += 1
 
 
-def drive(url: str, directory: Path) -> None:
-    """Both queries, until they have caught up with what there was at their start."""
+def drive(url: str, master: str, directory: Path) -> None:
+    """Both queries, until a signal comes."""
+    from penstock.spark.listener import PenstockListener
     from penstock.spark.pipelines import archive
     from penstock.spark.pipelines.job import Job
     from penstock.spark.session import spark_session
 
-    settings = {"spark.driver.memory": "1g", "spark.driver.extraJavaOptions": JAVA_OPTIONS}
-    spark = spark_session("kill", "local[2]", settings=settings)
-    source = spark.readStream.format("penstock").options(servers=url, events="in", maxOffsetsPerTrigger=1000)
-    copies = source.load().selectExpr("'out' AS event", "body").writeStream.format("penstock")
-    copies = copies.options(servers=url, checkpointLocation=str(directory / "copies"))
-    print("driving", flush=True)
-    query = copies.trigger(availableNow=True).start()
-    job = Job(spark, "archive", server=url, to=str(directory / "lake"), once=True, show=False)
-    job.source["maxOffsetsPerTrigger"] = "1000"
+    spark = spark_session("kill", master, settings=SETTINGS)
+    spark.streams.addListener(PenstockListener(tell=lambda report: print("batch", report.name, flush=True)))
+    source = spark.readStream.format("penstock").options(servers=url, events="in", maxOffsetsPerTrigger=LIMIT)
+    copies = source.option("cursor", "copies").load().selectExpr("'out' AS event", "body").repartition(2)
+    written = copies.writeStream.format("penstock").queryName("copies")
+    written = written.options(servers=url, checkpointLocation=str(directory / "copies"))
+    query = written.trigger(processingTime="100 milliseconds").start()
+    job = Job(spark, "archive", server=url, to=str(directory / "lake"), every=0.1, show=False)
+    job.source["maxOffsetsPerTrigger"] = LIMIT
+
+    def end_with_the_other() -> None:
+        with contextlib.suppress(Exception):
+            query.awaitTermination()
+            return
+        os._exit(1)
+
+    threading.Thread(target=end_with_the_other, daemon=True).start()
     archive.run(job)
-    query.awaitTermination()
-    print("done", flush=True)
+    query.stop()
 
 
-def kill_group(driver: subprocess.Popen[str]) -> None:
-    """The driver with its Java and its workers."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(driver.pid, signal.SIGKILL)
-    driver.communicate()
+class Outcome(NamedTuple):
+    killed: dict[str, int]
+    starts: int  # of the driver
+    executors: int
+    confirmed: int
+    unsure: int
+    wrong: list[str]  # in words
 
 
-def workers_of(driver: subprocess.Popen[str]) -> list[int]:
-    """The Python workers that Java has started for the driver."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, ValueError, ProcessLookupError):
-            if os.getpgid(int(path.name)) == driver.pid and b"pyspark.daemon" in (path / "cmdline").read_bytes():
-                found.append(int(path.name))
-    return sorted(found)
-
-
-def run(rounds: int, seed: int, directory: Path, tell: bool = True) -> list[str]:
-    """What is wrong, in words; nothing when all is well."""
+def run(rounds: int, seed: int, cluster: Cluster, directory: Path, tell: bool = True) -> Outcome:
     chance = random.Random(seed)
     broker = Broker(directory / "data")
     broker.start()
     publisher = Publisher(broker.url)
     publisher.start()
     killed: Counter[str] = Counter()
-    for number in range(rounds):
-        whom = ("driver", "broker", "worker")[number % 3]
-        driver = start_driver(broker.url, directory)
-        assert driver.stdout is not None
-        assert driver.stdout.readline() == "driving\n"
-        time.sleep(chance.uniform(0.5, 12))
-        if whom == "worker":
-            workers = workers_of(driver)
-            if workers:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(chance.choice(workers), signal.SIGKILL)
-            time.sleep(chance.uniform(0, 3))
-        if whom == "broker":
-            broker.kill()
-            broker.start()
-            time.sleep(chance.uniform(0, 3))
-        kill_group(driver)
-        killed[whom] += 1
-        if tell:
-            print(f"round {number + 1}: killed {whom}, {len(publisher.confirmed)} confirmed", flush=True)
-    publisher.over.set()
-    publisher.join()
-    for _ in range(2):  # the second one archives what the first one has copied
-        finish(broker.url, directory)
-    wrong = check(publisher, directory)
-    broker.kill(signal.SIGTERM)
-    if tell:
-        print(json.dumps({"killed": killed, "confirmed": len(publisher.confirmed), "wrong": wrong[:10]}))
-    return wrong
-
-
-def finish(url: str, directory: Path) -> None:
-    driver = start_driver(url, directory)
-    assert driver.stdout is not None
+    driver = Driver(broker.url, cluster.address, directory)
+    executors_before = cluster.executors_ever()
+    driver.start()
     try:
-        out, _ = driver.communicate(timeout=300)
-        assert out.endswith("done\n"), out
+        for whom in order(rounds, chance):
+            if not killed or chance.random() >= IMPATIENCE:
+                driver.forget()
+                until(driver.is_working, "both queries do a batch")
+            time.sleep(chance.uniform(0, PAUSE_MAX))
+            if whom == "driver":
+                driver.kill()
+                driver.start()
+            elif whom == "broker":
+                broker.kill()
+                broker.start()
+            else:
+                find = cluster.executors if whom == "executor" else cluster.python_workers
+                kill(chance.choice(some(find, driver)))
+            killed[whom] += 1
+            if tell:
+                print(f"{sum(killed.values())}: killed {whom}, {len(publisher.confirmed)} confirmed", flush=True)
+        publisher.over.set()
+        publisher.join()
+        until(lambda: driver.is_alive() and broker.all_read(), "all was read")
+        driver.end()
+        wrong = check(publisher, directory)
     finally:
-        kill_group(driver)
+        publisher.over.set()
+        driver.kill()
+        broker.kill(signal.SIGTERM)
+    ever = cluster.executors_ever() - executors_before
+    found = Outcome(dict(killed), driver.starts, ever, len(publisher.confirmed), len(publisher.unsure), wrong)
+    if tell:
+        print(json.dumps(found._replace(wrong=wrong[:10])._asdict()))
+    return found
+
+
+def some(find: Callable[[], list[int]], driver: Driver) -> list[int]:
+    """What is found, once there is any."""
+    found: list[int] = []
+
+    def look() -> bool:
+        found[:] = find()
+        return driver.is_alive() and bool(found)
+
+    until(look, "something runs on the cluster")
+    return found
+
+
+def order(rounds: int, chance: random.Random) -> list[str]:
+    """Whom each round kills: all in turn, shuffled."""
+    chosen = [TARGETS[number % len(TARGETS)] for number in range(rounds)]
+    chance.shuffle(chosen)
+    return chosen
 
 
 def check(publisher: Publisher, directory: Path) -> list[str]:
@@ -210,15 +316,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    parser.add_argument("--drive", metavar="URL", help=argparse.SUPPRESS)
+    for hidden in ("--drive", "--master"):
+        parser.add_argument(hidden, help=argparse.SUPPRESS)
     parser.add_argument("--directory", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.drive:
-        drive(arguments.drive, arguments.directory)
+        drive(arguments.drive, arguments.master, arguments.directory)
         return
     print(f"seed {arguments.seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="penstock-kill-") as directory:
-        sys.exit(1 if run(arguments.rounds, arguments.seed, Path(directory)) else 0)
+    with tempfile.TemporaryDirectory(prefix="penstock-kill-") as scratch, Cluster(Path(scratch, "cluster")) as cluster:
+        found = run(arguments.rounds, arguments.seed, cluster, Path(scratch))
+    sys.exit(1 if found.wrong else 0)
 
 
 if __name__ == "__main__":

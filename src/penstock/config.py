@@ -135,10 +135,6 @@ def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     raise ValueError(complaint)
 
 
-def file_of(value: object) -> Path | None:
-    return path_of(value)
-
-
 def user_of(value: object) -> str:
     if isinstance(value, str) and len(value) <= USER_SIZE_MAX:
         return value.strip()
@@ -151,7 +147,7 @@ Size = Annotated[int, BeforeValidator(size_of)]
 OptionalSize = Annotated[int | None, BeforeValidator(maybe_size_of)]
 Seconds = Annotated[float, BeforeValidator(seconds_of)]
 Directory = Annotated[Path | None, BeforeValidator(path_of)]
-File = Annotated[Path | None, BeforeValidator(file_of)]
+File = Annotated[Path | None, BeforeValidator(path_of)]
 DefaultUser = Annotated[str, BeforeValidator(user_of)]
 
 
@@ -242,6 +238,28 @@ class Config(BaseSettings):
     metrics_open: bool = Field(default=False, description="Show /metrics to everybody, whatever `auth` says.")
     audit: File = Field(default=None, description="File that gets what concerns users and rights, besides the log.")
 
+    tls_cert: File = Field(
+        default=None,
+        description="Certificate of the broker and of those that vouch for it, in PEM; with it, doors speak TLS.",
+    )
+    tls_key: File = Field(default=None, description="Its private key, in PEM; unless said, in the file of tls_cert.")
+    tls_ca: File = Field(default=None, description="Certificates that vouch for those of clients, in PEM.")
+    tls_client: Literal["off", "optional", "required"] = Field(
+        default="optional", description="Whether clients show a certificate, where tls_ca is given."
+    )
+    tls_min: Literal["1.2", "1.3"] = Field(default="1.2", description="Oldest version of TLS to speak.")
+    any_tls: Literal["only", "both", "off"] = Field(
+        default="only",
+        description="What the port `any` speaks, where tls_cert is given: only TLS, both with and without, or off.",
+    )
+    tls_handshake_seconds: Seconds = Field(default=10.0, description="How long a TLS handshake may take.")
+    tls_handshakes_max: Count = Field(
+        default=1000, description="TLS handshakes under way at once, and a tenth of them from one address."
+    )
+    insecure: bool = Field(
+        default=False, description="Listen beyond this machine without TLS or without asking who comes."
+    )
+
     connections_max: Count = Field(default=10_000, description="Connections open at once.")
     line_size_max: Size = Field(default=48 << 20, description="Bytes of one line or frame.")
     body_size_max: Size = Field(default=33 << 20, description="Bytes of one message's body.")
@@ -330,6 +348,7 @@ class Config(BaseSettings):
             loaded = cls(**values)
         except ValidationError as error:
             raise _config_error(error.errors()[0], origins) from None
+        loaded._check_tls(origins)
         return loaded._settle_storage(layers, origins)
 
     @property
@@ -363,6 +382,18 @@ class Config(BaseSettings):
             Setting(key, getattr(self, key), fields[key].default, env_of(key), fields[key].description or "")
             for key in self.options()
         ]
+
+    def _check_tls(self, origins: Mapping[str, Layer]) -> None:
+        """Settings that say nothing without another one were meant to say something."""
+        needs = {"tls_key": "tls_cert", "tls_ca": "tls_cert"}
+        if self.tls_client == "required":
+            needs["tls_client"] = "tls_ca"
+        if self.any_tls == "both":
+            needs["any_tls"] = "tls_cert"
+        for key, needed in needs.items():
+            if getattr(self, key) is not None and getattr(self, needed) is None:
+                value, source = getattr(self, key), origins[key].source_of(key)
+                raise ConfigError(key, str(value), source, f"says nothing without {needed}: give that, too")
 
     def _settle_storage(self, layers: list[Layer], origins: Mapping[str, Layer]) -> Self:
         """Of --data and --memory the one that was said with more authority; not both by the same source."""

@@ -31,9 +31,9 @@ def fields(message: Message) -> tuple[object, ...]:
     )
 
 
-def write_out(log: DurableLog, directory: Path) -> None:
+def write_out(log: DurableLog, directory: Path, closed_at: int = 0) -> None:
     """A batch for each segment, written when all before it is synced."""
-    log.close_block(0)
+    log.close_block(closed_at)
     segment = ""
     for pending in log.take_closed():
         with (directory / pending.segment).open("ab") as file:

@@ -15,11 +15,12 @@ from tests.spark.logs import WrittenLog
 pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
+from scripts.spark_cluster import Cluster
 
 from penstock.spark.session import spark_session
 
 SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.shuffle.partitions": "1",
     "spark.driver.memory": "1g",
     "spark.sql.warehouse.dir": "",
     "spark.sql.streaming.stopTimeout": "20s",
@@ -51,6 +52,20 @@ def spark(started_spark: SparkSession) -> SparkSession:
     sessions = started_spark._jvm.org.apache.spark.sql.classic.SparkSession
     sessions.setActiveSession(started_spark._jsparkSession)
     return started_spark
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A master and two workers, as processes of their own."""
+    with Cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture
+def asked_for(request: pytest.FixtureRequest) -> None:
+    """For what takes minutes: it runs with `-m slow`, and only then."""
+    if "slow" not in request.config.getoption("markexpr"):
+        pytest.skip("takes minutes: make slow")
 
 
 @pytest.fixture

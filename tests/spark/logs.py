@@ -22,17 +22,18 @@ class WrittenLog:
         self.log = DurableLog(segment_bytes_max)
         self.broker = Broker(self.log, Limits())
         self.count = 0
+        self.now = NOON  # the broker's clock: a second goes by with each message
 
     def publish(self, event: str, *bodies: bytes, headers: dict[bytes, bytes] | None = None) -> None:
         """One block; each message a second after the one before."""
         for body in bodies:
             self.broker.publish(self._message(event, body, headers))
-        write_out(self.log, self.directory)
+        write_out(self.log, self.directory, self.now)
 
     def put(self, queue: str, *bodies: bytes) -> None:
         for body in bodies:
             self.broker.put(queue.encode(), self._message(queue, body, None))
-        write_out(self.log, self.directory)
+        write_out(self.log, self.directory, self.now)
 
     def accept(self, queue: str, count: int) -> None:
         inbox = Inbox(manual=True, credit=count)
@@ -40,9 +41,11 @@ class WrittenLog:
         for delivery in inbox.deliveries[:count]:
             self.broker.accept(delivery)
         self.broker.cancel(inbox, 0)
-        write_out(self.log, self.directory)
+        write_out(self.log, self.directory, self.now)
 
     def _message(self, event: str, body: bytes, headers: dict[bytes, bytes] | None) -> Message:
         number = self.count
         self.count += 1
-        return Message(b"m%d" % number, event.encode(), body, NOON + number * 1_000_000, "mqks", headers)
+        message = Message(b"m%d" % number, event.encode(), body, self.now, "mqks", headers)
+        self.now += 1_000_000
+        return message

@@ -11,6 +11,8 @@ from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Json
 from penstock.cli.show import print_json, say
 from penstock.config import Config, env_of, text_of
+from penstock.doors import advice, open_doors
+from penstock.server.certificates import load, paths_of
 
 File = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", envvar=env_of("config"), help="TOML file with settings.")
@@ -54,13 +56,25 @@ def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file.")],
     json: Json = False,
 ) -> None:
-    """Whether a file is right, whatever the environment says. Exit code 2: it is not, and the line says why."""
+    """Whether a file is right, whatever the environment says, and every door it leaves open to strangers.
+
+    Exit code 2: it is not right, and the line says why. 1: a certificate or its key cannot be used.
+    """
     loaded = Config.load({}, {}, file)
+    paths = paths_of(loaded)
+    if paths is not None:
+        load(paths)
+    doors = open_doors(loaded)
     count = len(tomllib.loads(file.read_text(encoding="utf-8")))
     if json:
-        print_json({"file": str(file), "ok": True, "keys": count, "policies": len(loaded.policy)})
+        named = [{"door": str(door), "lacks": door.lacks} for door in doors]
+        print_json({"file": str(file), "ok": True, "keys": count, "policies": len(loaded.policy), "open_doors": named})
     else:
         say(f"{file}: {count} keys are right" + (f", {len(loaded.policy)} policies" if loaded.policy else ""))
+        for door in doors:
+            say(f"open door: {door} lacks {' and '.join(door.lacks)}")
+        if doors and not loaded.insecure:
+            say("a broker would not start: " + advice(doors))
 
 
 def _sources(config: Path | None) -> dict[str, str]:

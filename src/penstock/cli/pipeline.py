@@ -2,15 +2,18 @@
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.reach import CaFile, CertFile, KeyFile, TokenFile
 from penstock.cli.show import print_json
 from penstock.errors import Error
 
 if TYPE_CHECKING:
+    from penstock.spark.listener import Report
     from penstock.spark.pipelines.job import Job
 
 PIPELINES = {
@@ -43,7 +46,10 @@ class PipelineUsage(Error):
 
 def app() -> typer.Typer:
     commands = typer.Typer(
-        help="Run jobs on Spark over the log of a broker.", no_args_is_help=True, rich_markup_mode=None
+        help="Run jobs on Spark over the log of a broker.",
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     commands.command("run", help=_run_help())(run)
     commands.command("list")(list_)
@@ -89,8 +95,11 @@ def run(
     master: Annotated[str, typer.Option(help="Spark's master: local[*], spark://..., yarn, k8s://...")] = "",
     remote: Annotated[str, typer.Option(help="A Spark Connect server: sc://HOST:PORT.")] = "",
     conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, KEY=VALUE; may be repeated.")] = None,
-    token_file: Annotated[str, typer.Option(help="A file with the token for the broker.")] = "",
-    ca_file: Annotated[str, typer.Option(help="The certificates to trust.")] = "",
+    token_file: TokenFile = "",
+    ca_file: CaFile = "",
+    cert_file: CertFile = "",
+    key_file: KeyFile = "",
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object for each batch.")] = False,
 ) -> None:
     """Run a pipeline."""
     own = name.partition(":")[0].endswith(".py")
@@ -116,7 +125,7 @@ def run(
     source = {"events": events, "queues": queues, "pattern": pattern}
     source |= _place("starting", start) | _place("ending", until)
     source["maxOffsetsPerTrigger"] = "" if limit is None or name == "replay" else str(limit)
-    connection = {"tokenFile": token_file, "caFile": ca_file}
+    connection = {"tokenFile": token_file, "caFile": ca_file, "certFile": cert_file, "keyFile": key_file}
     job = Job(
         session,
         Path(name.partition(":")[0]).stem if own else name,
@@ -133,13 +142,17 @@ def run(
         connection={key: value for key, value in connection.items() if value},
         settings=settings,
     )
+    if json:
+        job.show, job.say, job.tell = False, _aside, _batch_as_json
     try:
-        _start(job, name, own)
+        done = _start(job, name, own)
+        if json:
+            print_json({"name": job.name, "state": "done", **done})
     finally:
         session.stop()
 
 
-def _start(job: "Job", name: str, own: bool) -> None:
+def _start(job: "Job", name: str, own: bool) -> dict[str, int]:
     """Spark's stack traces stay inside; what is wrong is one line."""
     from pyspark.errors import PySparkException
 
@@ -151,11 +164,22 @@ def _start(job: "Job", name: str, own: bool) -> None:
 
             found = owns.load(name)
             job.name = job.name if job.name != job.pipeline else found.name
-            owns.run(job, found)
-        else:
-            importlib.import_module(f"penstock.spark.pipelines.{name}").run(job)
+            return owns.run(job, found)
+        done: dict[str, int] = importlib.import_module(f"penstock.spark.pipelines.{name}").run(job)
+        return done
     except PySparkException as error:
         raise PipelineError(reason_of(error)) from error
+
+
+def _aside(line: str) -> None:
+    """What people read does not go among what machines read."""
+    typer.echo(line, err=True)
+
+
+def _batch_as_json(report: "Report") -> None:
+    if report.state == "running":
+        print_json(report.as_json())
+        sys.stdout.flush()  # whoever reads it wants to know now
 
 
 def list_(
@@ -173,18 +197,23 @@ def list_(
 def init(
     directory: Annotated[Path, typer.Argument(help="A directory that is not there yet.")],
     server: Annotated[str, typer.Option(help="The broker.")] = "http://127.0.0.1:7780",
+    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
 ) -> None:
     """Make a project for Spark Declarative Pipelines that reads from the broker and writes to it."""
     if directory.exists():
         raise PipelineUsage(f"{directory} is there already")
     for source in sorted(TEMPLATE.rglob("*")):
-        if source.is_file() and source.suffix in (".py", ".yml", ".md"):
+        if source.is_file() and source.suffix in (".py", ".yml", ".md", ".conf"):
             target = directory / source.relative_to(TEMPLATE)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = source.read_text()
             text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
+            text = text.replace("{{home}}", str(directory.absolute()))
             target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
-    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
+    if json:
+        print_json({"directory": str(directory), "server": server})
+        return
+    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run --properties-file spark.conf")
 
 
 def _place(which: str, value: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from penstock.config import Config
 from penstock.errors import Error
 from penstock.http.statistics import Statistics
 from penstock.server.connection import Switchboard
+from penstock.server.doorstep import Doorstep
 
 if TYPE_CHECKING:
     from penstock.http.server import HttpServer
@@ -31,10 +32,11 @@ class HttpListenError(Error):
 class HttpDoor:
     """What a node knows of HTTP: start, load, stop."""
 
-    def __init__(self, config: Config, board: Switchboard, port: int) -> None:
+    def __init__(self, config: Config, board: Switchboard, port: int, doorstep: Doorstep | None = None) -> None:
         self.config = config
         self.board = board
         self.port = port
+        self.doorstep = doorstep
         self.ports: Mapping[str, int] = {}
         self.keeper: Keeper | None = None
         self.statistics = Statistics(board)
@@ -86,7 +88,7 @@ class HttpDoor:
     def _make_server(self) -> "HttpServer":
         from penstock.http.server import HttpServer
 
-        server = HttpServer(self.config, self.board, self.ports, self.statistics)
+        server = HttpServer(self.config, self.board, self.ports, self.statistics, self.doorstep)
         server.inside.keeper = self.keeper
         return server
 

@@ -15,6 +15,7 @@ from penstock.http.statistics import Statistics
 from penstock.http.texts import text_of
 from penstock.server.connection import Switchboard
 from penstock.server.cursors import Cursors
+from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
 from penstock.server.storage import Storage
 from penstock.wire.session import Hub
@@ -23,11 +24,19 @@ from penstock.wire.session import Hub
 class Inside:
     """The parts of one running node."""
 
-    def __init__(self, config: Config, board: Switchboard, ports: Mapping[str, int], statistics: Statistics) -> None:
+    def __init__(
+        self,
+        config: Config,
+        board: Switchboard,
+        ports: Mapping[str, int],
+        statistics: Statistics,
+        doorstep: Doorstep | None = None,
+    ) -> None:
         self.config = config
         self.board = board
         self.ports = ports
         self.statistics = statistics
+        self.doorstep = doorstep
         self.hub: Hub = board.hub
         self.broker: Broker = board.hub.broker
         self.storage: Storage | None = board.storage

@@ -20,6 +20,7 @@ from penstock.http.queues import oldest_of
 from penstock.http.replies import Documented, problems
 from penstock.http.statistics import memory_bytes
 from penstock.http.texts import text_of
+from penstock.server.doorstep import RESULTS, Doorstep
 from penstock.server.timings import BOUNDS, Timings
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -114,6 +115,7 @@ def metrics_of(inside: Inside) -> bytes:
     if inside.storage is not None:
         page.histogram("penstock_fsync_seconds", "How long the disk took to sync.", inside.storage.syncs())
     page.histogram("penstock_loop_lag_seconds", "How late the loop was with what was due.", statistics.lag)
+    _add_tls(page, inside.doorstep)
     _add_access(page, inside)
     pipelines = [({"pipeline": name}, report) for name, report in list(inside.pipelines.items())[-PIPELINES_MAX:]]
     for name, kind, help in PIPELINE_FAMILIES:
@@ -124,6 +126,33 @@ def metrics_of(inside: Inside) -> bytes:
         "process_cpu_seconds_total", "counter", "Time spent on a processor.", float(statistics.process["cpu_seconds"])
     )
     return page.text()
+
+
+def _add_tls(page: Exposition, doorstep: Doorstep | None) -> None:
+    """The families are there without TLS as well, so that rules and plots may speak of them; samples are not."""
+    certificates = None if doorstep is None else doorstep.certificates
+    expiries = {} if certificates is None else certificates.expiries
+    page.family(
+        "penstock_tls_certificate_expiry_timestamp_seconds",
+        "gauge",
+        "When a certificate in use ends, since 1970.",
+        [({"kind": kind, "subject": subject}, until) for (kind, subject), until in expiries.items()],
+    )
+    reloads = {"done": 0, "failed": 0} if certificates is None else certificates.reloads
+    page.family(
+        "penstock_tls_reloads_total",
+        "counter",
+        "Times that certificates were read again, and taken or not.",
+        [({"result": result}, count) for result, count in reloads.items()],
+    )
+    handshakes = dict.fromkeys(RESULTS, 0) if doorstep is None else doorstep.counts
+    page.family(
+        "penstock_tls_handshakes_total",
+        "counter",
+        "TLS handshakes that have ended, by how.",
+        [({"result": result}, count) for result, count in handshakes.items()],
+    )
+    page.one("penstock_tls_handshakes", "gauge", "TLS handshakes under way.", 0 if doorstep is None else len(doorstep))
 
 
 def _add_access(page: Exposition, inside: Inside) -> None:

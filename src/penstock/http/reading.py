@@ -17,7 +17,6 @@ import socket
 import sys
 import threading
 import time
-from bisect import bisect_left
 from collections.abc import Callable, Generator
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +28,7 @@ from penstock.errors import Error
 from penstock.log.block import Block, Header
 from penstock.log.disk import Disk
 from penstock.log.holes import holes_of
+from penstock.log.moments import offset_at
 from penstock.log.reader import LogReader, rows_of
 from penstock.log.segments import headers_of, segments_of
 
@@ -40,7 +40,6 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 PACE = 400_000_000
 PACE_SLACK = 0.002  # seconds
 STALLED_MS = 60_000  # a reader that takes nothing for so long has left
-SLACK = 2_000_000  # microseconds
 CHUNK_BYTES = 1 << 20  # small batches are written together until they are this large
 
 
@@ -111,34 +110,10 @@ class Reading:
 
     def offset_at(self, request: dict[str, Any], _: int) -> dict[str, object]:
         """The first message published at that time or later, of those before `to`."""
-        moment: int = request["time"]
-        # A block says when it was closed, or when the turn before was: look a little earlier.
-        closed_from = moment - SLACK
-        segments = segments_of(self.disk)
-        # A segment whose first block was closed before the moment may hold it, and so may the one before the next.
-        place = max(bisect_left(segments, closed_from, key=self._begun_at) - 1, 0)
-        start = None
-        for segment in segments[place:]:
-            headers = headers_of(self.disk, segment)
-            with closing(headers):
-                found = (h.first_offset for _, h in headers if h.closed_at >= closed_from and h.message_count)
-                start = next(found, None)
-            if start is not None:
-                break
-        if start is None:
-            return {"offset": None}
         reader = self._take_reader()
-        first = None
-        with blocks_of(reader, start, request["to"]) as blocks:
-            for block in blocks:
-                for index in range(block.message_count):
-                    if block.message(index).published_at >= moment:
-                        first = block.first_offset + index
-                        break
-                if first is not None:
-                    break
+        offset = offset_at(reader, request["time"], request["to"])
         self._idle.put(reader)
-        return {"offset": first}
+        return {"offset": offset if offset >= 0 else None}
 
     def segments(self, _: dict[str, Any], __: int) -> dict[str, object]:
         """The files of the log, oldest first."""
@@ -169,10 +144,6 @@ class Reading:
         headers = headers_of(self.disk, segment)
         with closing(headers):
             return next(headers, (0, None))[1]
-
-    def _begun_at(self, segment: str) -> int:
-        header = self._first_header(segment)
-        return 1 << 62 if header is None else header.closed_at
 
     def _take_reader(self) -> LogReader:
         """A reader for one request; an idle one knows where things are already."""

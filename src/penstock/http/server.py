@@ -13,6 +13,7 @@ from penstock.http.connection import HttpConnection
 from penstock.http.inside import Inside
 from penstock.http.statistics import Statistics
 from penstock.server.connection import Switchboard
+from penstock.server.doorstep import Doorstep
 
 KEEP_ALIVE_SECONDS = 30
 TICK_SECONDS = 1.0  # how old the Date of an answer may be
@@ -22,9 +23,17 @@ STOP_POLL_SECONDS = 0.01
 class HttpServer:
     """Serves one listening socket. Signals and the loop belong to the node."""
 
-    def __init__(self, config: Config, board: Switchboard, ports: Mapping[str, int], statistics: Statistics) -> None:
+    def __init__(
+        self,
+        config: Config,
+        board: Switchboard,
+        ports: Mapping[str, int],
+        statistics: Statistics,
+        doorstep: Doorstep | None = None,
+    ) -> None:
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-        self.inside = Inside(config, board, ports, statistics)
+        self.inside = Inside(config, board, ports, statistics, doorstep)
+        self._doorstep = doorstep
         app = make_app(self.inside)
         self._config = uvicorn.Config(
             app,
@@ -47,7 +56,13 @@ class HttpServer:
         state = self._uvicorn.server_state
         await self._uvicorn.on_tick(0)
         self._ticking = loop.create_task(self._tick())
-        self._server = await loop.create_server(lambda: HttpConnection(self._config, state, {}), sock=listening)
+
+        def make() -> asyncio.Protocol:
+            return HttpConnection(self._config, state, {})
+
+        if self._doorstep is not None:
+            make = self._doorstep.door("http", make)
+        self._server = await loop.create_server(make, sock=listening)
 
     async def stop(self, seconds: float) -> None:
         """Accept no more; what is being answered has some time to end."""

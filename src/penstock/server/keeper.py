@@ -10,7 +10,8 @@ import asyncio
 from penstock.access.directory import Directory
 from penstock.access.file import UsersFile
 from penstock.access.lobby import Lobby
-from penstock.access.users import Users
+from penstock.access.user import User
+from penstock.access.users import Users, changes_between
 from penstock.config import Config
 from penstock.errors import AccessError, ConfigError
 from penstock.server.connection import Switchboard
@@ -40,7 +41,7 @@ class Keeper:
         self.board = board
         if self.file is None:
             return
-        watcher.add([self.file.path], self.reload)
+        watcher.add([self.file.path], self._on_change)
         self._take(self.file.load())
 
     def stop(self) -> None:
@@ -49,6 +50,14 @@ class Keeper:
             self._expiry = None
         if self.file is not None:
             self.file.stop_seeing()
+
+    def _on_change(self) -> None:
+        """Somebody has changed the file: tell what, which nobody else does."""
+        before = {name: copy_of(user) for name, user in self.directory.users.items()}
+        self.reload()
+        changes = changes_between(before, self.directory.users)
+        if changes:
+            self.board.hub.report("info", "audit.changed", {"by": "users file", "changes": changes})
 
     def reload(self) -> None:
         """Take in what the file has now. A file that makes no sense, or is gone, changes nothing, and is told."""
@@ -111,3 +120,11 @@ class Keeper:
         self._expiry = None
         self.review()
         self._arm_expiry()
+
+
+def copy_of(user: User) -> User:
+    """As it was, since it changes in place."""
+    copy = User(user.name)
+    copy.grants, copy.quotas, copy.tokens = user.grants, user.quotas, user.tokens
+    copy.certificates, copy.password = user.certificates, user.password
+    return copy

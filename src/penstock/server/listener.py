@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 
 from penstock.errors import Error
 from penstock.server.connection import Connection, Switchboard
+from penstock.server.doorstep import Doorstep
 from penstock.wire.session import Dialect
 
 
@@ -13,18 +15,30 @@ class ListenError(Error):
 
 
 class Listener:
-    def __init__(self, switchboard: Switchboard, dialect: Dialect, host: str, port: int) -> None:
+    def __init__(
+        self,
+        switchboard: Switchboard,
+        dialect: Dialect,
+        host: str,
+        port: int,
+        doorstep: Doorstep | None = None,
+        plain_too: bool = False,
+    ) -> None:
+        """With a doorstep clients speak TLS, or may if plain ones come in, too."""
         self.switchboard = switchboard
         self.dialect = dialect
         self.host = host
         self.port = port
+        self._make: Callable[[], asyncio.Protocol] = self._connection
+        if doorstep is not None:
+            self._make = doorstep.door(dialect.name, self._connection, plain=plain_too)
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
         """Accept connections; with port 0, `port` says afterwards which one it became."""
         try:
             self._server = await self.switchboard.loop.create_server(
-                self._connection, self.host, self.port, backlog=4096, reuse_address=True
+                self._make, self.host, self.port, backlog=4096, reuse_address=True
             )
         except OSError as error:
             # The loop's own text repeats the address; the system's is enough.

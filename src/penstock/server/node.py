@@ -17,11 +17,14 @@ from penstock.config import AMOUNT_MAX, Config, PolicyTable
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.policy import Rule
+from penstock.doors import check_doors, open_doors
 from penstock.errors import AccessError
 from penstock.http.door import HttpDoor
 from penstock.log.memory import MemoryLog
 from penstock.server.audit import Audit
+from penstock.server.certificates import Certificates, paths_of
 from penstock.server.connection import Switchboard
+from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
 from penstock.server.logs import start_logs
@@ -42,12 +45,15 @@ class Node:
     """Everything one process serves."""
 
     def __init__(self, config: Config, report: Report, clock: Clock | None = None) -> None:
+        check_doors(config)
         self.config = config
         self.audit = Audit(config.audit, report)
         self.report = report = self.audit.report
         self.keeper = Keeper(config)
         self.watcher = Watcher(report)
         self.clock = clock or SystemClock()
+        tls = paths_of(config)
+        self.certificates = None if tls is None else Certificates(tls, report, lambda: self.clock.now() / 1e6)
         limits = limits_of(config)
         self.storage: Storage | None = None
         if config.directory is None:
@@ -71,6 +77,7 @@ class Node:
             dialect.default_user = config.default_user(dialect.name)
         self.listeners: list[Listener] = []
         self.http: HttpDoor | None = None
+        self.doorstep: Doorstep | None = None
 
     async def start(self) -> dict[str, int]:
         """Open every door; returns the ports by protocol once all of them accept."""
@@ -81,16 +88,25 @@ class Node:
             board = self.switchboard
             self.storage.start(board.loop, self.hub, board.plan_flush)
             board.storage = self.storage
+        doorstep = self.doorstep = self._make_doorstep()
         try:
             for name, port in config.ports().items():
                 dialect = self.dialects.get(name)
                 if port is not None and dialect is not None:
-                    listener = Listener(self.switchboard, dialect, config.host, port)
+                    with_tls = doorstep is not None and (name != "any" or config.any_tls != "off")
+                    listener = Listener(
+                        self.switchboard,
+                        dialect,
+                        config.host,
+                        port,
+                        doorstep if with_tls else None,
+                        plain_too=name == "any" and config.any_tls == "both",
+                    )
                     await listener.start()
                     self.listeners.append(listener)
             ports = {listener.dialect.name: listener.port for listener in self.listeners}
             if config.http is not None:
-                door = HttpDoor(config, self.switchboard, config.http)
+                door = HttpDoor(config, self.switchboard, config.http, doorstep)
                 door.keeper = self.keeper
                 door.open()
                 ports["http"] = door.port
@@ -103,10 +119,26 @@ class Node:
         self.switchboard.plan_flush()  # something may be due, or worth a word, before anybody comes
         return ports
 
+    def _make_doorstep(self) -> Doorstep | None:
+        """Where TLS begins, at every door."""
+        if self.certificates is None:
+            return None
+        config = self.config
+        self.certificates.start(self.switchboard.loop, self.watcher)
+        return Doorstep(
+            self.switchboard.loop,
+            self.certificates,
+            self.report,
+            seconds=config.tls_handshake_seconds,
+            count_max=config.tls_handshakes_max,
+        )
+
     async def stop(self) -> None:
         """Accept no more, say goodbye, write out what is owed to sockets that still take it, and close."""
         self.watcher.stop()
         self._stop_listeners()
+        if self.doorstep is not None:
+            self.doorstep.stop()
         board = self.switchboard
         board.draining = True
         now = self.clock.now()
@@ -130,6 +162,8 @@ class Node:
             board.timer.cancel()
         self.keeper.stop()
         self.audit.close()
+        if self.certificates is not None:
+            self.certificates.stop()
 
     def reload(self) -> None:
         """SIGHUP: look at every file that may have changed, and go on in a new audit file where the old one moved."""
@@ -231,6 +265,8 @@ async def _serve(config: Config, report: Report) -> int:
         report(
             "warning", "log.sync", {"sync": config.sync, "reason": "a confirmed message can be lost with the machine"}
         )
+    for door in open_doors(config):
+        report("warning", "door.open", {"door": str(door), "lacks": " and ".join(door.lacks)})
     sys.stdout.write(f"ready {json.dumps(ports)}\n")
     sys.stdout.flush()
     report("info", "node.ready", {"ports": ports})

@@ -35,13 +35,16 @@ class Report(NamedTuple):
     offset: int | None  # where it is in the log
     end: int | None  # where the log ended then
     state: str  # running, done, failed
+    late: int = 0  # rows that came too late to be counted
 
     @property
     def lag(self) -> int | None:
         return None if self.offset is None or self.end is None else max(self.end - self.offset, 0)
 
     def as_json(self) -> dict[str, object]:
-        return self._asdict() | {"lag": self.lag}
+        found = self._asdict() | {"lag": self.lag}
+        del found["late"]
+        return found
 
 
 class PenstockListener(StreamingQueryListener):
@@ -76,7 +79,7 @@ class PenstockListener(StreamingQueryListener):
     def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
         last = self._last.pop(str(event.id), None)
         if last is not None:
-            self._send(last._replace(state="failed" if event.exception else "done", rows=0))
+            self._send(last._replace(state="failed" if event.exception else "done", rows=0, late=0))
         self.ended.set()
 
     def _send(self, report: Report) -> None:
@@ -97,7 +100,8 @@ def report_of(progress: Any, name: str) -> Report:
     seconds = progress.durationMs.get("triggerExecution", 0) / 1000
     rate = progress.processedRowsPerSecond
     rate = rate if rate == rate and rate not in (float("inf"), float("-inf")) else 0.0
-    return Report(name, progress.batchId, progress.numInputRows, rate, seconds, offset, end, "running")
+    late = sum(operator.numRowsDroppedByWatermark for operator in progress.stateOperators)
+    return Report(name, progress.batchId, progress.numInputRows, rate, seconds, offset, end, "running", late)
 
 
 def _place(text: str | None) -> int | None:

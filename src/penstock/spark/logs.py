@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from penstock.log.holes import holes_of
 from penstock.log.lifecycle import lifecycle_batches
+from penstock.log.moments import offset_at
 from penstock.log.reader import LogReader
 from penstock.spark.client import BrokerClient, Patience, TryAgain, name_in_path
 from penstock.spark.options import SourceOptions
@@ -135,15 +136,9 @@ class DirectoryLog:
         return [Range(*hole) for hole in holes_of(self.reader)]
 
     def offset_at(self, time_us: int) -> int:
-        """By bisection, as if times only grew. Where a clock was set back, it is one of the places that fit."""
-        low, high = self.bounds()
-        while low < high:
-            middle = (low + high) // 2
-            if self._published_at(middle, high) < time_us:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        end = self.bounds().end
+        found = offset_at(self.reader, time_us, end)
+        return found if found >= 0 else end
 
     def offset_after(self, start: int, size: int, end: int) -> int:
         blocks = self.reader.blocks(start, end)
@@ -181,15 +176,6 @@ class DirectoryLog:
         finally:
             cursor.close()
         return 0 if block is None else block.first_offset
-
-    def _published_at(self, offset: int, end: int) -> int:
-        messages = self.reader.messages(offset, end)
-        try:
-            for message in messages:
-                return message.published_at
-        finally:
-            messages.close()  # type: ignore[attr-defined]
-        return 1 << 62
 
 
 def iso_time(time_us: int) -> str:

@@ -17,6 +17,7 @@ class ProgressDisplay:
         self.name = name
         self.batches = 0
         self.rows = 0
+        self.late = 0  # rows that came too late to be counted
         self.last: Report | None = None
         self._began = time.monotonic()
         self._live: Any = None
@@ -39,6 +40,7 @@ class ProgressDisplay:
 
     def update(self, report: Report) -> None:
         self.last = report
+        self.late += report.late
         if report.rows:
             self.batches += 1
             self.rows += report.rows

@@ -8,8 +8,8 @@ is passed over, and what goes later is a loss. So an offset also says which hole
 {"log": 1234, "holes": "2000-3000"}: the checkpoint is the only thing that all runs of a query share.
 
 Spark asks for the initial offset more than once, and again when the first batch is retried by another process. What is
-worked out then must not move: `earliest`, a number and a time do not, `latest` does. So the answer is kept on the
-broker under the name of a cursor, and `latest` needs one.
+worked out then must not move: `earliest`, a number and the first message of a time do not, `latest` does. So the answer
+is kept on the broker under the name of a cursor, and `latest` needs one.
 
 Method and parameter names are Spark's: it passes arguments by keyword.
 """
@@ -150,13 +150,16 @@ class LogTable:
         """What a query that begins now, there, does not miss. A hole at its very beginning it does."""
         return [hole for hole in self.log.holes() if hole.start > start]
 
-    def tasks(self, whole: Range, known: Sequence[Range]) -> list[RangePartition]:
-        """Who reads what of the range. What is gone must be in the known holes, or it is lost."""
+    def tasks(self, whole: Range, known: Sequence[Range], *, misses_front: bool = True) -> list[RangePartition]:
+        """Who reads what of the range. What is gone must be in the known holes, or it is lost.
+
+        Who reads from the earliest there is misses no front that has just gone.
+        """
         holes = self.log.holes()
         bounds = self.log.bounds()  # after the holes: the first of them may have come to lie before the log
         front = Range(0, bounds.first)
         gone = [front, *(Range(max(hole.start, front.end), hole.end) for hole in holes if hole.end > front.end)]
-        wanted = without(whole, known)
+        wanted = without(whole, known if misses_front else [front, *known])
         lost = [part for piece in wanted for part in within(piece, gone)]
         if lost:
             self.lose(
@@ -180,6 +183,10 @@ class LogTable:
             wanted = self._wanted(batch)
             if wanted.num_rows:
                 yield self.shape.of(wanted.select(columns) if columns else wanted)
+
+    def rows_of(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """What one task gives. Where there is nothing to read Spark makes a task of its own."""
+        return self.rows(partition.start, partition.end) if isinstance(partition, RangePartition) else iter(())
 
     def lose(self, what: str) -> None:
         if self.options.fail_on_data_loss:
@@ -288,14 +295,14 @@ class LogBatchReader(LogTable, DataSourceReader):
         start, end = self.starting_offset(bounds), self.ending_offset(bounds)
         if start > end:
             raise OptionError("endingOffsets", end, f"lies before where reading starts, {start}")
-        return self.tasks(self.narrowed(Range(start, end)), self.holes_ahead(start))
+        by_number = isinstance(self.options.starting_offsets, int)
+        return self.tasks(self.narrowed(Range(start, end)), self.holes_ahead(start), misses_front=by_number)
 
     def narrowed(self, whole: Range) -> Range:
         return whole
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        part = cast(RangePartition, partition)
-        return self.rows(part.start, part.end)
+        return self.rows_of(partition)
 
 
 class FilteringLogReader(LogBatchReader):
@@ -356,10 +363,11 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         super().__init__(options, schema)
-        if options.starting_offsets == LATEST and options.starting_timestamp is None:
+        if options.begins_at_a_moving_place():
+            name = "startingOffsets" if options.starting_timestamp is None else "startingOffsetsByTimestampStrategy"
             if not options.cursor:
                 raise OptionError(
-                    "startingOffsets",
+                    name,
                     LATEST,
                     "needs cursor=NAME: the broker keeps under that name where the query began, since Spark asks twice",
                 )
@@ -421,8 +429,7 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
         return self.tasks(Range(begin, stop), holes_in(start))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        part = cast(RangePartition, partition)
-        return self.rows(part.start, part.end)
+        return self.rows_of(partition)
 
     def commit(self, end: Offset) -> None:
         self._report_done(place_in(end))

@@ -23,7 +23,7 @@ from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
 from penstock.message import Message
 from penstock.wire.gate import LEAVES, PINGS, SHOWS, Gate, Greeting
-from penstock.wire.ids import ERROR_ID_LENGTH, IdSource, random_id
+from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
 from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals
 
 # Whether the first bytes of a connection are this protocol's.
@@ -201,11 +201,12 @@ class Session:
         at = 0
         while at < len(data):
             greeting = self.greet(data, at)
-            if greeting is None or gate.spent + at > gate.access.unauthenticated_bytes_max:
-                if gate.spent + len(data) > gate.access.unauthenticated_bytes_max:
-                    limit = f"unauthenticated_bytes_max is {gate.access.unauthenticated_bytes_max}"
-                    self.turn_away(b"", f"sent {gate.spent + len(data)} bytes before it said who it is: {limit}", b"")
-                    return
+            size = gate.spent + (len(data) if greeting is None else greeting.end)
+            if size > gate.access.unauthenticated_bytes_max:
+                limit = f"unauthenticated_bytes_max is {gate.access.unauthenticated_bytes_max}"
+                self.turn_away(b"", f"sent {size} bytes before it said who it is: {limit}", b"")
+                return
+            if greeting is None:
                 break
             at = greeting.end
             if greeting.kind == SHOWS:
@@ -263,7 +264,7 @@ class Session:
         access = self.hub.access
         if access is None or self.closing:
             return
-        self.suspend_all()
+        self.hold_back()
         gate = self.gate
         if gate is None:
             gate = self.gate = Gate(self, access)
@@ -279,6 +280,10 @@ class Session:
             gate.fire(self.now)
         else:
             self.broker.deadlines.set(gate, self.now + access.lobby.failed(gate.address, self.now))
+
+    def hold_back(self) -> None:
+        """Give the client nothing more; nobody calls `resume` from here on."""
+        self.suspend_all()
 
     def _become(self, identity: Identity) -> None:
         former = self.user
@@ -354,7 +359,7 @@ class Session:
         is_new = self.broker.would_make(queue)
         user.check_put(queue, is_new)
         if is_new:
-            self._count_made(user, queue)
+            user.count_made(queue, self.broker.queues)
 
     def check_consume(self, queue: bytes) -> None:
         user = self.user
@@ -445,10 +450,7 @@ class Session:
         """A queue that comes to be by this needs the right to declare it."""
         if queue not in self.broker.queues:
             user.check(DECLARE, QUEUE, queue)
-            self._count_made(user, queue)
-
-    def _count_made(self, user: User, queue: bytes) -> None:
-        user.count_made(queue, self.broker.queues)
+            user.count_made(queue, self.broker.queues)
 
     # -- un-acked messages ------------------------------------------------------------------------------------------
 
@@ -549,12 +551,13 @@ class Session:
             outbox.write(written[mark + len(id) + len(ok) :])
             raise
 
-    def fail(self, reason: str, request: bytes) -> bytes:
+    def fail(self, reason: str, request: bytes, denied: bool = False) -> bytes:
         """Log what went wrong under a new error id, and give that id, for the client to be told.
 
-        Whoever calls this sees to it that `tell_ids` is called at the end of the read.
+        Whoever calls this sees to it that `tell_ids` is called at the end of the read. The id says whether a right is
+        missing, which is for the client's user to know: nothing it tries again will change that.
         """
-        error_id = random_id(ERROR_ID_LENGTH)
+        error_id = DENIED_ID + random_id(ERROR_ID_LENGTH - len(DENIED_ID)) if denied else random_id(ERROR_ID_LENGTH)
         if self._is_in_full():
             self._tell_in_full(error_id, reason, request)
         elif self.refusals.add_id(reason[:TEXT_SIZE_MAX], error_id.decode()):
@@ -607,6 +610,10 @@ class Session:
             self.suspend_all()
             if len(self.outbox) == 0:
                 self.hub.dirty.append(self)
+
+
+def is_denied(error: Exception) -> bool:
+    return isinstance(error, Refused) and error.code == DENIED
 
 
 def nobody() -> Refused:

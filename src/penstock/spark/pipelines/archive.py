@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.spark.lake import Lake
-from penstock.spark.pipelines.job import Job, PipelineError, query_id, say
+from penstock.spark.pipelines.job import Job, PipelineError, query_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,5 +53,5 @@ def run(job: Job) -> dict[str, int]:
 
     done = job.run(lambda: job.start(transform(job.stream()).writeStream.foreachBatch(take)))
     files = lake.paths()
-    say(f"{lake.address}: {len(files)} files, up to offset {lake.state()['next_offset'] or 0}")
+    job.say(f"{lake.address}: {len(files)} files, up to offset {lake.state()['next_offset'] or 0}")
     return done

@@ -15,7 +15,7 @@ from pyarrow import fs
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.spark.lake import absolute
-from penstock.spark.pipelines.job import Job, PipelineError, file_name, query_id, say
+from penstock.spark.pipelines.job import Job, PipelineError, file_name, query_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -185,8 +185,9 @@ def run(job: Job) -> dict[str, int]:
         return job.start(_by_batch(job, take))
 
     done = job.run(begin)
-    for event, seen in sorted(knowledge.events.items()):
-        say(f"{event}: {len(seen['fields'])} fields, {len(seen['drift'])} changes")
+    known = Knowledge(job.to) if job.is_remote else knowledge
+    for event, seen in sorted(known.events.items()):
+        job.say(f"{event}: {len(seen['fields'])} fields, {len(seen['drift'])} changes")
     return done
 
 

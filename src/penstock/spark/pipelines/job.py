@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.errors import Error
 from penstock.spark.lake import absolute
-from penstock.spark.listener import PenstockListener
+from penstock.spark.listener import PenstockListener, Report
 from penstock.spark.progress import ProgressDisplay
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 class PipelineError(Error):
     """A pipeline cannot run, or has ended in the middle."""
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 @dataclass
@@ -53,11 +58,18 @@ class Job:
     connection: dict[str, str] = field(default_factory=dict)  # tokenFile, caFile, ...: source and sink alike
     settings: dict[str, str] = field(default_factory=dict)  # the pipeline's own
     show: bool = True
+    say: Callable[[str], None] = say
+    tell: Callable[[Report], None] | None = None  # of each batch
 
     def __post_init__(self) -> None:
         self.name = self.name or self.pipeline
         if not self.server and not self.path:
             raise PipelineError("name a broker with --server http://HOST:PORT, or a data directory with --path DIR")
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether batches are worked on in a Spark Connect server: what they count then stays there."""
+        return type(self.spark).__module__.startswith("pyspark.sql.connect")
 
     # Frames
 
@@ -104,7 +116,13 @@ class Job:
     def run(self, begin: Callable[[], StreamingQuery]) -> dict[str, int]:
         """Start a query, show how it is doing, and wait for its end; a signal ends it between two batches."""
         display = ProgressDisplay(self.name, show=self.show)
-        listener = PenstockListener(self.server, self.name, tell=display.update, **self.connection)
+
+        def told(report: Report) -> None:
+            display.update(report)
+            if self.tell is not None:
+                self.tell(report)
+
+        listener = PenstockListener(self.server, self.name, tell=told, **self.connection)
         self.spark.streams.addListener(listener)
         try:
             with display:
@@ -114,7 +132,7 @@ class Job:
                 listener.ended.wait(10)  # Spark tells a listener a little later
         finally:
             self.spark.streams.removeListener(listener)
-        return {"batches": display.batches, "rows": display.rows}
+        return {"batches": display.batches, "rows": display.rows, "late": display.late}
 
 
 def wait(query: StreamingQuery) -> None:
@@ -170,8 +188,3 @@ def state_directory() -> Path:
 
 def file_name(name: str) -> str:
     return re.sub(r"[^\w.-]", lambda found: f"%{ord(found[0]):02x}", name)
-
-
-def say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()

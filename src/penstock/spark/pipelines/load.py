@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
 from penstock.spark.databases import open_table
-from penstock.spark.pipelines.job import Job, PipelineError, say
+from penstock.spark.pipelines.job import Job, PipelineError
 from penstock.spark.schema import BAD_RECORD
 
 if TYPE_CHECKING:
@@ -61,5 +61,8 @@ def run(job: Job) -> dict[str, int]:
         return job.start(transform(reader.schema(wanted).load()).writeStream.foreachBatch(take))
 
     done = job.run(begin)
-    say(f"{counts['inserted']} rows into {table}")
+    if job.is_remote:
+        job.say(f"{done['rows']} messages into {table}, each once")
+        return done
+    job.say(f"{counts['inserted']} rows into {table}")
     return done | counts

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.spark.client import BrokerClient
 from penstock.spark.options import SinkOptions
-from penstock.spark.pipelines.job import Job, PipelineError, say
+from penstock.spark.pipelines.job import Job, PipelineError
 from penstock.spark.sink import Messages
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def transform(log: DataFrame, where: str = "", event: str = "", queue: str = "")
 def run(job: Job) -> dict[str, int]:
     slice_ = transform(job.batch(), job.settings.get("where", ""), job.event, job.queue)
     if job.settings.get("dry-run"):
-        return _show(slice_)
+        return _show(job, slice_)
     if not (job.event or job.queue or job.settings.get("same-place")):
         raise PipelineError("replay needs --event NAME or --queue NAME, where to; --dry-run shows what would be sent")
     job.sink()
@@ -56,21 +56,21 @@ def run(job: Job) -> dict[str, int]:
     options = job.sink(event="", queue="")
     slice_.drop("offset", "published_at").write.format("penstock").options(**options).mode("append").save()
     sent = slice_.count()
-    say(f"{sent} messages sent")
+    job.say(f"{sent} messages sent")
     return {"rows": sent}
 
 
-def _show(slice_: DataFrame) -> dict[str, int]:
+def _show(job: Job, slice_: DataFrame) -> dict[str, int]:
     total = 0
     for row in (
         slice_.groupBy("event", "queue").agg(F.count("*").alias("n"), F.min("offset"), F.max("offset")).collect()
     ):
         place = f"queue {row.queue}" if row.queue else f"event {row.event}"
-        say(f"{row.n:>10}  to {place}, offsets {row[3]} to {row[4]}")
+        job.say(f"{row.n:>10}  to {place}, offsets {row[3]} to {row[4]}")
         total += row.n
     for row in slice_.orderBy("offset").limit(SAMPLE).collect():
-        say(f"  {row.offset}  {row.published_at}  {bytes(row.body)[:80]!r}")
-    say(f"{total} messages would be sent")
+        job.say(f"  {row.offset}  {row.published_at}  {bytes(row.body)[:80]!r}")
+    job.say(f"{total} messages would be sent")
     return {"rows": total}
 
 
@@ -88,7 +88,7 @@ def _send_at(job: Job, slice_: DataFrame, speed: float) -> dict[str, int]:
         found = client.post_arrow("/v1/publish", [messages.of(pa.RecordBatch.from_arrays(arrays, schema.names))])
         sent += found["published"]
     client.close()
-    say(f"{sent} messages sent")
+    job.say(f"{sent} messages sent")
     return {"rows": sent}
 
 

@@ -16,7 +16,7 @@ from pyarrow import fs
 from pyspark.sql import functions as F  # noqa: N812
 
 from penstock.spark.lake import absolute
-from penstock.spark.pipelines.job import Job, PipelineError, query_id, say
+from penstock.spark.pipelines.job import Job, PipelineError, query_id
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 WINDOW = "1 minute"
-LATE = "1 hour"  # what comes later than this after the newest is not counted any more
+# How late a message may come and still be counted; what is left out is told. A time further ahead of Spark's clock is
+# taken back to there, and the watermark stays twice as far behind: one wrong time makes nothing that follows too old.
+LATE = "1 hour"
 PERCENTILES = {"latency_p50": 0.5, "latency_p95": 0.95, "latency_p99": 0.99}
 RETRIES = ("reject", "return")
 DEAD = "dead-reason"  # the header a dead letter carries
@@ -67,9 +69,11 @@ def transform(messages: DataFrame, lifecycle: DataFrame, window: str = WINDOW, l
         F.col("action").isin(*RETRIES).cast("int").alias("retries"),
         F.when(F.col("action") == "accept", F.greatest(seconds, F.lit(0.0))).otherwise(none).alias("latency"),
     )
+    ahead = F.current_timestamp() + F.lit(late).cast("interval")
     counted = (
         published.unionByName(settled)
-        .withWatermark("time", late)
+        .withColumn("time", F.least("time", ahead))
+        .withWatermark("time", f"{late} {late}")
         .groupBy(F.window("time", window).alias("window"), "event", "queue")
         .agg(
             *[F.sum(name).alias(name) for name in ("published", "bytes", "dead_letters", "accepted", "retries")],
@@ -148,5 +152,9 @@ def run(job: Job) -> dict[str, int]:
         return job.start(frame.writeStream.outputMode("update").foreachBatch(take))
 
     done = job.run(begin)
-    say(f"{counts['windows']} windows{' in ' + absolute(job.to) if job.to else ''}")
-    return done | counts
+    windows = "windows" if job.is_remote else f"{counts['windows']} windows"
+    job.say(f"{windows} in {absolute(job.to)}" if job.to else windows)
+    if done["late"]:
+        late = job.settings.get("late", LATE)
+        job.say(f"{done['late']} or more rows were more than {late} older than the newest: not counted (--late)")
+    return done if job.is_remote else done | counts

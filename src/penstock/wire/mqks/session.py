@@ -29,7 +29,7 @@ from penstock.wire.mqks.codec import (
     encode_word,
 )
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
-from penstock.wire.session import MAYBE, NO, YES, Session, TurnedAway
+from penstock.wire.session import MAYBE, NO, YES, Session, TurnedAway, is_denied
 from penstock.wire.state import StateView
 from penstock.wire.terms import Flags
 
@@ -151,7 +151,7 @@ class MqksSession(NamingSession):
                             self.check_publish(event)
                         broker.publish(message)
                     except Refused as refusal:
-                        self._refuse(parts[0], str(refusal), line)
+                        self._refuse(parts[0], str(refusal), line, is_denied(refusal))
                     continue
             elif len(parts) == 4 and parts[1] == b"ack":
                 consumer = consumers.get(parts[2])
@@ -178,7 +178,7 @@ class MqksSession(NamingSession):
         try:
             handler(self, request)
         except (BadRequest, Refused, ExpressionError) as error:
-            self._refuse(request.id, str(error), line)
+            self._refuse(request.id, str(error), line, is_denied(error))
 
     # -- who it is --------------------------------------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ class MqksSession(NamingSession):
         return encode_ok(id)
 
     def rebuff(self, id: bytes, reason: str) -> bytes:
-        return encode_error(id or NOBODY, self.fail(reason, b""))
+        return encode_error(id or NOBODY, self.fail(reason, b"", True))
 
     def say_out(self, reason: str) -> None:
         self.send(self.rebuff(b"", reason))
@@ -295,8 +295,8 @@ class MqksSession(NamingSession):
         if request.confirm:
             self.confirm(encode_ok(request.id))
 
-    def _refuse(self, request_id: bytes, reason: str, line: bytes) -> None:
-        self.send(encode_error(request_id, self.fail(reason, line)))
+    def _refuse(self, request_id: bytes, reason: str, line: bytes, denied: bool = False) -> None:
+        self.send(encode_error(request_id, self.fail(reason, line, denied)))
 
 
 HANDLERS: Final[dict[bytes, Callable[[MqksSession, Request], None]]] = {

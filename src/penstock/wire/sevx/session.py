@@ -21,7 +21,7 @@ from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.ids import random_id
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
-from penstock.wire.session import MAYBE, NO, YES, Hub, Session, TurnedAway
+from penstock.wire.session import MAYBE, NO, YES, Hub, Session, TurnedAway, is_denied
 from penstock.wire.sevx.codec import (
     AT_ONCE,
     DTID_TAIL_LENGTH,
@@ -240,14 +240,14 @@ class SevxSession(NamingSession):
         try:
             self.publish_confirmed(message, id, b" ok \n")
         except Refused as refusal:
-            self._refuse(id, str(refusal), line)
+            self._refuse(id, str(refusal), line, is_denied(refusal))
         message.document = None  # it was for the routing; a queue would hold it as long as the message
 
     def _may_publish(self, id: bytes, event: bytes, line: bytes) -> bool:
         try:
             self.check_publish(event)
         except Refused as refusal:
-            self._refuse(id, str(refusal), line)
+            self._refuse(id, str(refusal), line, is_denied(refusal))
             return False
         return True
 
@@ -302,7 +302,7 @@ class SevxSession(NamingSession):
         try:
             handler(self, request)
         except (BadRequest, Refused, ExpressionError) as error:
-            self._refuse(request.id, str(error), line)
+            self._refuse(request.id, str(error), line, is_denied(error))
 
     # -- who it is --------------------------------------------------------------------------------------------------
 
@@ -331,7 +331,7 @@ class SevxSession(NamingSession):
         return encode_ok(id)
 
     def rebuff(self, id: bytes, reason: str) -> bytes:
-        return encode_error(id or self._new_id(), self.fail(reason, b""))
+        return encode_error(id or self._new_id(), self.fail(reason, b"", True))
 
     def say_out(self, reason: str) -> None:
         self.send(self.rebuff(b"", reason))
@@ -424,8 +424,8 @@ class SevxSession(NamingSession):
 
     # -- answers ----------------------------------------------------------------------------------------------------
 
-    def _refuse(self, request_id: bytes, reason: str, line: bytes) -> None:
-        self.send(encode_error(request_id, self.fail(reason, line)))
+    def _refuse(self, request_id: bytes, reason: str, line: bytes, denied: bool = False) -> None:
+        self.send(encode_error(request_id, self.fail(reason, line, denied)))
 
     def _new_id(self) -> bytes:
         return dtid(self.now, random_id(DTID_TAIL_LENGTH))

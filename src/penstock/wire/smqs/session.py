@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from penstock.access.directory import BY_TOKEN
 from penstock.access.tokens import id_of
 from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
@@ -20,7 +21,7 @@ from penstock.errors import Refused
 from penstock.message import Message
 from penstock.wire.gate import ASKS, SHOWS, Greeting
 from penstock.wire.lines import LineBuffer, looks_like_http
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Session, TurnedAway
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Session, TurnedAway, is_denied
 from penstock.wire.smqs.codec import (
     AUTH,
     CONSUME,
@@ -42,7 +43,10 @@ QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S i
 KINDS: Final = (b"M:", b"C:", b"D:", b"S:", b"A:")
 UNTERMINATED: Final = (ord("C"), ord("D"), ord("S"))
 ACTIONS_ELSEWHERE: Final = frozenset(
-    b"publish consume send recv ack reject redrive delete_consumer delete_receiver delete_queue auth ping _ping _eval".split()
+    (
+        b"publish consume send recv ack reject redrive delete_consumer delete_receiver delete_queue "
+        b"auth ping _ping _eval"
+    ).split()
 )
 RECOGNISE_WITHIN: Final = 512  # the others' id and action are not longer than this
 
@@ -191,7 +195,7 @@ class SmqsSession(Session):
                         self.check_put(queue)
                     broker.put(queue, Message(ids.next(), queue, parts[2], now, PROTOCOL))
                 except Refused as refusal:
-                    self.complain(str(refusal), line)
+                    self._refuse_message(refusal, line)
             elif len(parts) == 3 and parts[0] == DONE:
                 self.on_done(line, parts)
             else:
@@ -329,6 +333,13 @@ class SmqsSession(Session):
             self.send(self._stats())
         else:
             self.stats_owed += 1
+
+    def _refuse_message(self, refusal: Refused, line: bytes) -> None:
+        """A message is never answered, but for a client that has shown a token, and is told what it may not do."""
+        if is_denied(refusal) and self.identity is not None and self.identity.how == BY_TOKEN:
+            self._unknown(str(refusal), line)
+        else:
+            self.complain(str(refusal), line)
 
     def _unknown(self, reason: str, line: bytes) -> None:
         self.complain(reason, line)

@@ -1,0 +1,236 @@
+"""Before a connection belongs to a protocol: its first byte says whether it speaks TLS, and the handshake is done here.
+
+Whoever stands here has cost us something and proved nothing. So there are few of them, each for a short time: at most
+`tls_handshakes_max` altogether, a tenth of them from one address, each for `tls_handshake_seconds`. Where one more
+comes, the one that has taken longest goes: slow clients make room for quick ones, and cannot keep anybody out. A
+handshake is a millisecond of work; when many come at once the loop does some, then turns to those who are in.
+"""
+
+import asyncio
+import ssl
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final, cast
+
+from penstock.access.lobby import address_of
+from penstock.server.certificates import Certificates
+from penstock.server.connection import peer_name
+from penstock.server.tls import PLAIN_SIZE, TlsTransport
+from penstock.wire.lines import looks_like_http
+from penstock.wire.session import Report
+
+TLS_HANDSHAKE: Final = 0x16  # the first byte of a hello; no protocol of ours begins with it
+HELLO_SIZE_MAX: Final = 128 << 10  # all a client may send before it is in: certificates of a long chain fit many times
+SLICE_SECONDS: Final = 0.002  # of handshakes in one turn of the loop
+REPORTS_MAX: Final = 10  # of refused clients in a second; the metric counts them all
+
+RESULTS: Final = ("done", "failed", "timeout", "crowded")  # how a handshake ends
+
+Factory = Callable[[], asyncio.Protocol]
+
+USE_HTTPS: Final = b"This port speaks TLS: ask it by https://\n"
+NOT_HTTPS: Final = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s"
+    % (len(USE_HTTPS), USE_HTTPS)
+)
+
+
+class Doorstep:
+    """All who have not come in yet, at any door of one broker."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        certificates: Certificates,
+        report: Report,
+        *,
+        seconds: float,
+        count_max: int,
+    ) -> None:
+        self.loop = loop
+        self.certificates = certificates
+        self.report = report
+        self.seconds = seconds
+        self.count_max = count_max
+        self.address_max = max(1, count_max // 10)
+        self.counts = dict.fromkeys(RESULTS, 0)
+        self.plain = memoryview(bytearray(PLAIN_SIZE))
+        self._waiting: dict[Arrival, None] = {}  # the first to come is the first
+        self._by_address: dict[str, dict[Arrival, None]] = {}
+        self._ready: deque[Arrival] = deque()
+        self._planned = False
+        self._reports = 0
+        self._reports_since = 0.0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def door(self, name: str, factory: Factory, *, plain: bool = False) -> Factory:
+        """Makes the protocol of each new connection; `plain` lets in those who do not speak TLS, too."""
+        return lambda: Arrival(self, name, factory, plain)
+
+    def add(self, arrival: "Arrival") -> None:
+        neighbours = self._by_address.setdefault(arrival.address, {})
+        if len(neighbours) >= self.address_max:
+            next(iter(neighbours)).refuse("crowded", f"{self.address_max} handshakes of its address are under way")
+            neighbours = self._by_address.setdefault(arrival.address, {})
+        elif len(self._waiting) >= self.count_max:
+            next(iter(self._waiting)).refuse("crowded", f"tls_handshakes_max is {self.count_max}")
+        neighbours[arrival] = None
+        self._waiting[arrival] = None
+
+    def remove(self, arrival: "Arrival") -> None:
+        if self._waiting.pop(arrival, arrival) is None:
+            neighbours = self._by_address[arrival.address]
+            del neighbours[arrival]
+            if not neighbours:
+                del self._by_address[arrival.address]
+
+    def stop(self) -> None:
+        """Whoever is not in by now does not come in."""
+        for arrival in list(self._waiting):
+            arrival.leave()
+            arrival.transport.abort()
+
+    def plan(self, arrival: "Arrival") -> None:
+        """More bytes of a handshake have come: see what they are, now or soon."""
+        if not arrival.planned:
+            arrival.planned = True
+            self._ready.append(arrival)
+            if not self._planned:
+                self._planned = True
+                self.loop.call_soon(self._work)
+
+    def _work(self) -> None:
+        deadline = time.monotonic() + SLICE_SECONDS  # not the loop's time, which stands still during a turn
+        while self._ready:
+            arrival = self._ready.popleft()
+            arrival.planned = False
+            arrival.shake()
+            if time.monotonic() > deadline:
+                break
+        self._planned = bool(self._ready)
+        if self._planned:
+            self.loop.call_soon(self._work)
+
+    def refused(self, arrival: "Arrival", result: str, reason: str) -> None:
+        self.counts[result] += 1
+        now = self.loop.time()
+        if now - self._reports_since >= 1:
+            self._reports_since, self._reports = now, 0
+        self._reports += 1
+        if self._reports <= REPORTS_MAX:
+            details: dict[str, object] = {"peer": arrival.peer, "door": arrival.door, "reason": reason}
+            self.report("info", "tls.refused", details)
+
+
+class Arrival(asyncio.Protocol):
+    """One connection that has not come in yet."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, doorstep: Doorstep, door: str, factory: Factory, plain: bool) -> None:
+        self.doorstep = doorstep
+        self.door = door
+        self.planned = False
+        self.address = self.peer = ""
+        self._factory = factory
+        self._plain_too = plain
+        self._secure: ssl.SSLObject | None = None
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._size = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._gone = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+        self.peer = peer_name(transport)
+        self.address = address_of(self.peer)
+        self._timer = self.doorstep.loop.call_later(self.doorstep.seconds, self._late)
+        self.doorstep.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._gone:
+            return
+        if self._secure is None:
+            if data[0] != TLS_HANDSHAKE:
+                self._meet_plain(data)
+                return
+            context = self.doorstep.certificates.context
+            self._secure = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._size += len(data)
+        if self._size > HELLO_SIZE_MAX:
+            self.refuse("failed", f"a handshake of more than {HELLO_SIZE_MAX} bytes")
+            return
+        self._incoming.write(data)
+        self.doorstep.plan(self)
+
+    def eof_received(self) -> None:
+        self.refuse("failed", "the client has left during the handshake")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.leave()
+
+    def shake(self) -> None:
+        """Take the handshake as far as it goes with what has come."""
+        if self._gone or self._secure is None:
+            return
+        try:
+            self._secure.do_handshake()
+        except ssl.SSLWantReadError:
+            self._flush()
+        except ssl.SSLError as error:
+            self._flush()  # the alert, which says why
+            self.refuse("failed", reason_of(error))
+        else:
+            self._flush()
+            self.leave()
+            self.doorstep.counts["done"] += 1
+            secured = TlsTransport(self.transport, self._secure, self._incoming, self._outgoing, self.doorstep.plain)
+            secured.begin(self._factory())
+
+    def refuse(self, result: str, reason: str) -> None:
+        if not self._gone:
+            self.leave()
+            self.doorstep.refused(self, result, reason)
+            self.transport.close()
+
+    def _meet_plain(self, data: bytes) -> None:
+        if self._plain_too:
+            self._let_in_plain()
+            self.transport.get_protocol().data_received(data)  # type: ignore[attr-defined]
+            return
+        if looks_like_http(data.partition(b"\n")[0].rstrip(b"\r")):
+            self.transport.write(NOT_HTTPS)
+        self.refuse("failed", "the client does not speak TLS")
+
+    def _let_in_plain(self) -> None:
+        self.leave()
+        protocol = self._factory()
+        self.transport.set_protocol(protocol)
+        protocol.connection_made(self.transport)
+
+    def _late(self) -> None:
+        if self._plain_too and self._secure is None and not self._gone:
+            self._let_in_plain()  # whoever waits in silence does not begin with a hello
+            return
+        self.refuse("timeout", f"no handshake within tls_handshake_seconds, which is {self.doorstep.seconds:g}")
+
+    def leave(self) -> None:
+        self._gone = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.doorstep.remove(self)
+
+    def _flush(self) -> None:
+        if self._outgoing.pending:
+            self.transport.write(self._outgoing.read())
+
+
+def reason_of(error: ssl.SSLError) -> str:
+    """OpenSSL's words, without the place in its source."""
+    text = str(getattr(error, "verify_message", "") or error.reason or error)
+    return text.replace("_", " ").lower() if text.isupper() else text
