@@ -146,3 +146,17 @@ def test_words_of_a_command_line_are_grants() -> None:
                 grants_in(words)
         else:
             assert grants_in(words) == []
+
+
+def test_a_backup_has_the_users_and_brings_them_back(terminal: Terminal, tmp_path: Path, capsys: Captured) -> None:
+    terminal.does("user", "add", "ann", "--grant", "admin")
+    with Broker(data=str(terminal.data)):
+        pass
+    before = (terminal.data / "users.json").read_bytes()
+    for command in (("backup", terminal.data, tmp_path / "copy"), ("restore", tmp_path / "copy", tmp_path / "again")):
+        with pytest.raises(SystemExit) as ended:
+            cli.main([str(word) for word in command])
+        assert not ended.value.code, capsys.readouterr()
+    again = tmp_path / "again" / "users.json"
+    assert again.read_bytes() == before
+    assert again.stat().st_mode & 0o777 == 0o600
