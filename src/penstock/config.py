@@ -122,10 +122,6 @@ def path_of(value: object) -> Path | None:
     raise ValueError("is not a path")
 
 
-def file_of(value: object) -> Path | None:
-    return path_of(value)
-
-
 def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     amount: object = value
     if isinstance(value, str):
@@ -151,7 +147,7 @@ Size = Annotated[int, BeforeValidator(size_of)]
 OptionalSize = Annotated[int | None, BeforeValidator(maybe_size_of)]
 Seconds = Annotated[float, BeforeValidator(seconds_of)]
 Directory = Annotated[Path | None, BeforeValidator(path_of)]
-File = Annotated[Path | None, BeforeValidator(file_of)]
+File = Annotated[Path | None, BeforeValidator(path_of)]
 DefaultUser = Annotated[str, BeforeValidator(user_of)]
 
 
@@ -237,6 +233,9 @@ class Config(BaseSettings):
     unauthenticated_per_address_max: Count = Field(
         default=100, description="Connections from one address that have not said who they are."
     )
+    login_seconds: Seconds = Field(default=43_200.0, description="How long a login to the console lasts.")
+    login_idle_seconds: Seconds = Field(default=3_600.0, description="How long it lasts while it is not used.")
+    metrics_open: bool = Field(default=False, description="Show /metrics to everybody, whatever `auth` says.")
     audit: File = Field(default=None, description="File that gets what concerns users and rights, besides the log.")
 
     tls_cert: File = Field(

@@ -94,11 +94,9 @@ def advice(found: list[Door]) -> str:
 
 def asks_who(config: Config, name: str) -> bool:
     """Whether a client of that listener has to prove who it is."""
-    users = getattr(config, "users_file", None)
-    auth = getattr(config, "auth", "off")
-    return (auth == "on" or (auth == "auto" and users is not None and users.exists())) and not getattr(
-        config, f"{name}_user", ""
-    )
+    users = config.users_file
+    asked = config.auth == "on" or (config.auth == "auto" and users is not None and users.exists())
+    return asked and not config.default_user(name)  # whom everybody may be, nobody has to prove to be
 
 
 def is_beyond(host: str) -> bool:

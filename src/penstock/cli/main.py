@@ -33,6 +33,7 @@ COMMANDS = {
     "request": "Ask a consumer of a queue and print its reply, by RQ.",
     "broadcast": "Tell all who consume a queue now, by RQ.",
     "tap": "Watch events without consuming them.",
+    "bench": "Measure what a broker passes on, by any of the five protocols.",
     "log": "Look into the log of a data directory, check it and repair it.",
     "pipeline": "Run jobs on Spark over the log: yours or ours.",
     "backup": "Copy a data directory, also while a broker writes to it.",

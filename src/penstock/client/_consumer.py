@@ -15,8 +15,8 @@ from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
 from penstock.client._link import Link, Talk, log
 from penstock.client._options import Address, Options
-from penstock.client._sync import LoopThread
 from penstock.client._requests import refusal_of
+from penstock.client._sync import LoopThread
 from penstock.client.errors import ClientError, Closed, ServerError
 
 Item = TypeVar("Item")
@@ -149,9 +149,7 @@ class AsyncConsumerBase(Talk, Generic[Item]):
 class NamedConsumerBase(AsyncConsumerBase[Item]):
     """A consumer whose messages come as `{id} ok {rest}`, after an empty one that confirms it."""
 
-    def __init__(
-        self, addresses: Sequence[Address], options: Options, entry: Entry, id: bytes, manual: bool
-    ) -> None:
+    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry, id: bytes, manual: bool) -> None:
         super().__init__(addresses, options, entry)
         self._id = id
         self._prefix = id + b" ok "

@@ -6,6 +6,7 @@
     ca_file         PENSTOCK_CA_FILE         the certificates to trust
     cert_file       PENSTOCK_CERT_FILE       the certificate to show
     key_file        PENSTOCK_KEY_FILE        its private key
+    tls             PENSTOCK_TLS             1 to speak TLS, also where none of these is given
 
 An option comes before the environment, a token before a file. Everything is looked up and read with every new
 connection, so a token or certificate that is replaced holds from the next one on. No error and no log line ever has
@@ -16,6 +17,7 @@ import functools
 import os
 import re
 import ssl
+from pathlib import Path
 
 from penstock.client._options import Address, File, Options
 from penstock.client.errors import AuthFailed, TlsFailed
@@ -25,8 +27,7 @@ TOKEN_SIZE_MAX = 255  # what RQ can carry
 TOKEN_NAME = re.compile(rb"(pst_[0-9A-Za-z]{8})_")
 
 # What a server says by TLS to a client whose certificate it does not take.
-UNWELCOME = re.compile("CERTIFICATE_REQUIRED|UNKNOWN_CA|(?:BAD|EXPIRED|REVOKED|UNKNOWN|UNSUPPORTED)_CERTIFICATE|"
-                       "CERTIFICATE_(?:EXPIRED|REVOKED|UNKNOWN)|ACCESS_DENIED|DECRYPT_ERROR|HANDSHAKE_FAILURE")  # fmt: skip
+UNWELCOME = re.compile("CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|DECRYPT_ERROR|HANDSHAKE_FAILURE")
 
 
 class Token:
@@ -63,7 +64,7 @@ def token_of(options: Options) -> Token | None:
 
 def _token_in(file: File, source: str) -> Token:
     try:
-        with open(file, encoding="ascii", errors="replace") as opened:
+        with Path(file).open(encoding="ascii", errors="replace") as opened:
             text = opened.read(4096).strip()
     except OSError as error:
         raise AuthFailed(f"no token: {os.fspath(file)} cannot be read: {error.strerror}") from None
@@ -82,6 +83,10 @@ def _environment(name: str) -> str:
     return os.environ.get(ENV_PREFIX + name, "").strip()
 
 
+def _is_said(name: str) -> bool:
+    return _environment(name).lower() in ("1", "true", "yes", "on")
+
+
 def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
     """How to speak TLS to an address; None where it is not spoken. Raises TlsFailed for files that are of no use."""
     if isinstance(options.tls, ssl.SSLContext):
@@ -90,7 +95,7 @@ def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
     cert_file = os.fspath(options.cert_file) or _environment("CERT_FILE")
     key_file = os.fspath(options.key_file) or ("" if options.cert_file else _environment("KEY_FILE"))
     wanted = address.tls if address.tls is not None else options.tls
-    if not (bool(ca_file or cert_file) if wanted is None else wanted):
+    if not (bool(ca_file or cert_file) or _is_said("TLS") if wanted is None else wanted):
         return None
     stamps = tuple(_stamp(file) for file in (ca_file, cert_file, key_file))
     try:
@@ -108,9 +113,9 @@ def _stamp(file: str) -> tuple[int, int] | None:
     if not file:
         return None
     try:
-        found = os.stat(file)
-        with open(file, "rb"):
-            return found.st_mtime_ns, found.st_size
+        with Path(file).open("rb") as opened:
+            found = os.fstat(opened.fileno())
+        return found.st_mtime_ns, found.st_size
     except OSError as error:
         raise TlsFailed(f"TLS: {file} cannot be read: {error.strerror}") from None
 
@@ -132,7 +137,8 @@ def trouble_with_tls(address: Address, error: ssl.SSLError) -> TlsFailed | AuthF
         return TlsFailed(f"cannot connect to {address}: its certificate is not believed: {reason}{_advice(reason)}")
     reason = (error.reason or "").upper()
     if "ALERT" in reason and UNWELCOME.search(reason):
-        return AuthFailed(f"{address} does not take the certificate of this client, or its lack of one: {_words(error)}")
+        what = "the certificate of this client, or its lack of one"
+        return AuthFailed(f"{address} does not take {what}: {_words(error)}")
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"):
         return TlsFailed(f"cannot connect to {address}: it does not speak TLS there")
     if reason in ("UNSUPPORTED_PROTOCOL", "NO_SHARED_CIPHER", "TLSV1_ALERT_PROTOCOL_VERSION"):

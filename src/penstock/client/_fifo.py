@@ -18,13 +18,14 @@ TRIES_MAX = 100
 class Turn:
     """A request in line for its answer."""
 
-    __slots__ = ("data", "future", "once", "tries")
+    __slots__ = ("data", "future", "is_denied", "once", "tries")
 
     def __init__(self, data: bytes, future: "asyncio.Future[bytes]", once: bool) -> None:
         self.data = data
         self.future = future
         self.once = once
         self.tries = 1
+        self.is_denied = False  # the server will not have it; its answer may still come
 
 
 class Fifo(Talk):

@@ -21,7 +21,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 from penstock.client._credentials import Token, shows_certificate, tls_of, token_of, trouble_with_tls
 from penstock.client._entry import Entry, Verdict
@@ -227,7 +227,8 @@ class Link:
             except OSError as error:
                 # asyncio has words of its own in strerror, and a name that is not found no errno that means anything.
                 number = error.errno or 0
-                self.trouble = f"{address}: {os.strerror(number) if number > 0 else error.strerror or error}"
+                reason = os.strerror(number) if number > 0 else error.strerror or str(error)
+                self.trouble = f"{address}: {reason or 'it ended the handshake; it may not speak TLS'}"
             self.addresses.rotate(-1)
         if self._first is not None and not self._first.done():
             others = ", ".join(map(str, list(self.addresses)[:-1]))  # the last one tried is in the trouble
@@ -262,7 +263,8 @@ class Link:
             log.warning("%s goes to %s in clear: use TLS", token, self.address)
         wire.entry = self.entry
         wire.transport.write(self.entry.ask() if token is None else self.entry.show(token.reveal()))
-        await asyncio.wait([wire.gone, wire.verdict], timeout=ENTRY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        awaited: list[asyncio.Future[Any]] = [wire.gone, wire.verdict]
+        await asyncio.wait(awaited, timeout=ENTRY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         if wire.verdict.done():
             verdict = wire.verdict.result()
             if verdict.is_in:
@@ -277,7 +279,8 @@ class Link:
         if wire.refused:
             return False
         reason = "no answer" if not wire.gone.done() else str(error or "closed by the server")
-        self.trouble = f"{self.address}: {reason} when it was told who this client is"
+        advice = "" if is_secure else "; it may speak TLS only"
+        self.trouble = f"{self.address}: {reason} when it was told who this client is{advice}"
         return False
 
     def _check_tls(self, error: Exception | None) -> None:

@@ -2,7 +2,7 @@
 
     ClientError
     ├─ ConnectFailed      no server could be reached: names the addresses and the reason
-    │  └─ TlsFailed       one was, and what it is by its certificate is not believed; not tried again
+    ├─ TlsFailed          one was, and there is no TLS with it, or its certificate is not believed; not tried again
     ├─ AuthFailed         the server does not let this client in, by its token or certificate; not tried again
     ├─ ConnectionLost     the connection ended, and what was asked for cannot be asked again without harm
     ├─ Timeout            it took longer than allowed; also a TimeoutError
@@ -24,7 +24,7 @@ class ConnectFailed(ClientError):
     """No server could be reached."""
 
 
-class TlsFailed(ConnectFailed):
+class TlsFailed(ClientError):
     """There was no agreement on TLS, or the server's certificate is not believed. The client has ended."""
 
 

@@ -27,7 +27,7 @@ from penstock.client._lines import LineSplitter
 from penstock.client._link import Unconnected, log
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
-from penstock.client.errors import BadReply, ClientError, Denied, ServerError
+from penstock.client.errors import BadReply, ClientError, Closed, Denied, ServerError
 
 DEFAULT_PORT = 2201
 UNKNOWN = b"UNKNOWN_TYPE"
@@ -79,14 +79,13 @@ def name_of(queue: str | bytes) -> bytes:
 class _Batch(Turn):
     """Messages that are confirmed by one answer."""
 
-    __slots__ = ("is_denied", "lines", "queue", "waiting")
+    __slots__ = ("lines", "queue", "waiting")
 
     def __init__(self, future: "asyncio.Future[bytes]", queue: bytes) -> None:
         super().__init__(b"", future, once=False)
         self.queue = queue
         self.lines: list[bytes] = []
         self.waiting = 0
-        self.is_denied = False
 
 
 class _Producer(Fifo):
@@ -150,22 +149,27 @@ class _Producer(Fifo):
             if line != UNKNOWN:
                 answers.append(line)
                 continue
-            turn = self._line[len(answers)] if len(answers) < len(self._line) else None
-            if isinstance(turn, _Batch) and self.link.is_known:
-                turn.is_denied = True
-            else:
-                log.warning("%s did not understand a request, or did not allow it", self.link.address)
+            log.warning("%s did not understand a request, or did not allow it", self.link.address)
+            if len(answers) < len(self._line):
+                self._line[len(answers)].is_denied = True
         return answers
 
     def settle(self, turn: Turn, answer: bytes) -> None:
-        if isinstance(turn, _Batch) and turn.is_denied:
-            error = Denied(f"publish into {turn.queue.decode('utf-8', 'replace')!r}", UNKNOWN.decode())
-            turn.future.set_exception(error)
+        if turn.is_denied and isinstance(turn, _Batch):
+            turn.future.set_exception(self._denial(turn))
         else:
             super().settle(turn, answer)
 
+    def _denial(self, turn: Turn) -> Denied:
+        queue = turn.queue.decode("utf-8", "replace") if isinstance(turn, _Batch) else ""
+        what = f"publish into {queue!r}" if queue else "publish" if isinstance(turn, _Batch) else "stats"
+        return Denied(what, UNKNOWN.decode(), self.link.hint)
+
     def lost(self) -> None:
         self._lines.clear()
+        for turn in self._line:
+            if turn.is_denied and not turn.future.done():
+                turn.future.set_exception(self._denial(turn))  # by a server that ends the connection, too
         super().lost()
 
     def ping(self) -> bytes:

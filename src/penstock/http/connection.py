@@ -11,6 +11,8 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from penstock.server.connection import certificate_names
+
 CONNECTIONS_MAX = 1000
 HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
 HEAD_SECONDS = 20.0  # for a request's head to arrive
@@ -25,9 +27,11 @@ class HttpConnection(HttpToolsProtocol):
         self._in_head = True
         self._head_timer: asyncio.TimerHandle | None = None
         self._lent = False
+        self.certificate_names: list[str] = []  # of the certificate that the client has shown
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.certificate_names = certificate_names(transport)
         if len(self.connections) > CONNECTIONS_MAX:
             transport.abort()
             return

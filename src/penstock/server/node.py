@@ -107,6 +107,7 @@ class Node:
             ports = {listener.dialect.name: listener.port for listener in self.listeners}
             if config.http is not None:
                 door = HttpDoor(config, self.switchboard, config.http, doorstep)
+                door.keeper = self.keeper
                 door.open()
                 ports["http"] = door.port
                 door.ports = ports
@@ -136,6 +137,8 @@ class Node:
         """Accept no more, say goodbye, write out what is owed to sockets that still take it, and close."""
         self.watcher.stop()
         self._stop_listeners()
+        if self.doorstep is not None:
+            self.doorstep.stop()
         board = self.switchboard
         board.draining = True
         now = self.clock.now()
