@@ -135,6 +135,10 @@ def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     raise ValueError(complaint)
 
 
+def file_of(value: object) -> Path | None:
+    return path_of(value)
+
+
 def user_of(value: object) -> str:
     if isinstance(value, str) and len(value) <= USER_SIZE_MAX:
         return value.strip()
@@ -147,7 +151,7 @@ Size = Annotated[int, BeforeValidator(size_of)]
 OptionalSize = Annotated[int | None, BeforeValidator(maybe_size_of)]
 Seconds = Annotated[float, BeforeValidator(seconds_of)]
 Directory = Annotated[Path | None, BeforeValidator(path_of)]
-File = Annotated[Path | None, BeforeValidator(path_of)]
+File = Annotated[Path | None, BeforeValidator(file_of)]
 DefaultUser = Annotated[str, BeforeValidator(user_of)]
 
 
