@@ -410,6 +410,37 @@ def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
     api.close()
 
 
+def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
+    broker = Guarded(tmp_path / "users.json", unauthenticated_per_address_max=3)
+    broker.start()
+    try:
+        api = broker.api()
+        root = bearer(broker.add("root", ADMIN))
+        # Those who have said who they are do not count.
+        known = []
+        for _ in range(4):
+            known.append(broker.api())
+            assert known[-1].get("/v1/me", **root).status == 200
+        strangers = [broker.connect("http") for _ in range(3)]
+        for stranger in strangers:
+            stranger.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert b"401" in stranger.line()
+        one_more = broker.connect("http")
+        assert one_more.closed_by_peer()
+        assert one_more.buffer.startswith(b"HTTP/1.1 429 ")
+        assert "penstock_connections_unauthenticated 3" in api.get("/metrics", **root).text
+        strangers[0].close()
+        lobby = broker.node.keeper.directory.lobby
+        until(lambda: lobby.count == 2)
+        one_more = broker.connect("http")
+        one_more.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert b"200" in one_more.line()
+        for each in (api, *known):
+            each.close()
+    finally:
+        broker.stop()
+
+
 # -- logins ------------------------------------------------------------------------------------------------------------
 
 
@@ -593,7 +624,7 @@ def test_users_and_tokens_are_made_and_taken_away(guarded: Guarded, api: Api) ->
     client = guarded.connect("mqks")
     client.send(b"a auth %s\n" % text.encode())
     assert client.line() == b"a ok "
-    assert api.ask("DELETE", f"/v1/tokens/{id}", **root).json == {"revoked": True}
+    assert api.ask("DELETE", f"/v1/tokens/{id}", **root).json == {"revoked": True, "user": "carl"}
     assert client.closed_by_peer()
     assert api.get("/v1/me", **carl).status == 401
     assert api.ask("DELETE", f"/v1/tokens/{id}", **root).problem == "not-found"
