@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from bench.bars import OURS, OURS_DURABLE, Bar
+from bench.clients import SIZE as CLIENT_SIZE
+from bench.clients import Raw
 from bench.confirmed import CLIENTS, WINDOW
 from bench.peers import PEERS, TLS, Mode
 from bench.peers.base import Course
@@ -26,7 +28,7 @@ def text_report(results: Results, bars: Sequence[Bar]) -> str:
         for size in sorted({cell.size for cell in results.cells if cell.mode is mode}):
             parts.append(_throughput(results, mode, size))
     parts += [_tls(results, size) for size in sorted({cell.size for cell in results.tls})]
-    parts += [_protocols(results), _latency(results), _memory(results)]
+    parts += [_protocols(results), _clients(results), _latency(results), _memory(results)]
     for course in (Course.PUT, Course.THROUGH):
         for size in sorted({cell.size for cell in results.durable if cell.course is course}):
             parts.append(_durable(results, course, size))
@@ -111,6 +113,24 @@ def _protocols(results: Results) -> str:
     head = ("", "msg/s", "best", "this / mqks", "server us/msg", "rounds")
     title = f"protocols, {PROTOCOL_SIZE}-byte bodies, auto-ack; rq: round trips; all on one server"
     return table(title, head, rows) if rows else ""
+
+
+def _clients(results: Results) -> str:
+    raw = results.client(Raw.name)
+    rows = [
+        [
+            cell.peer,
+            _figure(cell.rate),
+            _figure(cell.best),
+            _figure(None if cell is raw else ratio(cell, raw), 2),
+            _figure(cell.client_us, 2),
+            _figure(cell.cpu_us, 2),
+            _rounds(cell),
+        ]
+        for cell in results.clients
+    ]
+    head = ("", "msg/s", "best", "this / raw", "client us/msg", "server us/msg", "rounds")
+    return table(f"clients, mqks, {CLIENT_SIZE}-byte bodies, one process", head, rows) if rows else ""
 
 
 def _durable(results: Results, course: Course, size: int) -> str:

@@ -7,14 +7,12 @@ Everything is real and on this machine; the broker is in this process. It takes 
 
 import json
 import random
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-from importlib.resources import files
-from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -27,16 +25,19 @@ from penstock.testing import Broker
 
 ITEMS = ("turbine", "gate", "valve", "pipe", "gauge")
 WINDOW = "1 second"
-COLOURS = ("#2a6f97", "#c9622d", "#5b8c5a", "#8a5a9e", "#7a7a7a")
+VISITS = 40  # with each burst of orders
 
 
 def trade(address: str, bursts: int) -> int:
     """A shop publishes orders in bursts, a worker takes and acknowledges each; how many there were."""
-    chance = random.Random(1)
+    chance, chance_of_worker = random.Random(1), random.Random(2)
     orders = 0
     taken = threading.Semaphore(0)
 
     def work(order: mqks.ReceivedMessage) -> None:
+        if chance_of_worker.random() < 0.02 and not order.retry:
+            order.reject(confirm=True)  # it comes again
+            return
         order.ack(confirm=True)
         taken.release()
 
@@ -47,7 +48,8 @@ def trade(address: str, bursts: int) -> int:
                 item, price = chance.choice(ITEMS), round(chance.random() * 1000, 2)
                 shop.publish("order.placed", json.dumps({"id": orders, "item": item, "price": price}))
                 orders += 1
-            shop.publish("shop.visited", json.dumps({"visitors": chance.randrange(500)}))
+            for _ in range(VISITS):
+                shop.publish("shop.visited", json.dumps({"visitor": chance.randrange(500)}))
             time.sleep(0.3)
         for _ in range(orders):
             if not taken.acquire(timeout=20):
@@ -67,39 +69,10 @@ def revenue(spark: SparkSession, url: str) -> DataFrame:
     return orders.groupBy("item").agg(F.count("*").alias("orders"), F.round(F.sum("price"), 2).alias("revenue"))
 
 
-def statistics(spark: SparkSession, url: str, directory: Path) -> list[dict[str, Any]]:
+def statistics(spark: SparkSession, url: str, directory: Path) -> None:
     """The pipeline `stats`, which is a command as well; its files are plain Parquet."""
     job = Job(spark, "stats", server=url, to=str(directory / "stats"), once=True, settings={"window": WINDOW})
     stats.run(job)
-    table = spark.read.parquet(str(directory / "stats")).orderBy("window_start", "event")
-    return [row.asDict() for row in table.collect()]
-
-
-def plot(rows: list[dict[str, Any]], page: Path) -> None:
-    """Published messages by window and event as bars, and the latency of what was acknowledged as a line; one file."""
-    windows = sorted({row["window_start"] for row in rows})
-    published = {event: dict.fromkeys(windows, 0) for event in sorted({row["event"] for row in rows})}
-    latency: dict[Any, float | None] = dict.fromkeys(windows)
-    for row in rows:
-        published[row["event"]][row["window_start"]] += row["published"]
-        if row["latency_p95"] is not None:
-            latency[row["window_start"]] = row["latency_p95"] * 1000
-    bars = [
-        {"label": event, "data": list(counts.values()), "backgroundColor": colour, "stack": "all"}
-        for (event, counts), colour in zip(published.items(), cycle(COLOURS), strict=False)
-    ]
-    line = {"type": "line", "label": "ms until acknowledged, p95", "data": list(latency.values()), "yAxisID": "ms"}
-    chart = {
-        "type": "bar",
-        "data": {"labels": [f"{window:%H:%M:%S}" for window in windows], "datasets": [line, *bars]},
-        "options": {"animation": False, "scales": {"y": {"stacked": True}, "ms": {"position": "right"}}},
-    }
-    library = files("chartkick").joinpath("django", "static", "chartkick", "Chart.bundle.js").read_text()
-    page.write_text(
-        "<!doctype html><meta charset=utf-8><title>Messages by second</title><h1>Messages by second</h1>"
-        f"<canvas id=chart></canvas><script>{library}</script>"
-        f"<script>new Chart(document.getElementById('chart'), {json.dumps(chart)})</script>\n"
-    )
 
 
 def quickstart(spark: SparkSession, directory: Path, bursts: int = 15) -> Path:
@@ -109,9 +82,10 @@ def quickstart(spark: SparkSession, directory: Path, bursts: int = 15) -> Path:
         print(f"{trade(broker.address('mqks'), bursts)} orders were published, taken and acknowledged")
         print("\nwhat was sold, read from the log:")
         revenue(spark, url).orderBy("item").show()
-        rows = statistics(spark, url, directory)
+        statistics(spark, url, directory)
     page = directory / "stats.html"
-    plot(rows, page)
+    drawing = Path(__file__).with_name("plot_stats.py")
+    subprocess.run([sys.executable, str(drawing), str(directory / "stats"), str(page)], check=True, capture_output=True)
     print(f"\nthe plot of it: {page}")
     return page
 

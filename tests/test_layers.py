@@ -24,14 +24,8 @@ ALLOWED = {
     "server": {"message", "errors", "clock", "access", "core", "log", "wire", "config", "doors", "http.door"},
     "http": {
         *("message", "errors", "clock", "access", "core", "log", "wire", "config"),
-        *(
-            "server.connection",
-            "server.cursors",
-            "server.doorstep",
-            "server.keeper",
-            "server.storage",
-            "server.timings",
-        ),
+        *("server.connection", "server.cursors", "server.doorstep", "server.keeper"),
+        *("server.storage", "server.timings"),
     },
     "spark": {
         *("message", "errors", "log.holes", "log.reader", "log.lifecycle", "log.moments"),

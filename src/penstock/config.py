@@ -122,10 +122,6 @@ def path_of(value: object) -> Path | None:
     raise ValueError("is not a path")
 
 
-def file_of(value: object) -> Path | None:
-    return path_of(value)
-
-
 def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     amount: object = value
     if isinstance(value, str):
@@ -137,6 +133,10 @@ def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     if isinstance(amount, int) and not isinstance(amount, bool) and 0 < amount <= AMOUNT_MAX:
         return amount
     raise ValueError(complaint)
+
+
+def file_of(value: object) -> Path | None:
+    return path_of(value)
 
 
 def user_of(value: object) -> str:

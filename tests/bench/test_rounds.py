@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bench.clients import ROWS, Raw, client_round
 from bench.load import Job, run_round
 from bench.peers import PROTOCOLS, TLS, Mode, Peer
 from bench.peers.penstock import Mqks, Penstock
@@ -36,6 +37,15 @@ def test_every_message_of_a_round_comes_once_and_in_order(running: Penstock, row
     found = run_round(Job(peer, 100, COUNT))
     assert found.failure == ""
     assert found.rate > 0
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_round_of_the_client_has_every_message(running: Penstock, row: type[Mqks]):
+    peer = row().share(running).for_round(Mode.AUTO, b"k%04d" % ROWS.index(row))
+    found = client_round(Job(peer, 100, COUNT))
+    assert found.failure == ""
+    assert found.rate > 0
+    assert bool(found.client_cpu) == (row is not Raw)
 
 
 @pytest.mark.parametrize("row", TLS, ids=lambda row: row.name)

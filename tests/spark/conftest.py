@@ -62,6 +62,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture
+def asked_for(request: pytest.FixtureRequest) -> None:
+    """For what takes minutes: it runs with `-m slow`, and only then."""
+    if "slow" not in request.config.getoption("markexpr"):
+        pytest.skip("takes minutes: make slow")
+
+
+@pytest.fixture
 def log(tmp_path: Path) -> WrittenLog:
     return WrittenLog(tmp_path / "data")
 

@@ -21,10 +21,7 @@ def test_archive_and_sink_survive_what_is_killed_under_them(cluster: Cluster, tm
 @pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.timeout(7200)
-def test_twenty_rounds_of_it(request, cluster: Cluster, tmp_path, capsys) -> None:
-    """Takes minutes, so it runs when it is asked for: scripts/suite compiled tests/spark/test_kill.py -m slow"""
-    if "slow" not in request.config.getoption("markexpr"):
-        pytest.skip("takes minutes; asked for with -m slow")
+def test_twenty_rounds_of_it(asked_for, cluster: Cluster, tmp_path, capsys) -> None:
     with capsys.disabled():
         found = spark_kill.run(20, 1, cluster, tmp_path)
     assert found.wrong == []

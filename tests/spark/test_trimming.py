@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from pyspark.errors import PySparkException
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from tests.spark.conftest import Broker
 from tests.spark.readers import reader, rows
@@ -148,3 +149,20 @@ def test_a_cursor_holds_back_what_its_reader_is_not_done_with(trimming) -> None:
     assert trimming.ask("DELETE", "/v1/cursors/job") == {"forgotten": True}
     publish_and_settle(trimming)
     assert there(trimming)[0] > 20
+
+
+def test_a_frame_that_was_read_before_its_log_was_trimmed_says_so_or_gives_what_is_left(spark, trimming) -> None:
+    """One frame, read twice: what it is to give was settled when it was first asked."""
+    publish_and_settle(trimming)
+
+    before = there(trimming)
+    source = spark.read.format("penstock").options(servers=trimming.url)
+    strict, lenient = source.load(), source.option("failOnDataLoss", "false").load()
+    assert strict.count() == lenient.count() == len(before)
+    publish_and_settle(trimming)
+    left = [offset for offset in there(trimming) if offset <= before[-1]]
+    assert len(left) < len(before)
+    with pytest.raises(PySparkException, match=r"retention has passed this query.*failOnDataLoss=false"):
+        strict.count()
+    assert lenient.count() == len(left)
+    assert source.load().count() == len(there(trimming))  # a new frame misses nothing

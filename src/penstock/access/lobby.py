@@ -18,6 +18,7 @@ class Lobby:
         self.per_address_max = per_address_max
         self.delay_step = DELAY_STEP
         self.count = 0
+        self.failures = 0  # at all doors
         self._waiting: dict[str, int] = {}
         self._failures: dict[str, tuple[int, int]] = {}  # how many, and when the last one was; the last is last
 
@@ -38,6 +39,7 @@ class Lobby:
 
     def failed(self, address: str, now: int) -> int:
         """Somebody there presented nothing right; how many microseconds the answer has to wait."""
+        self.failures += 1
         count, at = self._failures.pop(address, (0, 0))
         if now - at > FORGIVEN_AFTER:
             count = 0

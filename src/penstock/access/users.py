@@ -1,9 +1,10 @@
 """The changes that people make to users, by command or over HTTP. What makes no sense raises AccessError."""
 
 import re
+from collections.abc import Mapping, Sequence
 
 from penstock.access.certificates import checked_name
-from penstock.access.rights import Grant, parse_grant
+from penstock.access.rights import NAMELESS, RIGHTS, Grant, parse_grant
 from penstock.access.tokens import Token, new_token
 from penstock.access.user import User
 from penstock.errors import AccessError
@@ -95,9 +96,61 @@ class Users:
         user.tokens[token.id] = token
         return text
 
+    def set_password(self, name: str, hashed: str) -> None:
+        """Its hash (`access.passwords`); empty for none."""
+        self.user(name).password = hashed
+
     def revoke_token(self, id: str) -> tuple[User, Token]:
         for user in self.by_name.values():
             token = user.tokens.pop(id, None)
             if token is not None:
                 return user, token
         raise AccessError(f"there is no token {id!r}")
+
+
+def grants_in(words: Sequence[str]) -> list[str]:
+    """Grants from the words of a command line: `publish orders.* jobs admin` is three, as are "publish jobs" and so on.
+
+    A name that is itself the name of a right is written with its scope: `publish queue:admin`.
+    """
+    grants: list[str] = []
+    right = ""
+    for word in " ".join(words).split():
+        if word in RIGHTS:
+            if right:
+                grants.append(right)
+            right = word
+            if word in NAMELESS:
+                grants.append(word)
+                right = ""
+        elif not right and not (grants and grants[-1].partition(" ")[0] not in NAMELESS):
+            raise AccessError(f"{word!r} is no right: give one of {', '.join(RIGHTS)}, then names")
+        else:
+            grants.append(f"{right or grants[-1].partition(' ')[0]} {word}")
+            right = ""
+    if right:
+        grants.append(right)  # without names: whoever parses it says so
+    return grants
+
+
+def changes_between(before: Mapping[str, User], after: Mapping[str, User]) -> list[str]:
+    """What is different, in words, for the audit log. None of it is secret."""
+    changes = [f"user {name} removed" for name in before if name not in after]
+    for name, user in after.items():
+        old = before.get(name)
+        if old is None:
+            changes.append(f"user {name} added")
+            old = User(name)
+        had, has = [grant.text for grant in old.grants], [grant.text for grant in user.grants]
+        changes += [f"user {name}: revoked {text}" for text in had if text not in has]
+        changes += [f"user {name}: granted {text}" for text in has if text not in had]
+        changes += [f"user {name}: token {id} revoked" for id in old.tokens if id not in user.tokens]
+        changes += [f"user {name}: token {id} created" for id in user.tokens if id not in old.tokens]
+        changes += [f"user {name}: certificate {c} removed" for c in old.certificates if c not in user.certificates]
+        changes += [f"user {name}: certificate {c} added" for c in user.certificates if c not in old.certificates]
+        if old.password != user.password:
+            changes.append(f"user {name}: password {'changed' if user.password else 'removed'}")
+        if old.quotas.said() != user.quotas.said():
+            quotas = ", ".join(f"{quota}={amount}" for quota, amount in user.quotas.said().items())
+            changes.append(f"user {name}: quotas are {quotas or 'none'}")
+    return changes

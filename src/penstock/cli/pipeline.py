@@ -46,7 +46,10 @@ class PipelineUsage(Error):
 
 def app() -> typer.Typer:
     commands = typer.Typer(
-        help="Run jobs on Spark over the log of a broker.", no_args_is_help=True, rich_markup_mode=None
+        help="Run jobs on Spark over the log of a broker.",
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     commands.command("run", help=_run_help())(run)
     commands.command("list")(list_)
@@ -200,16 +203,17 @@ def init(
     if directory.exists():
         raise PipelineUsage(f"{directory} is there already")
     for source in sorted(TEMPLATE.rglob("*")):
-        if source.is_file() and source.suffix in (".py", ".yml", ".md"):
+        if source.is_file() and source.suffix in (".py", ".yml", ".md", ".conf"):
             target = directory / source.relative_to(TEMPLATE)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = source.read_text()
             text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
+            text = text.replace("{{home}}", str(directory.absolute()))
             target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
     if json:
         print_json({"directory": str(directory), "server": server})
         return
-    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run")
+    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run --properties-file spark.conf")
 
 
 def _place(which: str, value: str) -> dict[str, str]:

@@ -179,6 +179,9 @@ class Api:
     def read(self, path: str, **query: object) -> bytes:
         return self.ask("GET", f"{path}?{urlencode(query)}" if query else path)
 
+    def delete(self, path: str) -> None:
+        self.ask("DELETE", path)
+
     def ask(self, method: str, target: str, value: object = None) -> bytes:
         """What the broker answers; `value` goes as JSON."""
         headers = {} if value is None else {"content-type": "application/json"}

@@ -46,7 +46,6 @@ class Doorman:
         self.metrics_open = metrics_open
         self.of_users = Guesses(FREE)
         self.of_addresses = Guesses(FREE_OF_ADDRESS)
-        self.failures = 0
         self._held_back = 0
         self._passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
         self._passwords_waiting = 0
@@ -150,9 +149,9 @@ class Doorman:
     async def fail(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
         """Count and tell of a failure, and hold its answer back. Raises Problem where the address does it too often."""
         address = address_of(peer)
-        self.failures += 1
         locked = self.of_addresses.wait(address, self._seconds())
         if locked > 0:
+            access.lobby.failures += 1
             raise too_many(locked, "too many requests from this address have failed")
         self.of_addresses.failed(address, self._seconds())
         self.hub.report("warning", "audit.auth_failed", {"peer": peer, "protocol": "http", "reason": reason, **details})

@@ -306,7 +306,7 @@ class Connection(asyncio.Protocol):
         if self.unread:
             self.unread = False
             self.resume_reading()
-        if self.session is not None:
+        if self.session is not None and self.session.gate is None:
             self.session.resume()
             self.switchboard.plan_flush()
 
@@ -322,7 +322,7 @@ class Connection(asyncio.Protocol):
             if self.writing_paused and not self.unread and self.transport.get_write_buffer_size() > UNREAD_MAX:
                 self.unread = True
                 self.pause_reading()
-            if full and not self.writing_paused and not self.half_closed:
+            if full and not self.writing_paused and not self.half_closed and session.gate is None:
                 # The outbox was the limit, not the socket: nobody else will say that there is room again.
                 session.resume()
                 if session.outbox_size:

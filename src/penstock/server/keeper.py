@@ -10,7 +10,8 @@ import asyncio
 from penstock.access.directory import Directory
 from penstock.access.file import UsersFile
 from penstock.access.lobby import Lobby
-from penstock.access.users import Users
+from penstock.access.user import User
+from penstock.access.users import Users, changes_between
 from penstock.config import Config
 from penstock.errors import AccessError, ConfigError
 from penstock.server.connection import Switchboard
@@ -40,7 +41,7 @@ class Keeper:
         self.board = board
         if self.file is None:
             return
-        watcher.add([self.file.path], self.reload)
+        watcher.add([self.file.path], self._on_change)
         self._take(self.file.load())
 
     def stop(self) -> None:
@@ -49,6 +50,14 @@ class Keeper:
             self._expiry = None
         if self.file is not None:
             self.file.stop_seeing()
+
+    def _on_change(self) -> None:
+        """Somebody has changed the file: tell what, which nobody else does."""
+        before = {name: copy_of(user) for name, user in self.directory.users.items()}
+        self.reload()
+        changes = changes_between(before, self.directory.users)
+        if changes:
+            self.board.hub.report("info", "audit.changed", {"by": "users file", "changes": changes})
 
     def reload(self) -> None:
         """Take in what the file has now. A file that makes no sense, or is gone, changes nothing, and is told."""
@@ -71,9 +80,11 @@ class Keeper:
         hub = self.board.hub
         if hub.access is None and self.config.auth == "auto" and not self.file.path.exists():
             return
+        unacked = {name: user.quotas.unacked for name, user in self.directory.users.items()}
         self.directory.replace(users.by_name)
         hub.access = self.directory
         self.review()
+        self._share_out(unacked)
         self._arm_expiry()
         try:
             self.file.say_seen(users.serial)
@@ -97,6 +108,14 @@ class Keeper:
                     connection.transport.abort()  # who does not read cannot be waited for
         self.board.plan_flush()
 
+    def _share_out(self, before: dict[str, int]) -> None:
+        """A user may have another number of messages un-acked: its consumers, other shares."""
+        changed = {user for name, user in self.directory.users.items() if user.quotas.unacked != before.get(name, 0)}
+        for session in list(self.board.connections) if changed else []:
+            if session.user in changed:
+                changed.remove(session.user)
+                session.share_out(session.user)
+
     def _arm_expiry(self) -> None:
         if self._expiry is not None:
             self._expiry.cancel()
@@ -111,3 +130,11 @@ class Keeper:
         self._expiry = None
         self.review()
         self._arm_expiry()
+
+
+def copy_of(user: User) -> User:
+    """As it was, since it changes in place."""
+    copy = User(user.name)
+    copy.grants, copy.quotas, copy.tokens = user.grants, user.quotas, user.tokens
+    copy.certificates, copy.password = user.certificates, user.password
+    return copy

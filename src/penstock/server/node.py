@@ -137,6 +137,8 @@ class Node:
         """Accept no more, say goodbye, write out what is owed to sockets that still take it, and close."""
         self.watcher.stop()
         self._stop_listeners()
+        if self.doorstep is not None:
+            self.doorstep.stop()
         board = self.switchboard
         board.draining = True
         now = self.clock.now()

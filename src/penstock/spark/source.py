@@ -150,13 +150,16 @@ class LogTable:
         """What a query that begins now, there, does not miss. A hole at its very beginning it does."""
         return [hole for hole in self.log.holes() if hole.start > start]
 
-    def tasks(self, whole: Range, known: Sequence[Range]) -> list[RangePartition]:
-        """Who reads what of the range. What is gone must be in the known holes, or it is lost."""
+    def tasks(self, whole: Range, known: Sequence[Range], *, misses_front: bool = True) -> list[RangePartition]:
+        """Who reads what of the range. What is gone must be in the known holes, or it is lost.
+
+        Who reads from the earliest there is misses no front that has just gone.
+        """
         holes = self.log.holes()
         bounds = self.log.bounds()  # after the holes: the first of them may have come to lie before the log
         front = Range(0, bounds.first)
         gone = [front, *(Range(max(hole.start, front.end), hole.end) for hole in holes if hole.end > front.end)]
-        wanted = without(whole, known)
+        wanted = without(whole, known if misses_front else [front, *known])
         lost = [part for piece in wanted for part in within(piece, gone)]
         if lost:
             self.lose(
@@ -292,7 +295,8 @@ class LogBatchReader(LogTable, DataSourceReader):
         start, end = self.starting_offset(bounds), self.ending_offset(bounds)
         if start > end:
             raise OptionError("endingOffsets", end, f"lies before where reading starts, {start}")
-        return self.tasks(self.narrowed(Range(start, end)), self.holes_ahead(start))
+        by_number = isinstance(self.options.starting_offsets, int)
+        return self.tasks(self.narrowed(Range(start, end)), self.holes_ahead(start), misses_front=by_number)
 
     def narrowed(self, whole: Range) -> Range:
         return whole

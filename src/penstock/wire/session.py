@@ -201,11 +201,12 @@ class Session:
         at = 0
         while at < len(data):
             greeting = self.greet(data, at)
-            if greeting is None or gate.spent + at > gate.access.unauthenticated_bytes_max:
-                if gate.spent + len(data) > gate.access.unauthenticated_bytes_max:
-                    limit = f"unauthenticated_bytes_max is {gate.access.unauthenticated_bytes_max}"
-                    self.turn_away(b"", f"sent {gate.spent + len(data)} bytes before it said who it is: {limit}", b"")
-                    return
+            size = gate.spent + (len(data) if greeting is None else greeting.end)
+            if size > gate.access.unauthenticated_bytes_max:
+                limit = f"unauthenticated_bytes_max is {gate.access.unauthenticated_bytes_max}"
+                self.turn_away(b"", f"sent {size} bytes before it said who it is: {limit}", b"")
+                return
+            if greeting is None:
                 break
             at = greeting.end
             if greeting.kind == SHOWS:
@@ -263,7 +264,7 @@ class Session:
         access = self.hub.access
         if access is None or self.closing:
             return
-        self.suspend_all()
+        self.hold_back()
         gate = self.gate
         if gate is None:
             gate = self.gate = Gate(self, access)
@@ -279,6 +280,10 @@ class Session:
             gate.fire(self.now)
         else:
             self.broker.deadlines.set(gate, self.now + access.lobby.failed(gate.address, self.now))
+
+    def hold_back(self) -> None:
+        """Give the client nothing more; nobody calls `resume` from here on."""
+        self.suspend_all()
 
     def _become(self, identity: Identity) -> None:
         former = self.user
@@ -354,7 +359,7 @@ class Session:
         is_new = self.broker.would_make(queue)
         user.check_put(queue, is_new)
         if is_new:
-            self._count_made(user, queue)
+            user.count_made(queue, self.broker.queues)
 
     def check_consume(self, queue: bytes) -> None:
         user = self.user
@@ -445,10 +450,7 @@ class Session:
         """A queue that comes to be by this needs the right to declare it."""
         if queue not in self.broker.queues:
             user.check(DECLARE, QUEUE, queue)
-            self._count_made(user, queue)
-
-    def _count_made(self, user: User, queue: bytes) -> None:
-        user.count_made(queue, self.broker.queues)
+            user.count_made(queue, self.broker.queues)
 
     # -- un-acked messages ------------------------------------------------------------------------------------------
 
@@ -471,14 +473,18 @@ class Session:
     def share(self, user: User | None = None) -> None:
         """Share out anew what the user may have un-acked: a consumer has come or gone."""
         user = user or self.user
-        if user is None or user.quotas.unacked == 0:
-            return
+        if user is not None and user.quotas.unacked:
+            self.share_out(user)
+
+    def share_out(self, user: User) -> None:
+        """The same, also where there is no quota, since it may have been taken away."""
         count = self._sharing_count(user)
-        if count:
-            credit = min(max(1, user.quotas.unacked // count), self.hub.limits.unacked_max)
-            for session in list(self.hub.sessions):
-                if session.user is user:
-                    session.allow(credit)
+        credit = self.hub.limits.unacked_max
+        if user.quotas.unacked and count:
+            credit = min(max(1, user.quotas.unacked // count), credit)
+        for session in list(self.hub.sessions):
+            if session.user is user:
+                session.allow(credit)
 
     def _sharing_count(self, user: User) -> int:
         return sum([len(session.sharing()) for session in self.hub.sessions if session.user is user])

@@ -185,7 +185,8 @@ def run(job: Job) -> dict[str, int]:
         return job.start(_by_batch(job, take))
 
     done = job.run(begin)
-    for event, seen in sorted(knowledge.events.items()):
+    known = Knowledge(job.to) if job.is_remote else knowledge
+    for event, seen in sorted(known.events.items()):
         job.say(f"{event}: {len(seen['fields'])} fields, {len(seen['drift'])} changes")
     return done
 

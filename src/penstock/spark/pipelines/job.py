@@ -66,6 +66,11 @@ class Job:
         if not self.server and not self.path:
             raise PipelineError("name a broker with --server http://HOST:PORT, or a data directory with --path DIR")
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether batches are worked on in a Spark Connect server: what they count then stays there."""
+        return type(self.spark).__module__.startswith("pyspark.sql.connect")
+
     # Frames
 
     def stream(self, **options: object) -> DataFrame:

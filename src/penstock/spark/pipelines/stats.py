@@ -152,8 +152,9 @@ def run(job: Job) -> dict[str, int]:
         return job.start(frame.writeStream.outputMode("update").foreachBatch(take))
 
     done = job.run(begin)
-    job.say(f"{counts['windows']} windows{' in ' + absolute(job.to) if job.to else ''}")
+    windows = "windows" if job.is_remote else f"{counts['windows']} windows"
+    job.say(f"{windows} in {absolute(job.to)}" if job.to else windows)
     if done["late"]:
         late = job.settings.get("late", LATE)
         job.say(f"{done['late']} or more rows were more than {late} older than the newest: not counted (--late)")
-    return done | counts
+    return done if job.is_remote else done | counts

@@ -296,6 +296,9 @@ class MqmqSession(Session):
         self.complain(reason, b"")
         return encode_error(REFUSALS[DENIED])
 
+    def hold_back(self) -> None:
+        self._stop_waiting()
+
     def say_out(self, reason: str) -> None:
         self._stop_waiting()
         self.send(self.rebuff(b"", reason))

@@ -256,9 +256,12 @@ class RqSession(Session):
         self.complain(reason, b"")
         return DENIED_BYTES if self.showed_token else b""
 
-    def say_out(self, reason: str) -> None:
+    def hold_back(self) -> None:
         self.parting = True
         self._review()
+
+    def say_out(self, reason: str) -> None:
+        self.hold_back()
         self.send(DENIED_BYTES if self.showed_token else CLOSING_BYTES)
 
     # -- the requester's side ---------------------------------------------------------------------------------------

@@ -43,8 +43,10 @@ QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S i
 KINDS: Final = (b"M:", b"C:", b"D:", b"S:", b"A:")
 UNTERMINATED: Final = (ord("C"), ord("D"), ord("S"))
 ACTIONS_ELSEWHERE: Final = frozenset(
-    b"publish consume send recv ack reject redrive delete_consumer delete_receiver delete_queue".split()
-    + b"auth ping _ping _eval".split()
+    (
+        b"publish consume send recv ack reject redrive delete_consumer delete_receiver delete_queue "
+        b"auth ping _ping _eval"
+    ).split()
 )
 RECOGNISE_WITHIN: Final = 512  # the others' id and action are not longer than this
 
