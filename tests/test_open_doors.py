@@ -30,7 +30,14 @@ def test_beyond_it_a_broker_does_not_start_unless_told(host: str) -> None:
     with pytest.raises(ConfigError) as refused:
         check_doors(config(host=host))
     reason = str(refused.value)
-    for word in ("mqks (TLS and authentication)", "http", "penstock tls self-signed", "--tls-cert", "--insecure"):
+    for word in (
+        "mqks (TLS and authentication)",
+        "http",
+        "penstock tls self-signed",
+        "--tls-cert",
+        "--insecure",
+        "user add NAME",
+    ):
         assert word in reason
     assert [door.name for door in open_doors(config(host=host))] == list(LISTENERS)
     check_doors(config(host=host, insecure=True))
