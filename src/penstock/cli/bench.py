@@ -19,9 +19,11 @@ import typer
 
 from penstock.cli.exits import EXIT_FAILED, EXIT_UNREACHABLE, Failed, Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import START, Addr, Api, Json, Server, place_of
+from penstock.cli.reach import START, Addr, Api, Json, Server, introduce, place_of, reaching
 from penstock.cli.send import Via
 from penstock.cli.show import print_json, say
+from penstock.client import mqks, mqmq, rq, sevx, smqs
+from penstock.client._entry import Entry
 from penstock.client._options import Address, address_of
 
 UNDER_WAY_MAX = 10_000
@@ -33,6 +35,13 @@ ONE_BY_ONE_SECONDS = 2.0
 SILENCE_SECONDS = 10.0
 READ_SIZE = 1 << 20
 BUSY_SHARE = 0.8
+ENTRIES: dict[str, Entry] = {
+    "mqks": mqks.ENTRY,
+    "smqs": smqs.ENTRY,
+    "sevx": sevx.ENTRY,
+    "mqmq": mqmq.ENTRY,
+    "rq": rq.ENTRY,
+}
 
 
 class Speech(NamedTuple):
@@ -49,7 +58,7 @@ class Speech(NamedTuple):
 
 def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command(help=COMMANDS["bench"], epilog=EPILOG)(bench)
+    made.command(help=COMMANDS["bench"], epilog=EPILOG)(reaching(bench))
     return made
 
 
@@ -77,7 +86,7 @@ def bench(
     name = f"penstock.bench.{secrets.token_hex(4)}"
     speech = SPEECHES[via](name.encode(), size)
     try:
-        with Load(address, speech) as load:
+        with Load(address, speech, ENTRIES[via]) as load:
             trips = load.one_by_one()
             found = load.flood(seconds, count)
     except ConnectionRefusedError as error:
@@ -143,9 +152,10 @@ def _delete(queue: str, server: str) -> bool:
 class Load:
     """Two connections of one thread: what is sent, and what comes of it."""
 
-    def __init__(self, address: Address, speech: Speech) -> None:
+    def __init__(self, address: Address, speech: Speech, entry: Entry) -> None:
         self._address = address
         self._speech = speech
+        self._entry = entry
         self._outbox = memoryview(b"")  # of the publisher
         self._owed = b""  # by the consumer
         self._rest = b""  # of a delivery that has not come whole
@@ -164,6 +174,8 @@ class Load:
         for sock in (self._publisher, self._consumer):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
+            introduce(self._publisher, self._entry)
+            introduce(self._consumer, self._entry)
             self._subscribe()
         except BaseException:
             self.__exit__()
