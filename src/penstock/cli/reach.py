@@ -10,7 +10,6 @@ import functools
 import http.client
 import inspect
 import os
-import socket
 import ssl
 from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
@@ -23,7 +22,6 @@ import typer
 from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_NOTHING, EXIT_UNREACHABLE, Failed, Misused
 from penstock.client import Options
 from penstock.client._credentials import tls_of, token_of, trouble_with_tls
-from penstock.client._entry import Entry
 from penstock.client._options import Address
 from penstock.client.errors import AuthFailed, ClientError, ConnectFailed, ConnectionLost, Denied, Timeout, TlsFailed
 
@@ -139,25 +137,6 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
         raise Failed(str(error), EXIT_FAILED) from error
     except ValueError as error:  # what a protocol cannot carry, or no address
         raise Misused(str(error)) from error
-
-
-def introduce(sock: socket.socket, entry: Entry) -> None:
-    """Say on a raw socket who comes, where there is a token to show. Raises Failed when it is not let in."""
-    try:
-        token = token_of(options_for())
-        if token is None:
-            return
-        sock.sendall(entry.show(token.reveal()))
-        heard = b""
-        while (verdict := entry.judge(heard)) is None:
-            data = sock.recv(4096)
-            if not data:
-                raise AuthFailed("the connection ended when it was told who comes")
-            heard += data
-        if not verdict.is_in:
-            raise AuthFailed(f"the broker does not let this client in: {token} is wrong, over or revoked")
-    except ClientError as error:
-        raise Failed(str(error), EXIT_DENIED) from error
 
 
 class Api:
