@@ -365,6 +365,10 @@ def test_a_user_has_so_much_un_acked_and_its_consumers_share_it(start_guarded: S
     assert (broker.ready(b"a"), broker.ready(b"b")) == (8, 8)
     second.close()
     until(lambda: broker.ready(b"a") == 6)
+    broker.change(lambda users: users.set_quota("ann", "unacked=7"))
+    assert broker.ready(b"a") == 3
+    broker.change(lambda users: users.set_quota("ann", "unacked=0"))
+    assert broker.ready(b"a") == 0
 
 
 # -- what is written down ----------------------------------------------------------------------------------------------

@@ -64,6 +64,7 @@ class UsersFile:
         except OSError as error:
             raise AccessError(f"{self._lock_path}: {error.strerror}") from error
         try:
+            self._give_to_owner(lock)
             fcntl.flock(lock, fcntl.LOCK_EX)
             users = self.load()
             yield users
@@ -77,14 +78,7 @@ class UsersFile:
         try:
             handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             with os.fdopen(handle, "wb") as file:
-                if self.path.exists():
-                    # Root may edit the file of a broker that runs as somebody else, who has to read it still.
-                    owner = self.path.stat()
-                    if (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()) and os.geteuid() == 0:
-                        os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
-                elif os.geteuid() == 0:
-                    home = self.path.parent.stat()
-                    os.fchown(file.fileno(), home.st_uid, home.st_gid)
+                self._give_to_owner(file.fileno())
                 os.fchmod(file.fileno(), 0o600)
                 file.write(data)
                 file.flush()
@@ -97,6 +91,12 @@ class UsersFile:
                 os.close(directory)
         except OSError as error:
             raise AccessError(f"{self.path}: {error.strerror}") from error
+
+    def _give_to_owner(self, handle: int) -> None:
+        """Root may edit the file of a broker that runs as somebody else, who has to read it still."""
+        if os.geteuid() == 0:
+            owner = (self.path if self.path.exists() else self.path.parent).stat()
+            os.fchown(handle, owner.st_uid, owner.st_gid)
 
     # -- a running broker -------------------------------------------------------------------------------------------
 

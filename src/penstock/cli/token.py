@@ -1,21 +1,18 @@
 """`penstock token`: what clients show to say whose they are. A token is shown once, and kept as a hash."""
 
-import time
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from penstock.access.tokens import Token, id_of
-from penstock.access.users import Users
-from penstock.cli.directory import Data, File, Settings, change, users_file
+from penstock.access.tokens import id_of
+from penstock.cli.directory import At, Data, File, Settings, book_at
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Json
+from penstock.cli.reach import Json, reaching
 from penstock.cli.show import print_json, table, tell
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
-LIFE_MAX = 100 * 366 * 86_400
+LIFE_MAX = 10**9  # seconds: more than thirty years
 
 
 def app() -> typer.Typer:
@@ -26,9 +23,9 @@ def app() -> typer.Typer:
         help=COMMANDS["token"],
         epilog="Clients take a token from a file (PENSTOCK_TOKEN_FILE, --token-file) or from PENSTOCK_TOKEN.",
     )
-    made.command()(create)
-    made.command("list")(listed)
-    made.command()(revoke)
+    made.command()(reaching(create))
+    made.command("list")(reaching(listed))
+    made.command()(reaching(revoke))
     return made
 
 
@@ -39,13 +36,13 @@ def create(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    server: At = "",
     json: Json = False,
 ) -> None:
     """Make a token. Stdout gets it and nothing else, once: penstock token create ann > ann.token."""
-    now = int(time.time())
-    expires_at = now + _life(expires) if expires else 0
-    token = change(users_file(data, users, config), lambda found: found.create_token(user, now, expires_at, note))
-    tell(json, token, user=user, token=token, expires_at=expires_at, note=note)
+    life = _life(expires) if expires else 0
+    token = book_at(server, data, users, config).create_token(user, life, note)
+    tell(json, token, user=user, token=token, expires_seconds=life, note=note)
 
 
 def listed(
@@ -53,18 +50,17 @@ def listed(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    server: At = "",
     json: Json = False,
 ) -> None:
     """Show which tokens there are, by their ids."""
-    found = users_file(data, users, config).load()
-    owners = [found.user(user)] if user else [owner for _, owner in sorted(found.by_name.items())]
-    tokens = [(owner.name, token) for owner in owners for token in owner.tokens.values()]
+    found = book_at(server, data, users, config).tokens(user)
     if json:
-        for name, token in tokens:
-            print_json(_as_json(name, token))
+        for token in found:
+            print_json(token)
         return
-    rows = [[token.id, name, _when(token.created_at), _when(token.expires_at), token.note] for name, token in tokens]
-    table(["token", "user", "created", "expires", "note"], rows)
+    headings = ["token", "user", "created_at", "expires_at", "note"]
+    table(headings, [[str(token[key] or "-") for key in headings] for token in found])
 
 
 def revoke(
@@ -72,35 +68,19 @@ def revoke(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    server: At = "",
     json: Json = False,
 ) -> None:
     """Make tokens worthless. The connections that had come in by them end."""
-
-    def work(found: Users) -> list[tuple[str, str]]:
-        # Somebody may have pasted the whole token.
-        taken = [found.revoke_token(id_of(id.encode()) or id) for id in ids]
-        return [(owner.name, token.id) for owner, token in taken]
-
-    for owner, id in change(users_file(data, users, config), work):
-        tell(json, f"token {id} of {owner} is revoked", user=owner, token=id, revoked=True)
+    book = book_at(server, data, users, config)
+    for text in ids:
+        book.revoke_token(text)
+        id = id_of(text.encode()) or text  # somebody may have pasted the whole token
+        tell(json, f"token {id} is revoked", token=id, revoked=True)
 
 
 def _life(text: str) -> int:
     number, unit = text[:-1], text[-1:]
     if number.isascii() and number.isdigit() and unit in UNITS and 0 < int(number[:12]) * UNITS[unit] <= LIFE_MAX:
         return int(number[:12]) * UNITS[unit]
-    raise Misused(f"--expires {text}: give a number and s, m, h, d or w, such as 90d")
-
-
-def _when(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}" if seconds else "never"
-
-
-def _as_json(name: str, token: Token) -> dict[str, object]:
-    return {
-        "token": token.id,
-        "user": name,
-        "created_at": token.created_at,
-        "expires_at": token.expires_at,
-        "note": token.note,
-    }
+    raise Misused(f"--expires {text}: give a number and s, m, h, d or w, such as 90d; 10^9 s at most")

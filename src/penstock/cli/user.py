@@ -8,12 +8,11 @@ import typer
 
 from penstock.access.quotas import QUOTAS
 from penstock.access.rights import RIGHTS
-from penstock.access.user import User
-from penstock.access.users import Users, grants_in
-from penstock.cli.directory import Data, File, Settings, change, users_file
+from penstock.access.users import grants_in
+from penstock.cli.directory import At, Data, File, Settings, book_at
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Json
+from penstock.cli.reach import Json, reaching
 from penstock.cli.show import print_json, say, table, tell
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.")]
@@ -37,7 +36,7 @@ def app() -> typer.Typer:
         "What is taken away ends the connections that had come in by it.",
     )
     for command in (add, listed, remove, grant, revoke, quota, certificate, password):
-        made.command("list" if command is listed else command.__name__)(command)
+        made.command("list" if command is listed else command.__name__)(reaching(command))
     return made
 
 
@@ -57,24 +56,15 @@ def add(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    server: At = "",
     json: Json = False,
 ) -> None:
     """Make a user. With the first one, clients have to say who they are."""
-    hashed = "" if password_file is None else _hashed(_read_password(password_file))
-
-    def work(found: Users) -> dict[str, object]:
-        found.add(name)
-        for text in grants or []:
-            for one in grants_in([text]):
-                found.grant(name, one)
-        for text in quotas or []:
-            found.set_quota(name, text)
-        for text in certificates or []:
-            found.add_certificate(name, text)
-        found.set_password(name, hashed)
-        return _as_json(found.user(name))
-
-    made = change(users_file(data, users, config), work)
+    word = "" if password_file is None else _read_password(password_file)
+    wanted = [grant for text in grants or [] for grant in grants_in([text])]
+    book = book_at(server, data, users, config)
+    book.add(name, wanted, _amounts(quotas or []), certificates or [], word)
+    made = book.users(name)[0] if json else {}
     tell(json, f"user {name} is there; penstock token create {name} makes a token for it", **made)
 
 
@@ -83,49 +73,63 @@ def listed(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    server: At = "",
     json: Json = False,
 ) -> None:
     """Show users with their rights and quotas."""
-    found = users_file(data, users, config).load()
-    shown = [found.user(name)] if name else [user for _, user in sorted(found.by_name.items())]
+    found = book_at(server, data, users, config).users(name)
     if json:
-        for user in shown:
-            print_json(_as_json(user))
+        for user in found:
+            print_json(user)
         return
-    if not shown:
+    if not found:
         say("there is no user: everybody may do everything, unless auth is on")
         return
     rows = []
-    for user in shown:
-        ways = [*([f"{len(user.tokens)} tokens"] if user.tokens else []), *(["password"] if user.password else [])]
-        said = ", ".join(f"{key}={value}" for key, value in user.quotas.said().items())
-        rights = ", ".join(grant.text for grant in user.grants)
-        rows.append([user.name, ", ".join([*ways, *user.certificates]) or "-", said or "-", rights or "-"])
+    for user in found:
+        ways = [*([f"{user['tokens']} tokens"] if user["tokens"] else []), *(["password"] if user["password"] else [])]
+        quotas = ", ".join(f"{key}={value}" for key, value in user["quotas"].items())
+        rights = ", ".join(user["grants"])
+        rows.append([user["user"], ", ".join([*ways, *user["certificates"]]) or "-", quotas or "-", rights or "-"])
     table(["user", "comes in by", "quotas", "rights"], rows)
 
 
-def remove(name: Name, data: Data = None, users: File = None, config: Settings = None, json: Json = False) -> None:
+def remove(
+    name: Name, data: Data = None, users: File = None, config: Settings = None, server: At = "", json: Json = False
+) -> None:
     """Remove a user with its tokens."""
-    change(users_file(data, users, config), lambda found: found.remove(name))
+    book_at(server, data, users, config).remove(name)
     tell(json, f"user {name} is gone", user=name, removed=True)
 
 
 def grant(
-    name: Name, rights: Rights, data: Data = None, users: File = None, config: Settings = None, json: Json = False
+    name: Name,
+    rights: Rights,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
 ) -> None:
     """Let a user do more: penstock user grant ann publish 'orders.*' consume queue:jobs."""
     wanted = grants_in(rights)
-    given = change(users_file(data, users, config), lambda found: [found.grant(name, text).text for text in wanted])
-    tell(json, f"user {name} may {', '.join(given)}", user=name, granted=given)
+    book_at(server, data, users, config).grant(name, wanted)
+    tell(json, f"user {name} may {', '.join(wanted)}", user=name, granted=wanted)
 
 
 def revoke(
-    name: Name, rights: Rights, data: Data = None, users: File = None, config: Settings = None, json: Json = False
+    name: Name,
+    rights: Rights,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
 ) -> None:
     """Take rights away, as they were granted. Connections of the user end, and may come again."""
     wanted = grants_in(rights)
-    taken = change(users_file(data, users, config), lambda found: [found.revoke(name, text).text for text in wanted])
-    tell(json, f"user {name} may no longer {', '.join(taken)}", user=name, revoked=taken)
+    book_at(server, data, users, config).revoke(name, wanted)
+    tell(json, f"user {name} may no longer {', '.join(wanted)}", user=name, revoked=wanted)
 
 
 def quota(
@@ -134,16 +138,13 @@ def quota(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    server: At = "",
     json: Json = False,
 ) -> None:
     """Limit how much a user may use."""
-
-    def work(found: Users) -> dict[str, int]:
-        for text in amounts:
-            found.set_quota(name, text)
-        return found.user(name).quotas.said()
-
-    said = change(users_file(data, users, config), work)
+    book = book_at(server, data, users, config)
+    book.set_quotas(name, _amounts(amounts))
+    said = book.users(name)[0]["quotas"]
     text = ", ".join(f"{key}={value}" for key, value in said.items()) or "no quotas"
     tell(json, f"user {name}: {text}", user=name, quotas=said)
 
@@ -157,19 +158,13 @@ def certificate(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    server: At = "",
     json: Json = False,
 ) -> None:
     """Let whoever holds a client certificate of that name be this user."""
-
-    def work(found: Users) -> list[str]:
-        for text in certificates:
-            if remove:
-                found.remove_certificate(name, text)
-            else:
-                found.add_certificate(name, text)
-        return found.user(name).certificates
-
-    said = change(users_file(data, users, config), work)
+    book = book_at(server, data, users, config)
+    book.set_certificates(name, certificates, remove)
+    said = book.users(name)[0]["certificates"]
     tell(json, f"user {name}: " + (", ".join(said) or "no certificates"), user=name, certificates=said)
 
 
@@ -180,25 +175,25 @@ def password(
     data: Data = None,
     users: File = None,
     config: Settings = None,
+    server: At = "",
     json: Json = False,
 ) -> None:
     """Set a user's password for the console, from a prompt or a file."""
-    file = users_file(data, users, config)
-    file.load().user(name)  # before anybody types for nothing
-    hashed = "" if remove else _hashed(_prompt() if password_file is None else _read_password(password_file))
-    change(file, lambda found: found.set_password(name, hashed))
+    book = book_at(server, data, users, config)
+    book.users(name)  # before anybody types for nothing
+    word = "" if remove else _prompt() if password_file is None else _read_password(password_file)
+    book.set_password(name, word)
     tell(json, f"user {name}: the password is {'gone' if remove else 'set'}", user=name, password=not remove)
 
 
-def _as_json(user: User) -> dict[str, object]:
-    return {
-        "user": user.name,
-        "grants": [grant.text for grant in user.grants],
-        "quotas": user.quotas.said(),
-        "certificates": user.certificates,
-        "tokens": list(user.tokens),
-        "password": bool(user.password),
-    }
+def _amounts(texts: list[str]) -> dict[str, int]:
+    amounts: dict[str, int] = {}
+    for text in texts:
+        name, _, amount = text.partition("=")
+        if not (amount.isascii() and amount.isdigit() and len(amount) < 20):
+            raise Misused(f"{text!r} is no quota: write name=number, such as connections=10")
+        amounts[name] = int(amount)
+    return amounts
 
 
 def _prompt() -> str:
@@ -209,10 +204,7 @@ def _prompt() -> str:
 
 def _read_password(file: Path) -> str:
     text = sys.stdin.readline() if str(file) == "-" else file.read_text(encoding="utf-8").partition("\n")[0]
-    return text.rstrip("\r\n")
-
-
-def _hashed(text: str) -> str:
-    from penstock.access.passwords import hash_password
-
-    return hash_password(text)
+    word = text.rstrip("\r\n")
+    if not word:
+        raise Misused(f"{'stdin' if str(file) == '-' else file} has no password in its first line")
+    return word

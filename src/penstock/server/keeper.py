@@ -80,9 +80,11 @@ class Keeper:
         hub = self.board.hub
         if hub.access is None and self.config.auth == "auto" and not self.file.path.exists():
             return
+        unacked = {name: user.quotas.unacked for name, user in self.directory.users.items()}
         self.directory.replace(users.by_name)
         hub.access = self.directory
         self.review()
+        self._share_out(unacked)
         self._arm_expiry()
         try:
             self.file.say_seen(users.serial)
@@ -105,6 +107,14 @@ class Keeper:
                 if connection.transport.get_write_buffer_size():
                     connection.transport.abort()  # who does not read cannot be waited for
         self.board.plan_flush()
+
+    def _share_out(self, before: dict[str, int]) -> None:
+        """A user may have another number of messages un-acked: its consumers, other shares."""
+        changed = {user for name, user in self.directory.users.items() if user.quotas.unacked != before.get(name, 0)}
+        for session in list(self.board.connections) if changed else []:
+            if session.user in changed:
+                changed.remove(session.user)
+                session.share_out(session.user)
 
     def _arm_expiry(self) -> None:
         if self._expiry is not None:

@@ -473,14 +473,18 @@ class Session:
     def share(self, user: User | None = None) -> None:
         """Share out anew what the user may have un-acked: a consumer has come or gone."""
         user = user or self.user
-        if user is None or user.quotas.unacked == 0:
-            return
+        if user is not None and user.quotas.unacked:
+            self.share_out(user)
+
+    def share_out(self, user: User) -> None:
+        """The same, also where there is no quota, since it may have been taken away."""
         count = self._sharing_count(user)
-        if count:
-            credit = min(max(1, user.quotas.unacked // count), self.hub.limits.unacked_max)
-            for session in list(self.hub.sessions):
-                if session.user is user:
-                    session.allow(credit)
+        credit = self.hub.limits.unacked_max
+        if user.quotas.unacked and count:
+            credit = min(max(1, user.quotas.unacked // count), credit)
+        for session in list(self.hub.sessions):
+            if session.user is user:
+                session.allow(credit)
 
     def _sharing_count(self, user: User) -> int:
         return sum([len(session.sharing()) for session in self.hub.sessions if session.user is user])
