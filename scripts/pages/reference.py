@@ -149,6 +149,8 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         lines += [_parameter(each) for each in parameters]
     if content := operation.get("requestBody", {}).get("content"):
         lines.append(f"\nTakes {', '.join(f'`{kind}`' for kind in content)}.")
+    if needs := operation.get("x-penstock-needs"):
+        lines.append(f"\nNeeds {_cell(needs)}.")
     codes = ", ".join(f"{code}: {answer['description'].rstrip('.')}" for code, answer in operation["responses"].items())
     lines.append(f"\nAnswers: {_cell(codes)}.\n")
     return "\n".join(lines)

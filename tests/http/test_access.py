@@ -10,11 +10,16 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
+from fastapi import APIRouter
 
+from penstock.access.directory import Directory
 from penstock.access.passwords import hash_password
 from penstock.access.rights import ADMIN, NAMELESS, RIGHTS
-from penstock.http.app import document_of
-from penstock.http.needs import NEEDS, Need
+from penstock.access.user import User
+from penstock.cli import main as cli
+from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
+from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
+from penstock.http.needs import NEEDS, DecidedRoute
 from penstock.wire.ids import random_id
 
 from ..access.conftest import GuardedBroker
@@ -153,12 +158,12 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
             path = path.replace(f"{{{word}}}", value)
         path += f"?{urlencode(QUERIES[operation])}" if operation in QUERIES else ""
         content = described.get("requestBody", {}).get("content", {}).get("application/json", {})
-        port, body = guarded.ports["http"], content.get("example")
+        body = content.get("example")
         assert described["x-penstock-needs"] == need.text
         assert ("security" in described) is not need.is_open
 
-        def ask(headers: dict[str, str], to: tuple[Any, ...] = (port, method, path, body)) -> tuple[int, Any]:
-            return status_of(*to, headers)
+        def ask(headers: dict[str, str], method: str = method, path: str = path, body: Any = body) -> tuple[int, Any]:
+            return status_of(guarded.ports["http"], method, path, body, headers)
 
         if need.is_open:
             assert ask({})[0] in (200, 401), operation  # the login itself, with a wrong password
@@ -185,14 +190,8 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
 
 
 def test_an_operation_nobody_decided_on_cannot_be_made() -> None:
-    from fastapi import APIRouter
-
-    from penstock.http.needs import DecidedRoute
-
     with pytest.raises(KeyError, match="/v1/new"):
         APIRouter(route_class=DecidedRoute).get("/v1/new")(lambda: None)
-    assert all(isinstance(need, Need) for need in NEEDS.values())
-    assert document_of  # the table above was walked by what it serves
 
 
 def test_where_nobody_is_known_nothing_has_changed(fresh: Guarded, start_broker: Any, open_api: Open) -> None:
@@ -410,6 +409,37 @@ def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
     api.close()
 
 
+def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
+    broker = Guarded(tmp_path / "users.json", unauthenticated_per_address_max=3)
+    broker.start()
+    try:
+        api = broker.api()
+        root = bearer(broker.add("root", ADMIN))
+        # Those who have said who they are do not count.
+        known = []
+        for _ in range(4):
+            known.append(broker.api())
+            assert known[-1].get("/v1/me", **root).status == 200
+        strangers = [broker.connect("http") for _ in range(3)]
+        for stranger in strangers:
+            stranger.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert b"401" in stranger.line()
+        one_more = broker.connect("http")
+        assert one_more.closed_by_peer()
+        assert one_more.buffer.startswith(b"HTTP/1.1 429 ")
+        assert "penstock_connections_unauthenticated 3" in api.get("/metrics", **root).text
+        strangers[0].close()
+        lobby = broker.node.keeper.directory.lobby
+        until(lambda: lobby.count == 2)
+        one_more = broker.connect("http")
+        one_more.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert b"200" in one_more.line()
+        for each in (api, *known):
+            each.close()
+    finally:
+        broker.stop()
+
+
 # -- logins ------------------------------------------------------------------------------------------------------------
 
 
@@ -491,10 +521,6 @@ def test_a_login_ends_with_what_it_began_with(guarded: Guarded, api: Api) -> Non
 
 
 def test_logins_end_with_time_and_are_not_without_number() -> None:
-    from penstock.access.directory import Directory
-    from penstock.access.user import User
-    from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
-
     access = Directory()
     user = User("ada")
     user.password = "kept"
@@ -519,8 +545,6 @@ def test_logins_end_with_time_and_are_not_without_number() -> None:
 
 
 def test_guesses_are_forgiven_later_and_later() -> None:
-    from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
-
     guesses = Guesses(3)
     for _ in range(2):
         guesses.failed("a", 0)
@@ -593,7 +617,7 @@ def test_users_and_tokens_are_made_and_taken_away(guarded: Guarded, api: Api) ->
     client = guarded.connect("mqks")
     client.send(b"a auth %s\n" % text.encode())
     assert client.line() == b"a ok "
-    assert api.ask("DELETE", f"/v1/tokens/{id}", **root).json == {"revoked": True}
+    assert api.ask("DELETE", f"/v1/tokens/{id}", **root).json == {"revoked": True, "user": "carl"}
     assert client.closed_by_peer()
     assert api.get("/v1/me", **carl).status == 401
     assert api.ask("DELETE", f"/v1/tokens/{id}", **root).problem == "not-found"
@@ -603,6 +627,54 @@ def test_users_and_tokens_are_made_and_taken_away(guarded: Guarded, api: Api) ->
     assert (done[0]["what"], done[-1]["what"]) == ("user added", "user removed")
     assert {told["by"] for told in done} == {"root"}
     assert PASSWORD not in str(guarded.reports)
+
+
+def test_an_admin_uses_the_commands_from_elsewhere(
+    guarded: Guarded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown, secret = tmp_path / "root.token", tmp_path / "secret"
+    shown.write_text(guarded.tokens["root"] + "\n")
+    secret.write_text(PASSWORD + "\n")
+    there = ("--server", f"http://127.0.0.1:{guarded.ports['http']}", "--token-file", str(shown))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(arguments))
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), out.rstrip("\n"), err
+
+    def does(*arguments: str) -> str:
+        code, out, err = run(*arguments, *there)
+        assert (code, err) == (0, "")
+        return out
+
+    given = ("--grant", "publish a", "--quota", "queues=3", "--certificate", "CN:fay")
+    does("user", "add", "fay", *given, "--password-file", str(secret))
+    does("user", "grant", "fay", "consume", "b", "browse", "*")
+    does("user", "revoke", "fay", "publish", "a")
+    does("user", "quota", "fay", "messages=7", "queues=0")
+    does("user", "certificate", "fay", "CN:fay", "--remove")
+    token = does("token", "create", "fay", "--note", "laptop", "--expires", "90d")
+    assert json.loads(does("user", "list", "fay", "--json")) == {
+        "user": "fay",
+        "grants": ["consume b", "browse *"],
+        "quotas": {"messages": 7},
+        "certificates": [],
+        "tokens": 1,
+        "password": True,
+    }
+    assert token[4:12] in does("token", "list", "fay")
+    does("user", "password", "fay", "--remove")
+    does("token", "revoke", token)
+    does("user", "remove", "fay")
+    for arguments, says in (
+        (("user", "remove", "fay", *there), "there is no user 'fay'"),
+        (("user", "add", "fay", "--grant", "fly", *there), "'fly' is no right"),
+        (("user", "list", *there[:2]), "--token-file"),
+    ):
+        code, out, err = run(*arguments)
+        assert code in (1, 5), err
+        assert (out, says in err) == ("", True), err
 
 
 def test_the_last_admin_stays(fresh: Guarded) -> None:

@@ -18,10 +18,11 @@ METRIC = re.compile(r"\b((?:penstock|process)_\w+)")
 
 @pytest.fixture
 def families(start_broker, open_api: Open, tmp_path: Path) -> set[str]:
-    """The names of all samples of a broker with a log; and of families that have none without TLS."""
+    """The names of all samples of a broker with a log; and of families that have none without TLS and users."""
     broker: RunningBroker = start_broker(memory=False, data=tmp_path)
     text = open_api(broker).get("/metrics").text
     without_samples = {"penstock_tls_certificate_expiry_timestamp_seconds"}
+    without_samples |= {f"penstock_user_{name}_total" for name in ("published", "paused", "denied")}
     assert all(f"# TYPE {name} " in text for name in without_samples)
     return without_samples | {re.split(r"[{ ]", line)[0] for line in text.splitlines() if not line.startswith("#")}
 

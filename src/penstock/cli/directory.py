@@ -167,7 +167,8 @@ class ServerBook:
         self._api = Api(server)
 
     def _ask(self, method: str, path: str, value: object = None, **query: str) -> Any:
-        return orjson.loads(self._api.ask(method, f"/v1/{path}{'?' + urlencode(query) if query else ''}", value))
+        with self._api:  # connects anew where there is more to ask
+            return orjson.loads(self._api.ask(method, f"/v1/{path}{'?' + urlencode(query) if query else ''}", value))
 
     def _all(self, kind: str, **query: str) -> list[Any]:
         found: list[Any] = []

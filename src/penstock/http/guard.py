@@ -62,7 +62,10 @@ class Guard:
         try:
             self._check(scope, headers, host)
             scope["path"] = scope["raw_path"].decode("ascii", "replace")
-            enter(await self.doorman.recognise(scope, headers))
+            caller = await self.doorman.recognise(scope, headers)
+            if caller.identity is not None:
+                scope["state"]["connection"].leave_lobby()
+            enter(caller)
         except Problem as problem:
             await problem_response(problem)(scope, receive, send_kept)
             return

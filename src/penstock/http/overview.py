@@ -202,6 +202,8 @@ def routes(inside: Inside) -> APIRouter:
                 fresh.clear()
                 yield event_of(with_queue(statistics.samples[-1], name))
                 await fresh.wait()
+            if not inside.still_welcome(who):
+                yield b"event: over\ndata: {}\n\n"  # else a browser would come again and again
         finally:
             statistics.watchers.discard(fresh)
 

@@ -52,6 +52,7 @@ class MadeToken(TokenShape):
 
 class Revoked(BaseModel):
     revoked: bool
+    user: str = Field(description="Whose it was.")
 
 
 def token_of(user: User, token: Token, now: int) -> dict[str, object]:
@@ -112,7 +113,7 @@ def routes(inside: Inside) -> APIRouter:
     @router.delete("/{id}", response_model=Revoked, responses=problems(404, 409), summary="Revoke a token")
     async def revoke(id: Annotated[str, Path(description="The token's id.", max_length=100)]) -> Response:
         called = text_of(name_of(id))
-        await change(inside, "token revoked", lambda users: users.revoke_token(called)[0].name, token=called)
-        return answer({"revoked": True})
+        owner = await change(inside, "token revoked", lambda users: users.revoke_token(called)[0].name, token=called)
+        return answer({"revoked": True, "user": owner})
 
     return router

@@ -202,7 +202,7 @@ def routes(inside: Inside) -> APIRouter:
                 user.quotas.set(quota, amount)
             for certificate in new.certificates:
                 users.add_certificate(new.name, certificate)
-            user.password = hashed
+            users.set_password(new.name, hashed)
 
         await change(inside, "user added", edit, user=new.name, grants=new.grants)
         return shown(new.name, 201)
@@ -294,7 +294,7 @@ def routes(inside: Inside) -> APIRouter:
     async def set_password(name: UserName, request: Request) -> Response:
         called, new = text_of(name_of(name)), await read_json(request, NewPassword, BODY_SIZE_MAX)
         hashed = await hashed_password(inside, new.password)
-        await change(inside, "password set", lambda users: keep_password(users, called, hashed), user=called)
+        await change(inside, "password set", lambda users: users.set_password(called, hashed), user=called)
         return shown(called)
 
     @router.delete(
@@ -302,14 +302,10 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def remove_password(name: UserName) -> Response:
         called = text_of(name_of(name))
-        await change(inside, "password removed", lambda users: keep_password(users, called, ""), user=called)
+        await change(inside, "password removed", lambda users: users.set_password(called, ""), user=called)
         return shown(called)
 
     return router
-
-
-def keep_password(users: Users, name: str, hashed: str) -> None:
-    users.user(name).password = hashed
 
 
 async def hashed_password(inside: Inside, password: str) -> str:
