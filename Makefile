@@ -7,7 +7,7 @@ ARGS ?=
 SEEDS ?= 20000
 SEED ?=
 
-.PHONY: setup demo run bench test slow sim lint types fmt fuzz screenshots build lock clean
+.PHONY: setup demo run bench test slow sim lint types fmt fuzz screenshots docs pages build lock clean
 
 setup:  ## .venv with the locked dependencies and the compiled package; quick when nothing changed
 	@$(PYTHON) -m scripts.setup
@@ -31,9 +31,11 @@ slow: setup  ## what takes minutes and is left out of `make test`: 20 rounds of 
 sim: setup  ## crashes and faults by seed: make sim SEEDS=100000, or one run again: make sim SEED=4711
 	@$(BIN)/python -m tests.sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)
 
-lint: setup
+lint: setup  ## style, mistakes, weaknesses of ours and known ones of the dependencies
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	@$(BIN)/python -m scripts.audit
 
 types: setup
 	@$(BIN)/mypy setup.py scripts src $(wildcard tests bench examples fuzz)
@@ -48,12 +50,18 @@ fuzz: setup  ## looks for input that breaks a session; make fuzz ARGS="rq 300"
 screenshots: setup  ## the pictures of the docs, taken anew in Chromium
 	@PENSTOCK_SCREENSHOTS=1 scripts/suite compiled tests/browser -k picture -q
 
-build:  ## the wheel, into dist/
-	@$(PYTHON) -m scripts.setup --wheel dist
+docs: setup  ## the pages as a site, into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+pages: setup  ## what is made from the code: reference pages, the man page
+	@$(BIN)/python -m scripts.pages
+
+build:  ## wheel and sdist, into dist/
+	@$(PYTHON) -m scripts.setup --dist dist
 
 lock:  ## pins the dependencies; make lock ARGS=--upgrade takes the newest
 	@scripts/lock $(ARGS)
 
 clean:
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

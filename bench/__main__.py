@@ -12,7 +12,7 @@ from typing import TypeVar
 from bench.bars import judge
 from bench.frames import BLOCK, SIZE_MIN
 from bench.latency import Pace
-from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, Mode, Peer
+from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, TLS, Mode, Peer
 from bench.plan import Disk, Plan, Rows, Section, run
 from bench.report import text_report, write_json
 
@@ -33,8 +33,8 @@ def main() -> int:
     options = _parser().parse_args()
     rows = choose(options.only)
     if not any(vars(rows).values()):
-        names = dict.fromkeys(peer.name for peer in (*PEERS, *PROTOCOLS, *DURABLE))
-        there = ", ".join([*names, Section.SPARK.value])
+        names = dict.fromkeys(peer.name for peer in (*PEERS, *PROTOCOLS, *TLS, *DURABLE))
+        there = ", ".join([*names, Section.CLIENTS.value, Section.SPARK.value])
         print(f"no peer or protocol is called that; there are: {there}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # An exception, so that the servers are ended too.
@@ -103,8 +103,9 @@ def choose(only: str) -> Rows:
         return [row for row in rows if row in chosen or row is rows[0]] if chosen else []
 
     durable, confirmed, backlog = beside_first(DURABLE), beside_first(CONFIRMED), beside_first(BACKLOG)
-    spark = any(word in Section.SPARK.value for word in words)
-    return Rows(named(PEERS), beside_first(PROTOCOLS), durable, confirmed, backlog, spark)
+    clients, spark = (any(word in each.value for word in words) for each in (Section.CLIENTS, Section.SPARK))
+    tls = beside_first(TLS)
+    return Rows(named(PEERS), beside_first(PROTOCOLS), durable, confirmed, backlog, clients, spark, tls)
 
 
 def _sizes(text: str) -> list[int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bench.peers import BACKLOG, DURABLE, Mode
+from bench.clients import ClientConsume, ClientPublish, Raw
+from bench.peers import BACKLOG, DURABLE, TLS, Mode
 from bench.peers.base import Course
 from bench.peers.durable import Consumed
 from bench.peers.penstock import Mqks, Penstock
@@ -21,6 +22,7 @@ CONFIRMS_MIN = 50_000
 SYNC_MS = 0.2
 """How long a sync may take for that many confirms to be asked for."""
 
+CLIENT_SHARE = 0.1
 BACKLOG_COUNT = 5_000_000
 BACKLOG_MB = 600
 SLOW_DISK = f"a sync takes longer than {SYNC_MS} ms here"
@@ -59,6 +61,8 @@ def judge(results: Results) -> list[Bar]:
             _kept_up(results, MqmqGet, 0.3),
             _kept_up(results, Rq, 0.1),
         ],
+        Section.CLIENTS: [_light(results, row.name) for row in (ClientPublish, ClientConsume)],
+        Section.TLS: [_encrypted(results, 0.7)],
         Section.DURABLE: [
             _stored(results, peer, limit, size)
             for size in DURABLE_SIZES
@@ -86,6 +90,26 @@ def _kept_up(results: Results, row: type[Penstock], limit: float, reference: typ
     if measured is None:
         return Bar(text, limit, None, None)
     return Bar(text, limit, measured, measured >= limit, _busy(*cells))
+
+
+def _light(results: Results, row: str) -> Bar:
+    """A share of what raw sockets reach in the same minute: 200,000 a second where they reach 2,000,000."""
+    text = f"{row}: msg/s at least {CLIENT_SHARE:g} x {Raw.name}"
+    cells = results.client(row), results.client(Raw.name)
+    measured = ratio(*cells)
+    if measured is None:
+        return Bar(text, CLIENT_SHARE, None, None)
+    return Bar(text, CLIENT_SHARE, measured, measured >= CLIENT_SHARE, _busy(*cells))
+
+
+def _encrypted(results: Results, limit: float) -> Bar:
+    ours, peer = (row.name for row in TLS)
+    text = f"{BAR_SIZE}-byte msg/s over TLS at least {limit:g} x {peer}"
+    cells = results.encrypted(ours, BAR_SIZE), results.encrypted(peer, BAR_SIZE)
+    measured = ratio(*cells)
+    if measured is None:
+        return Bar(text, limit, None, None)
+    return Bar(text, limit, measured, measured >= limit)
 
 
 def _stored(results: Results, peer: str, limit: float, size: int) -> Bar:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import select
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -51,6 +51,8 @@ class Round:
     seconds: float = 0.0
     server: Usage = NO_USAGE
     failure: str = ""
+    client_cpu: float = 0.0
+    """Processor time of the load process, in seconds, where that is what is measured."""
 
     @property
     def rate(self) -> float:
@@ -67,7 +69,22 @@ def run_round(job: Job) -> Round:
         return Round(job.count, failure=str(failure))
 
 
+Task = Callable[[Connection, Job], None]
+
+
+def run_through(job: Job, consume: Task, publish: Task) -> Round:
+    """A round with load of another kind; it says when it started and ended, and perhaps what it spent."""
+    try:
+        return _flow(job, consume, publish)
+    except (WorkerFailed, Stalled) as failure:
+        return Round(job.count, failure=str(failure))
+
+
 def _through(job: Job) -> Round:
+    return _flow(job, consume, publish)
+
+
+def _flow(job: Job, consume: Task, publish: Task) -> Round:
     with Worker(consume, job) as consumer:
         consumer.report(PREPARE_SECONDS)  # Subscribed: what is published from now on must arrive.
         with Worker(publish, job) as publisher:
@@ -75,11 +92,12 @@ def _through(job: Job) -> Round:
             before = usage(job.peer.pid)
             consumer.tell("go")
             publisher.tell("go")
-            _, delivered_ns = consumer.report(ROUND_SECONDS)
-            started_ns, answered_ns = publisher.report(ROUND_SECONDS)
+            _, delivered_ns, *taking = consumer.report(ROUND_SECONDS)
+            started_ns, answered_ns, *giving = publisher.report(ROUND_SECONDS)
             spent = usage(job.peer.pid).since(before)
             publisher.tell("done")
-    return Round(job.count, (max(answered_ns, delivered_ns) - started_ns) / 1e9, spent)
+    seconds = (max(answered_ns, delivered_ns) - started_ns) / 1e9
+    return Round(job.count, seconds, spent, client_cpu=sum(taking) + sum(giving))
 
 
 def _stored(job: Job) -> Round:
@@ -135,7 +153,7 @@ def publish(parent: Connection, job: Job) -> None:
     """Worker: sends every block of the round as fast as the server takes it, reading the answers on the way."""
     peer = job.peer
     block = Block(lambda index: peer.publish(number(index), peer.body(index, job.size)))
-    sock = connect(peer.port, job.stall_seconds)
+    sock = connect(peer.port, job.stall_seconds, peer.ca)
     talk(sock, peer.publisher_hello())
     outlet = Outlet(sock, peer.answers(), job)
     receipt = peer.receipt(job.count)
@@ -181,7 +199,7 @@ class Outlet:
 
 def consume(parent: Connection, job: Job) -> None:
     """Worker: subscribes, counts deliveries, sends what it owes for them, and reports when the last had come."""
-    sock = connect(job.peer.port, job.stall_seconds)
+    sock = connect(job.peer.port, job.stall_seconds, job.peer.ca)
     talk(sock, job.peer.consumer_hello())
     reader = Reader(sock, job)
     parent.send("ready")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bench.backlog import run_backlog
+from bench.clients import run_clients
 from bench.frames import BLOCK, COUNT_MAX
 from bench.latency import Pace, run_latency
 from bench.load import Job, Round, run_round
@@ -32,6 +33,8 @@ class Section(Enum):
     THROUGHPUT = "throughput"
     LATENCY = "latency"
     PROTOCOLS = "protocols"
+    CLIENTS = "clients"
+    TLS = "tls"
     DURABLE = "durable"
     CONFIRMED = "confirmed"
     BACKLOG = "backlog"
@@ -47,7 +50,9 @@ class Rows:
     durable: Sequence[type[Peer]] = DURABLE
     confirmed: Sequence[type[Peer]] = CONFIRMED
     backlog: Sequence[type[Peer]] = BACKLOG
+    clients: bool = False
     spark: bool = False
+    tls: Sequence[type[Peer]] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,12 @@ def run(plan: Plan, rows: Rows) -> Results:
         with running([Mqks], results) as servers:
             views = [protocol().share(server) for server in servers for protocol in rows.protocols]
             results.protocols = _throughput(plan, views, Mode.AUTO, PROTOCOL_SIZE, topics)
+    if Section.CLIENTS in plan.sections and rows.clients:
+        run_clients(plan.rounds, plan.round_seconds, results, topics)
+    if Section.TLS in plan.sections and rows.tls:
+        with running(rows.tls, results) as peers:
+            for size in plan.sizes:
+                results.tls += _throughput(plan, peers, Mode.AUTO, size, topics)
     disk = plan.disk
     if Section.DURABLE in plan.sections and rows.durable:
         run_durable(rows.durable, disk.sizes, disk.count, disk.rounds, results, topics)

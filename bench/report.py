@@ -8,8 +8,10 @@ from pathlib import Path
 from statistics import median
 
 from bench.bars import OURS, OURS_DURABLE, Bar
+from bench.clients import SIZE as CLIENT_SIZE
+from bench.clients import Raw
 from bench.confirmed import CLIENTS, WINDOW
-from bench.peers import PEERS, Mode
+from bench.peers import PEERS, TLS, Mode
 from bench.peers.base import Course
 from bench.plan import PROTOCOL_SIZE
 from bench.results import Cell, Results, ratio
@@ -25,7 +27,8 @@ def text_report(results: Results, bars: Sequence[Bar]) -> str:
     for mode in Mode:
         for size in sorted({cell.size for cell in results.cells if cell.mode is mode}):
             parts.append(_throughput(results, mode, size))
-    parts += [_protocols(results), _latency(results), _memory(results)]
+    parts += [_tls(results, size) for size in sorted({cell.size for cell in results.tls})]
+    parts += [_protocols(results), _clients(results), _latency(results), _memory(results)]
     for course in (Course.PUT, Course.THROUGH):
         for size in sorted({cell.size for cell in results.durable if cell.course is course}):
             parts.append(_durable(results, course, size))
@@ -87,6 +90,13 @@ def _throughput_row(name: str, cell: Cell | None, ours: Cell | None) -> list[str
     ]
 
 
+def _tls(results: Results, size: int) -> str:
+    cells = [cell for cell in results.tls if cell.size == size]
+    ours = next((cell for cell in cells if cell.peer == TLS[0].name), None)
+    rows = [_throughput_row(cell.peer, cell, ours) for cell in cells]
+    return table(f"over TLS, {size}-byte bodies, auto-ack, one publisher to one consumer", HEAD, rows)
+
+
 def _protocols(results: Results) -> str:
     reference = results.protocol(OURS)
     rows = [
@@ -103,6 +113,24 @@ def _protocols(results: Results) -> str:
     head = ("", "msg/s", "best", "this / mqks", "server us/msg", "rounds")
     title = f"protocols, {PROTOCOL_SIZE}-byte bodies, auto-ack; rq: round trips; all on one server"
     return table(title, head, rows) if rows else ""
+
+
+def _clients(results: Results) -> str:
+    raw = results.client(Raw.name)
+    rows = [
+        [
+            cell.peer,
+            _figure(cell.rate),
+            _figure(cell.best),
+            _figure(None if cell is raw else ratio(cell, raw), 2),
+            _figure(cell.client_us, 2),
+            _figure(cell.cpu_us, 2),
+            _rounds(cell),
+        ]
+        for cell in results.clients
+    ]
+    head = ("", "msg/s", "best", "this / raw", "client us/msg", "server us/msg", "rounds")
+    return table(f"clients, mqks, {CLIENT_SIZE}-byte bodies, one process", head, rows) if rows else ""
 
 
 def _durable(results: Results, course: Course, size: int) -> str:

@@ -54,6 +54,12 @@ class Cell:
         return median(each.server.cpu / each.count for each in self.good) * 1e6 if self.good else None
 
     @property
+    def client_us(self) -> float | None:
+        """Processor time that the client spent on one message, in microseconds; None where it was not measured."""
+        spent = [each.client_cpu / each.count for each in self.good if each.client_cpu]
+        return median(spent) * 1e6 if spent else None
+
+    @property
     def waited(self) -> float:
         """The share of the time in which the server could have run, but something else had the core."""
         return median(each.server.waited / each.seconds for each in self.good) if self.good else 0.0
@@ -108,6 +114,8 @@ class Results:
     missing: dict[str, str] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
     protocols: list[Cell] = field(default_factory=list)
+    clients: list[Cell] = field(default_factory=list)
+    tls: list[Cell] = field(default_factory=list)
     durable: list[Cell] = field(default_factory=list)
     confirmed: list[Cell] = field(default_factory=list)
     sync_ms: float | None = None
@@ -125,6 +133,12 @@ class Results:
     def protocol(self, peer: str) -> Cell | None:
         return next((cell for cell in self.protocols if cell.peer == peer), None)
 
+    def client(self, row: str) -> Cell | None:
+        return next((cell for cell in self.clients if cell.peer == row), None)
+
+    def encrypted(self, peer: str, size: int) -> Cell | None:
+        return next((cell for cell in self.tls if (cell.peer, cell.size) == (peer, size)), None)
+
     def stored(self, peer: str, course: Course, size: int) -> Cell | None:
         wanted = (peer, course, size)
         return next((cell for cell in self.durable if (cell.peer, cell.course, cell.size) == wanted), None)
@@ -136,7 +150,7 @@ class Results:
         return next((each for each in self.backlogs if each.peer == peer), None)
 
     def all_cells(self) -> list[Cell]:
-        return self.cells + self.protocols + self.durable + self.confirmed
+        return self.cells + self.protocols + self.clients + self.tls + self.durable + self.confirmed
 
     def good_latencies(self, peer: str) -> list[Latency]:
         return [each for each in self.latencies.get(peer, []) if not each.failure]
@@ -148,12 +162,14 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        entries = plain["cells"] + plain["protocols"] + plain["durable"] + plain["confirmed"]
+        sections = ("cells", "protocols", "clients", "tls", "durable", "confirmed")
+        entries = [entry for section in sections for entry in plain[section]]
         for cell, entry in zip(self.all_cells(), entries, strict=True):
             entry["mode"] = cell.mode.value
             entry["course"] = cell.course.name.lower()
             entry["msg_per_s"] = {"median": cell.rate, "best": cell.best}
             entry["server_cpu_us_per_msg"] = cell.cpu_us
+            entry["client_cpu_us_per_msg"] = cell.client_us
             for each, fields in zip(cell.rounds, entry["rounds"], strict=True):
                 fields["msg_per_s"] = each.rate
         return plain

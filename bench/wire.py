@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 HOST = "127.0.0.1"
 SOCKET_BUFFER = 1 << 20
@@ -28,8 +30,8 @@ class Stalled(Exception):
     """The other side went silent or away."""
 
 
-def connect(port: int, stall_seconds: float = STALL_SECONDS) -> socket.socket:
-    """A blocking connection to a server on this machine.
+def connect(port: int, stall_seconds: float = STALL_SECONDS, ca: Path | None = None) -> socket.socket:
+    """A blocking connection to a server on this machine; with a CA, over TLS.
 
     Timeouts are the kernel's (SO_RCVTIMEO), since Python's own would cost a poll() before every read.
     """
@@ -42,10 +44,10 @@ def connect(port: int, stall_seconds: float = STALL_SECONDS) -> socket.socket:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)
     try:
         sock.connect((HOST, port))
+        return sock if ca is None else ssl.create_default_context(cafile=ca).wrap_socket(sock, server_hostname=HOST)
     except OSError:
         sock.close()
         raise
-    return sock
 
 
 def talk(sock: socket.socket, exchanges: Iterable[Exchange]) -> None:
@@ -75,10 +77,10 @@ def receive(sock: socket.socket, view: memoryview) -> int:
     """
     try:
         size = sock.recv_into(view)
-    except BlockingIOError:
+    except (BlockingIOError, ssl.SSLWantReadError):
         seconds, _ = TIMEOUT.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, TIMEOUT.size))
         raise Stalled(f"nothing came for {seconds} s") from None
-    except ConnectionResetError:
+    except (ConnectionResetError, ssl.SSLEOFError):
         size = 0
     if not size:
         raise Stalled("the server closed the connection")

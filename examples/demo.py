@@ -231,6 +231,8 @@ def running_broker(directory: Path) -> Iterator[dict[str, int]]:
     finally:
         broker.terminate()
         print("\nthe broker was stopped, and ended with exit code", broker.wait(60))
+        if broker.stdout is not None:
+            broker.stdout.close()
 
 
 def main() -> int:

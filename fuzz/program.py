@@ -12,6 +12,7 @@ verb, `s` a slot for a client. Any bytes are a program, and a small change to th
 from hashlib import blake2b
 from typing import Final
 
+from fuzz.gates import base_of
 from fuzz.words import PROTOCOLS, REQUESTS, frame
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.wire.session import Options
@@ -46,7 +47,8 @@ class Program:
 
     def __init__(self, protocol: str, data: bytes) -> None:
         header = data[:HEADER_SIZE].ljust(HEADER_SIZE, b"\0")
-        self.protocol = protocol
+        self.protocol = base_of(protocol)
+        self.locked = self.protocol != protocol
         self.name = blake2b(data, digest_size=8).hexdigest().encode()  # what a witness calls its own
         self.limits = header[0] & 7
         self.options = header[0] >> 3 & 7

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from fuzz.gates import RIGHT, WRONG, base_of, shown
 from fuzz.program import DISK, END, FEED, LATER, PAUSE, RESUME, SAY, SPEAK, TICK, program, step
 from fuzz.words import PROTOCOLS, REQUESTS, mqmq_frame, rq_command, rq_group
 
@@ -83,7 +84,9 @@ def rq_conversations() -> list[list[tuple[int, bytes]]]:
 
 
 def seeds(protocol: str) -> list[bytes]:
-    """Inputs to start from, for a protocol or for the door of all of them."""
+    """Inputs to start from, for a protocol or for the door of all of them, with a gate before it or without."""
+    if base_of(protocol) != protocol:
+        return [*seeds(base_of(protocol)), *locked_seeds(base_of(protocol))]
     if protocol not in PROTOCOLS:
         return [seed[:1] + bytes([n]) + seed[2:] for n, language in enumerate(PROTOCOLS) for seed in seeds(language)]
     conversations = CONVERSATIONS[protocol] + ([*rq_conversations(), rq_replies()] if protocol == "rq" else [])
@@ -100,4 +103,25 @@ def seeds(protocol: str) -> list[bytes]:
         picks = bytes(range(first, min(first + 24, count)))
         found.append(program(step(SAY, 0, picks), step(SPEAK, 1, picks), limits=first % 8, language=first % 5))
         found.append(program(step(SPEAK, 0, picks), limits=first % 8, alone=True))
+    return found
+
+
+def locked_seeds(protocol: str) -> list[bytes]:
+    """The same conversations by clients that show a token first, and clients that show a wrong one, or none in time."""
+    if protocol not in PROTOCOLS:
+        both = [(n, seed) for n, language in enumerate(PROTOCOLS) for seed in locked_seeds(language)]
+        return [seed[:1] + bytes([n]) + seed[2:] for n, seed in both]
+    found: list[bytes] = []
+    for conversation in CONVERSATIONS[protocol] or rq_conversations()[:2]:
+        doors = [step(FEED, client, shown(protocol, RIGHT)) for client in range(3)]
+        steps = [step(FEED, client, data) if data else step(END, client) for client, data in conversation]
+        said = b"".join(data for _, data in conversation)
+        found.append(program(*doors, *steps))
+        found.append(program(*doors, *steps, *doors, step(TICK, 0, b"\x07"), limits=1, late=True))
+        found.append(program(step(LATER, 0, shown(protocol, RIGHT) + said), alone=True))
+        for token in WRONG:
+            found.append(program(step(FEED, 0, shown(protocol, token) + said), step(TICK, 0, b"\6")))
+            again = step(FEED, 0, shown(protocol, RIGHT) + said + shown(protocol, token) + said)
+            found.append(program(again, step(TICK, 0, b"\6"), alone=True))
+    found.append(program(step(FEED, 0, shown(protocol, RIGHT)[:9]), step(TICK, 0, b"\7"), step(TICK, 0, b"\x09")))
     return found

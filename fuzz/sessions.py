@@ -23,7 +23,8 @@ random ids, and the same durable state.
     python -m fuzz.sessions PROTOCOL FILE               runs one input, and shows what it is
     python -m fuzz.sessions PROTOCOL FILE --shrink OUT  finds a smaller one that fails in the same way
 
-PROTOCOL is one of the five, or `any`: the door where the first bytes say which one is spoken.
+PROTOCOL is one of the five, or `any`: the door where the first bytes say which one is spoken. With `locked-` before it,
+clients have to say who they are first: `gates.py`.
 """
 
 import argparse
@@ -33,6 +34,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from fuzz.gates import LOCKED
 from fuzz.program import (
     DISK,
     EACH,
@@ -58,7 +60,7 @@ from fuzz.words import PROTOCOLS
 from fuzz.world import Client, World
 from penstock.core.replay import durable_state
 
-TARGETS: Final = (*PROTOCOLS, "any")
+TARGETS: Final = (*PROTOCOLS, "any", *LOCKED)
 ROOM_ENOUGH: Final = 10_000  # in a smaller outbox, when a client listens decides what it is given
 READS_MAX: Final = 256  # byte by byte, up to so many bytes; in as many pieces beyond that
 
@@ -80,7 +82,7 @@ class _Run:
 
     def __init__(self, parsed: Program) -> None:
         self.program = parsed
-        self.world = World(make_limits(parsed.limits), parsed.make_options(), parsed.late)
+        self.world = World(make_limits(parsed.limits), parsed.make_options(), parsed.late, parsed.locked)
         self.witness = Witness(self.world, parsed.name)
         self.slots: dict[int, Client] = {}
 
@@ -186,7 +188,7 @@ def _speak(parsed: Program, pieces: list[bytes], listening: bool, outbox_max: in
     """What is said to these pieces, whether it hangs up, and what is left."""
     limits = make_limits(parsed.limits)
     limits.outbox_bytes_max = outbox_max or limits.outbox_bytes_max
-    world = World(limits, parsed.make_options(), parsed.late)
+    world = World(limits, parsed.make_options(), parsed.late, parsed.locked)
     client = world.connect(parsed.door_of(0), parsed.language_of(0), "alone")
     if parsed.paused:
         client.pause()

@@ -330,20 +330,42 @@ TOKENS: Final[dict[str, tuple[bytes, ...]]] = {
             b" delete_queue ",
             b" ping ",
             b" _eval ",
+            b" auth ",
         ),
         *(b"--delay=", b"--ttl=", b"--max-deliveries=", b"--dedup ", b"--dead", b" redrive ", b"--limit=", b"--to="),
         *(b"--confirm ", b"--all", b"--manual-ack", b"--delete-queue-when-unused", b"--delete-queue-when-unused=0.05"),
         *(b"GET / HTTP/1.1\r\n", b"state.", b"len(", b"for q in state.queues"),
     ),
-    "smqs": (b"M:", b"C:", b"D:", b"S:", b"S", b":", b"::", b'{"', b'"}', b"M:q0:", b"C:q0", b"D:q0:1"),
+    "smqs": (b"A:", b"M:", b"C:", b"D:", b"S:", b"S", b":", b"::", b'{"', b'"}', b"M:q0:", b"C:q0", b"D:q0:1"),
     "sevx": (
-        *(b" send ", b" recv ", b" ack ", b" reject ", b" delete_receiver ", b" delete_queue ", b" _ping ", b" _eval "),
+        *(
+            b" auth ",
+            b'"token": ',
+            b" send ",
+            b" recv ",
+            b" ack ",
+            b" reject ",
+            b" delete_receiver ",
+            b" delete_queue ",
+            b" _ping ",
+            b" _eval ",
+        ),
         *(b'"queue": ', b'"pattern": ', b'"receiver_id": ', b'"event_id": ', b'"manual_ack": true', b'"all": true'),
         *(b'"delete_queue_when_unused": ', b'"event": ', b'"id": ', b'"retry": ', b'"code": ', b'"data": ', b"\\u0000"),
         *(b"{", b"}", b"[", b"]", b'"', b",", b"\\", b"null", b"true", b"20161231235959123456uN1q", b"\\ud800"),
     ),
     "mqmq": (
-        *(b"Put", b"Get", b"Info", b"Quit", b"\0\0\0\3Put", b"\0\0\0\3Get", b"\0\0\0\4Info", b"\0\0\0\4Quit"),
+        *(
+            b"Put",
+            b"Get",
+            b"Info",
+            b"Quit",
+            b"\0\0\0\4Auth",
+            b"\0\0\0\3Put",
+            b"\0\0\0\3Get",
+            b"\0\0\0\4Info",
+            b"\0\0\0\4Quit",
+        ),
         *(b"\0\0\0\0", b"\0\0\0\1", b"\xff\xff\xff\xff", b"\2\0\4\x0f", b"\0\0\0\x0a"),
     ),
     "rq": (
@@ -357,5 +379,6 @@ TOKENS: Final[dict[str, tuple[bytes, ...]]] = {
 
 def tokens_of(protocol: str) -> list[bytes]:
     """What is worth putting into an input of that protocol; the door for all of them gets everything."""
+    protocol = protocol.removeprefix("locked-")
     languages = (protocol,) if protocol in TOKENS else PROTOCOLS
     return [*NAMES, *NUMERALS, *(token for language in languages for token in TOKENS[language])]

@@ -6,6 +6,7 @@ The rules are numbered as in `sessions.py`.
 from collections.abc import Iterator
 from typing import Final
 
+from fuzz.gates import BYTES_MAX, known, make_access
 from fuzz.history import Disk, History, Memory
 from penstock.core.broker import Broker
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
@@ -43,6 +44,9 @@ class Client:
         self.world = world
         self.language = language
         self.session: Session = world.doors[door].open(name, world.now)
+        access = world.hub.access
+        if access is not None:
+            self.session.enter(known(access, name), world.now)
         self.paused = False
         self.output = bytearray()
         self.last_read = 0
@@ -57,12 +61,16 @@ class Client:
         session = self.current()
         broker = self.world.broker
         before = (broker.published, broker.log.position, session.outbox_size) if session.closing else None
+        locked = session.gate is not None
+        position = broker.log.position
         self.last_read = len(data)
         self.world.note_input(data)
         self.session.feed(data, self.world.now)
         if before is not None:
             after = (broker.published, broker.log.position, session.outbox_size)
             assert before == after, f"{session.protocol}: went on after it had hung up"
+        if locked and self.current().identity is None:
+            assert broker.log.position == position, f"{session.protocol}: changed something before it was let in"
         self.world.check_outboxes()
 
     def write(self) -> None:
@@ -79,7 +87,7 @@ class Client:
             assert session.outbox_size == 0
             assert not session.drain(), "said twice"
             self.output += written
-            if full and not self.paused:
+            if full and not self.paused and session.gate is None:
                 session.resume()
         if session.closing and not session.unconfirmed and not session.outbox_size and not self.paused:
             self.end()
@@ -94,7 +102,8 @@ class Client:
     def resume(self) -> None:
         if self.paused:
             self.paused = False
-            self.session.resume()
+            if self.session.gate is None:
+                self.session.resume()
             self.check_closed()
             self.world.hub.dirty.append(self.session)  # it may have hung up meanwhile
 
@@ -116,7 +125,7 @@ class Client:
 class World:
     """A broker, its clients, and time."""
 
-    def __init__(self, limits: Limits, options: Options, late: bool = False) -> None:
+    def __init__(self, limits: Limits, options: Options, late: bool = False, locked: bool = False) -> None:
         self.now = START
         self.history: History = Disk() if late else Memory()
         self.log = self.history.log
@@ -127,6 +136,8 @@ class World:
         dialects: list[Dialect] = [self.mqks, Smqs(self.hub), self.sevx, Mqmq(self.hub), self.rq]
         self.doors: dict[str, Dialect] = {dialect.name: dialect for dialect in dialects}
         self.doors["any"] = AnyDoor(self.hub, dialects)
+        if locked:
+            self.hub.access = make_access(limits.unacked_max // 2)
         self.clients: dict[Session, Client] = {}
         self.gone: list[Session] = []
         self.unsafe: list[Receipt] = []  # what was to be confirmed in the last turn
@@ -212,7 +223,11 @@ class World:
             assert subscription.in_flight <= limits.unacked_max
             assert len(subscription.name) <= limits.name_size_max + len(session.peer) + 1
             assert len(subscription.held()) == subscription.in_flight
-        if isinstance(session, NamingSession) and not session.closing:
+        gate = session.gate
+        if gate is not None:
+            assert len(gate.held) <= BYTES_MAX, f"{session.protocol}: holds {len(gate.held)} bytes of nobody"
+            assert gate.armed or session.closing, f"{session.protocol}: is held for ever"
+        if isinstance(session, NamingSession) and not session.closing and gate is None:
             suspended = {consumer for consumer in session.own.values() if consumer.suspended}
             assert set(session.halted) == suspended, "keeps a consumer that has ended, or forgets one that waits"
 
@@ -238,7 +253,7 @@ class World:
             session = client.session
             assert session.unconfirmed == 0, f"{session.protocol}: waits for a confirmation"
             client.check_closed()
-            if not client.paused and not session.closing:
+            if not client.paused and not session.closing and session.gate is None:
                 for subscription in served(session):
                     assert not subscription.suspended, f"{session.protocol}: forgotten"
 
@@ -258,6 +273,11 @@ class World:
         assert not self.sevx.consumers
         assert not self.rq.numbers._users
         assert not broker._awaiting, "a request that nobody waits for"
+        access = self.hub.access
+        if access is not None:
+            assert access.lobby.count == 0
+            assert not access.lobby._waiting, "somebody who is gone waits at the gate"
+            assert not [user.name for user in access.users.values() if user.connections], "somebody left uncounted"
         # What is over and cannot become a dead letter, because there are too many queues, is looked at again and again.
         stuck = any(queue.expiring and queue.ready for queue in broker.queues.values())
         assert broker.deadlines.next_due() == -1 or stuck, "a timer that goes off for nobody"

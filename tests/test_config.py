@@ -69,12 +69,16 @@ def test_absent_flags_empty_and_foreign_variables_are_passed_over() -> None:
 
 def test_every_field_is_flag_variable_and_key(file: Path) -> None:
     samples = {"host": "::1", "data": "d", "memory": "true", "queue_full": "drop-oldest", "sync": "off"}
-    samples |= {"log_level": "error", "log_format": "json"}
+    samples |= {"log_level": "error", "log_format": "json", "auth": "on"}
+    samples |= {"tls_client": "required", "tls_min": "1.3", "any_tls": "off"}
+    beside: dict[str, dict[str, object]] = {"tls_key": {"tls_cert": "c"}, "tls_ca": {"tls_cert": "c"}}
+    beside["tls_client"] = {"tls_cert": "c", "tls_ca": "a"}
     for key in Config.options():
         field = Config.model_fields[key]
         text = samples.get(key, "true" if field.annotation is bool else "7")
         file.write_text(f'{key} = "{text}"\n')
-        given = [load({key: text}), load({}, {env_of(key): text}), load({}, {}, file)]
+        others = beside.get(key, {})
+        given = [load({key: text, **others}), load(others, {env_of(key): text}), load(others, {}, file)]
         assert {getattr(config, key) for config in given} == {getattr(given[0], key)}
         assert getattr(given[0], key) != getattr(Config(), key)
 
@@ -306,6 +310,21 @@ def test_of_data_and_memory_the_stronger_source_wins() -> None:
     on_disk = load({"data": "d"}, {"PENSTOCK_MEMORY": "1"})
     assert (on_disk.data, on_disk.memory) == (Path("d"), False)
     assert load({"data": "d", "memory": False}).data == Path("d")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "needed"),
+    [
+        ("tls_key", "k", "tls_cert"),
+        ("tls_ca", "a", "tls_cert"),
+        ("tls_client", "required", "tls_ca"),
+        ("any_tls", "both", "tls_cert"),
+    ],
+)
+def test_what_says_nothing_about_tls_without_another_setting_is_told(key: str, value: str, needed: str) -> None:
+    error = refusal_of({key: value})
+    assert (error.key, error.source) == (key, f"flag {flag_of(key)}")
+    assert needed in error.reason
 
 
 def test_frozen() -> None:

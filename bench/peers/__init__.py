@@ -1,6 +1,6 @@
 """Every peer the bench knows, in the order of the report. Ours comes first; ratios are taken against it."""
 
-from bench.peers import durable, nats, penstock, protocols, rabbitmq, redis
+from bench.peers import durable, nats, penstock, protocols, rabbitmq, redis, tls
 from bench.peers.base import Missing, Mode, Peer
 
 PEERS: tuple[type[Peer], ...] = (
@@ -34,4 +34,7 @@ CONFIRMED: tuple[type[Peer], ...] = (durable.Mqks, durable.JetStream)
 BACKLOG: tuple[type[Peer], ...] = (durable.Mqks, durable.StreamRewritten, durable.Persistent)
 """Those that are restarted with a long queue."""
 
-__all__ = ["BACKLOG", "CONFIRMED", "DURABLE", "PEERS", "PROTOCOLS", "Missing", "Mode", "Peer"]
+TLS: tuple[type[Peer], ...] = (tls.Mqks, tls.Nats)
+"""Those that are measured with encryption."""
+
+__all__ = ["BACKLOG", "CONFIRMED", "DURABLE", "PEERS", "PROTOCOLS", "TLS", "Missing", "Mode", "Peer"]

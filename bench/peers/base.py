@@ -24,6 +24,7 @@ A peer is one row of the report. To add one, write a subclass and name it in `be
     course           how a round goes and what its clock measures; the most messages of one are `count_max`
     crowd            what is said on a third connection, for others that shall be there during the round
     crowd_leaves     and what takes them away after it
+    ca               whose certificate vouches for the server's, where it speaks TLS; `prepare` sets it
     echo             for a round of requests and replies: how the other side answers
 
 A peer is copied for each round (`for_round`), with a topic of the round's own, so what one round left behind cannot be
@@ -84,6 +85,7 @@ class Peer(ABC):
         self._command: list[str | Path] = []
         self._workdir = Path()
         self._port = 0
+        self.ca: Path | None = None
         self.mode = Mode.AUTO
         self.topic = b""
         self.client = 0

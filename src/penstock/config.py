@@ -27,6 +27,7 @@ FILE_ONLY = ("policy",)
 LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
 
 DATA_DEFAULT = "penstock-data"
+USERS_NAME = "users.json"
 
 PORT_MAX = 65535
 AMOUNT_MAX = 2**63 - 1
@@ -34,6 +35,7 @@ TRIES_MAX = 2**31 - 1
 FACTOR_MAX = 1000
 SPAN_MAX = 1e9  # seconds: more than thirty years
 NAME_SIZE_MAX = 1024
+USER_SIZE_MAX = 64
 COUNT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 DECIMAL_UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -120,10 +122,6 @@ def path_of(value: object) -> Path | None:
     raise ValueError("is not a path")
 
 
-def file_of(value: object) -> Path | None:
-    return path_of(value)
-
-
 def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     amount: object = value
     if isinstance(value, str):
@@ -137,6 +135,16 @@ def _amount_of(value: object, units: Mapping[str, int], complaint: str) -> int:
     raise ValueError(complaint)
 
 
+def file_of(value: object) -> Path | None:
+    return path_of(value)
+
+
+def user_of(value: object) -> str:
+    if isinstance(value, str) and len(value) <= USER_SIZE_MAX:
+        return value.strip()
+    raise ValueError("is not the name of a user")
+
+
 Port = Annotated[int | None, BeforeValidator(port_of)]
 Count = Annotated[int, BeforeValidator(count_of)]
 Size = Annotated[int, BeforeValidator(size_of)]
@@ -144,6 +152,7 @@ OptionalSize = Annotated[int | None, BeforeValidator(maybe_size_of)]
 Seconds = Annotated[float, BeforeValidator(seconds_of)]
 Directory = Annotated[Path | None, BeforeValidator(path_of)]
 File = Annotated[Path | None, BeforeValidator(file_of)]
+DefaultUser = Annotated[str, BeforeValidator(user_of)]
 
 
 Span = Annotated[float | None, BeforeValidator(span_of)]
@@ -212,6 +221,26 @@ class Config(BaseSettings):
     http_hosts: str = Field(
         default="", description="Names under which HTTP answers besides addresses and localhost, separated by commas."
     )
+
+    auth: Literal["auto", "on", "off"] = Field(
+        default="auto", description="Whether clients have to say who they are: auto is on where there is a users file."
+    )
+    users: File = Field(default=None, description=f"The users file; {USERS_NAME} in the data directory unless said.")
+    mqks_user: DefaultUser = Field(default="", description="Who an MQKS client is that presents nothing.")
+    smqs_user: DefaultUser = Field(default="", description="The same for SMQS.")
+    sevx_user: DefaultUser = Field(default="", description="The same for SEVX.")
+    mqmq_user: DefaultUser = Field(default="", description="The same for MQMQ.")
+    rq_user: DefaultUser = Field(default="", description="The same for RQ.")
+    any_user: DefaultUser = Field(default="", description="The same for the port that tells the protocol by itself.")
+    auth_seconds: Seconds = Field(default=10.0, description="How long a client may take to say who it is.")
+    unauthenticated_bytes_max: Size = Field(default=4096, description="How much it may send until then.")
+    unauthenticated_per_address_max: Count = Field(
+        default=100, description="Connections from one address that have not said who they are."
+    )
+    login_seconds: Seconds = Field(default=43_200.0, description="How long a login to the console lasts.")
+    login_idle_seconds: Seconds = Field(default=3_600.0, description="How long it lasts while it is not used.")
+    metrics_open: bool = Field(default=False, description="Show /metrics to everybody, whatever `auth` says.")
+    audit: File = Field(default=None, description="File that gets what concerns users and rights, besides the log.")
 
     tls_cert: File = Field(
         default=None,
@@ -330,6 +359,16 @@ class Config(BaseSettings):
     def directory(self) -> Path | None:
         """Where the log is kept; None when it is not."""
         return None if self.memory else self.data or Path(DATA_DEFAULT)
+
+    @property
+    def users_file(self) -> Path | None:
+        """Where users are kept; None where there is no place for them."""
+        directory = self.directory
+        return self.users or (None if directory is None else directory / USERS_NAME)
+
+    def default_user(self, listener: str) -> str:
+        """Who a client of that listener is unless it says so; empty for nobody."""
+        return str(getattr(self, f"{listener}_user", ""))
 
     @classmethod
     def options(cls) -> list[str]:

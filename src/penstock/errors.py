@@ -4,6 +4,7 @@
     ├─ ProtocolError      the peer broke its protocol: it is told so, and the door closes
     ├─ Refused            the core says no, with a code: it is told so, and life goes on
     ├─ LogError           the log cannot be written or read
+    ├─ AccessError        users, rights or tokens cannot be read, or changed like that
     └─ ConfigError        a setting is wrong: names the key, the value and where it came from
 
 The first question an error answers is whose fault it was, the second whether the connection survives.
@@ -47,6 +48,10 @@ class Refused(Error):
 
 class LogError(Error):
     """The log cannot do what it was asked to."""
+
+
+class AccessError(Error):
+    """Users, rights or tokens cannot be read, or changed like that. Never tells a secret."""
 
 
 class ConfigError(Error):

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from bench.__main__ import choose
 from bench.bars import judge
+from bench.clients import Raw
 from bench.counting import CheckingCounter, Counter, MarkCounter, SizeCounter
 from bench.echo import Echo
 from bench.frames import BLOCK, STAMP_SPAN, Block, Feedback, age_ns, body, number, stamped_body
 from bench.latency import Latency, Pace, percentile
 from bench.load import Job, Reader, Round
 from bench.machine import Machine, Usage
-from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, Mode, Peer, durable
+from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, TLS, Mode, Peer, durable
 from bench.peers.base import Course
 from bench.peers.nats import Core
 from bench.peers.penstock import Mqks
@@ -360,6 +361,27 @@ def test_each_protocol_has_its_bar_and_ten_thousand_patterns_are_held_against_on
     assert (rq.met, rq.measured) == (True, 0.1)
 
 
+def test_the_client_is_held_against_raw_sockets():
+    found = results()
+    found.clients = [cell("raw sockets", 100, 200), cell("client publishes", 9, 18), cell("client consumes", 20, 40)]
+    found.sections = ["clients"]
+    publishes, consumes = judge(found)
+    assert (publishes.met, publishes.measured) == (False, 0.09)
+    assert (consumes.met, consumes.measured) == (True, 0.2)
+
+
+def test_the_bar_of_tls_is_about_small_messages():
+    found = results()
+    found.sections = ["tls"]
+    found.tls = [cell("penstock mqks tls", 70, 90), cell("nats core tls", 100, 100)]
+    (bar,) = judge(found)
+    assert (bar.met, bar.measured) == (True, 0.8)
+    assert "over TLS, 16-byte bodies" in text_report(found, [bar])
+    found.tls = []
+    (bar,) = judge(found)
+    assert bar.met is None
+
+
 def test_a_server_that_had_to_wait_for_a_core_puts_its_bars_in_doubt():
     found = results()
     found.protocols = [cell("penstock mqks", 100), cell("penstock smqs", 60, waited=0.5), cell("penstock sevx", 60)]
@@ -370,19 +392,22 @@ def test_a_server_that_had_to_wait_for_a_core_puts_its_bars_in_doubt():
 
 
 def test_a_bar_names_rows_that_there_are():
-    names = {*(peer.name for peer in (*PEERS, *PROTOCOLS, *DURABLE)), CEILING}
+    names = {*(peer.name for peer in (*PEERS, *PROTOCOLS, *DURABLE, *TLS)), CEILING, Raw.name}
     for bar in judge(results()):
         if " x " in bar.text:
             assert any(bar.text.endswith(f" {name}") for name in names)
 
 
 def test_words_choose_rows_of_all_tables_and_the_reference_comes_along():
-    assert choose("") == Rows(list(PEERS), list(PROTOCOLS), list(DURABLE), list(CONFIRMED), list(BACKLOG), spark=True)
-    assert choose("nats core") == Rows([Core], [], [], [], [])
-    assert choose("smqs,rq") == Rows([], [Mqks, Smqs, Rq], [], [], [])
-    assert choose("aof") == Rows([], [], [durable.Mqks, durable.Stream], [], [durable.Mqks, durable.StreamRewritten])
-    assert choose("nothing of that name") == Rows([], [], [], [], [])
-    assert choose("spark") == Rows([], [], [], [], [], spark=True)
+    everything = list(PEERS), list(PROTOCOLS), list(DURABLE), list(CONFIRMED), list(BACKLOG)
+    assert choose("") == Rows(*everything, clients=True, spark=True, tls=list(TLS))
+    assert choose("nats core") == Rows([Core], [], [], [], [], tls=list(TLS))
+    assert choose("smqs,rq") == Rows([], [Mqks, Smqs, Rq], [], [], [], tls=[])
+    backlog = [durable.Mqks, durable.StreamRewritten]
+    assert choose("aof") == Rows([], [], [durable.Mqks, durable.Stream], [], backlog, tls=[])
+    assert choose("nothing of that name") == Rows([], [], [], [], [], tls=[])
+    assert choose("clients") == Rows([], [], [], [], [], clients=True, tls=[])
+    assert choose("spark") == Rows([], [], [], [], [], spark=True, tls=[])
 
 
 def test_a_latency_made_by_a_late_sender_is_doubted():

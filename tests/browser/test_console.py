@@ -13,7 +13,7 @@ from .conftest import WITHIN, BrokerProcess, Client, Console
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
-VIEWS = ("", "queues", "connections", "log", "pipelines", "rosetta")
+VIEWS = ("", "queues", "connections", "log", "pipelines", "rosetta", "access")
 
 
 def put(broker: BrokerProcess, queue: str, *bodies: str) -> None:
@@ -84,6 +84,7 @@ def test_a_newcomer_is_told_what_to_type(show: Callable[..., Console]) -> None:
             "log": "penstock serve --data",
             "pipelines": "penstock pipeline run archive",
             "queues/none": "There is no queue none",
+            "access": "penstock user add",
         }.items():
             console.open(view)
             console.page.get_by_text(words).first.wait_for()

@@ -177,3 +177,18 @@ def test_mqmq_under_its_old_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert err.startswith("mqmq: cannot connect to 127.0.0.1:1: ")
     assert run("start", "-addr", "x:y") == (2, "", "mqmq: 'x:y' is no address: give host:port\n")
     assert run("stop")[0] == 2
+
+
+def test_every_command_has_json(penstock: Penstock) -> None:
+    from typer.core import TyperGroup
+
+    from penstock.cli.completion import whole
+
+    found = dict(whole().commands)
+    for name, command in list(found.items()):
+        if isinstance(command, TyperGroup):
+            del found[name]
+            found |= {f"{name} {inner}": below for inner, below in command.commands.items()}
+    without = {name for name, command in found.items() if not any("--json" in each.opts for each in command.params)}
+    # A broker logs JSON and says `ready {...}`; what completes a shell is a script.
+    assert without == {"serve", "completion"}

@@ -1,11 +1,9 @@
 """`publish`, `put`, `request`, `broadcast`, `consume`, `get`, `tap`: messages in and out, by every protocol."""
 
 import json
-import shlex
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +12,6 @@ from penstock.client import rq as requests
 from penstock.testing import Broker
 
 from .conftest import Command, Penstock
-from .page import PAGE
 
 
 def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
@@ -194,34 +191,6 @@ def test_consume_into_a_pipe_that_is_closed(online: Penstock) -> None:
         assert consume.process.stderr is not None
         assert consume.process.stderr.read() == b""
     assert online.lines("get", "piped") == ["0"]  # it was not printed, so it was not done
-
-
-def test_the_examples_of_the_page(online: Penstock, broker: Broker, tmp_path: Path) -> None:
-    """As they stand, but for what would go on for ever, and a machine that may well lack something."""
-    extra = {"tap": ["-n", "1", "--timeout", "10"], "top": ["--once"], "doctor": ["--data", str(tmp_path)]}
-    examples = [line.removeprefix("    ") for line in PAGE.read_text().splitlines() if line.startswith("    penstock ")]
-    assert len(examples) == 8
-    ended = threading.Event()
-
-    def publish() -> None:
-        with mqks.Client().connect(broker.address("mqks")) as client:
-            while not ended.wait(0.02):
-                client.publish("order.paid", "a turbine", confirm=True)
-
-    with requests.Client().connect(broker.address("rq")) as client:
-        client.consume("sums", lambda request: str(sum(map(int, request.payload.split(b"+")))))
-        publishing = threading.Thread(target=publish)
-        publishing.start()
-        try:
-            out = {}
-            for example in examples:
-                command = shlex.split(example, comments=True)[1:]
-                code, out[command[0]], _ = online(*command, *extra.get(command[0], []))
-                assert code == 0, example
-        finally:
-            ended.set()
-            publishing.join(10)
-    assert (out["consume"], out["tap"], out["request"]) == ('{"n": 1}\n', "a turbine\n", "4\n")
 
 
 @pytest.mark.parametrize(

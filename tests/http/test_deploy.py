@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,10 +18,13 @@ METRIC = re.compile(r"\b((?:penstock|process)_\w+)")
 
 @pytest.fixture
 def families(start_broker, open_api: Open, tmp_path: Path) -> set[str]:
-    """The names of all samples of a broker with a log."""
+    """The names of all samples of a broker with a log; and of families that have none without TLS and users."""
     broker: RunningBroker = start_broker(memory=False, data=tmp_path)
     text = open_api(broker).get("/metrics").text
-    return {re.split(r"[{ ]", line)[0] for line in text.splitlines() if not line.startswith("#")}
+    without_samples = {"penstock_tls_certificate_expiry_timestamp_seconds"}
+    without_samples |= {f"penstock_user_{name}_total" for name in ("published", "paused", "denied")}
+    assert all(f"# TYPE {name} " in text for name in without_samples)
+    return without_samples | {re.split(r"[{ ]", line)[0] for line in text.splitlines() if not line.startswith("#")}
 
 
 def check(expression: str, families: set[str]) -> None:
@@ -65,6 +70,56 @@ def test_the_dashboard_shows_what_there_is(families: set[str]) -> None:
         "publishers",
     ):
         assert any(needed in metric for metric in shown), needed
+
+
+UNIT = DEPLOY / "systemd" / "penstock.service"
+
+
+def unit_section(name: str) -> list[tuple[str, str]]:
+    """The lines of a section of the unit; a key may be there several times."""
+    found, section = [], ""
+    for line in UNIT.read_text().splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif section == name and "=" in line and not line.startswith("#"):
+            key, _, value = line.partition("=")
+            found.append((key, value))
+    return found
+
+
+def test_the_systemd_unit_starts_a_broker_that_may_do_little(tmp_path: Path) -> None:
+    service = dict(unit_section("Service"))
+    command = service["ExecStart"].split()
+    assert command[1:3] == ["serve", "--config"]
+    assert service["ExecReload"] == "/bin/kill -HUP $MAINPID"
+    for key in (
+        "NoNewPrivileges",
+        "ProtectHome",
+        "PrivateTmp",
+        "PrivateDevices",
+        "ProtectKernelModules",
+        "PrivateUsers",
+    ):
+        assert service[key] == "true"
+    assert service["ProtectSystem"] == "strict"
+    assert service["CapabilityBoundingSet"] == ""
+    assert dict(unit_section("Install"))["WantedBy"] == "multi-user.target"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
+def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
+    # The program is elsewhere on this machine, and a unit whose program is not there is complained about.
+    copy = tmp_path / UNIT.name
+    copy.write_text(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", UNIT.read_text(), flags=re.MULTILINE))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True, timeout=50)
+    complaints = [line for line in done.stderr.splitlines() if UNIT.name in line]
+    assert complaints == []
+    rated = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", copy], capture_output=True, text=True, timeout=50
+    )
+    exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", rated.stdout)
+    assert exposure is not None, rated.stderr
+    assert float(exposure[1]) < 2.0
 
 
 def test_alerts_speak_of_what_there_is(families: set[str]) -> None:

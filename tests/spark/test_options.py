@@ -83,16 +83,44 @@ def test_a_token_is_read_where_it_is_used_and_never_carried(tmp_path, monkeypatc
     file = tmp_path / "token"
     file.write_text("tell-nobody\n")
     options = SourceOptions.of(SERVERS | {"tokenFile": str(file)})
-    assert options.token() == "tell-nobody"
+    assert revealed(options) == b"tell-nobody"
     assert b"tell-nobody" not in pickle.dumps(options)
     assert "tell-nobody" not in repr(options)
-    monkeypatch.setenv("PENSTOCK_TOKEN", "from-the-environment")
-    assert SourceOptions.of(SERVERS | {"tokenEnv": "PENSTOCK_TOKEN"}).token() == "from-the-environment"
+    assert "tell-nobody" not in repr(options.token())
+    file.write_text("replaced")
+    assert revealed(options) == b"replaced"
+    assert SourceOptions.of(SERVERS).token() is None
+    monkeypatch.setenv("ELSEWHERE", "from-the-environment")
+    assert revealed(SourceOptions.of(SERVERS | {"tokenEnv": "ELSEWHERE"})) == b"from-the-environment"
+    monkeypatch.setenv("PENSTOCK_TOKEN", "by-default")
+    assert revealed(SourceOptions.of(SERVERS)) == b"by-default"
+    assert revealed(options) == b"replaced"
     with pytest.raises(OptionError, match="names no environment variable"):
         SourceOptions.of(SERVERS | {"tokenEnv": "PENSTOCK_NOTHING"}).token()
     file.unlink()
     with pytest.raises(OptionError, match="cannot be read"):
         options.token()
+
+
+def revealed(options: SourceOptions) -> bytes:
+    token = options.token()
+    assert token is not None
+    return token.reveal()
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"token": "tell-nobody"}, "put it into a file and name that in tokenFile"),
+        ({"Password": "tell-nobody"}, "would be seen in plans and logs"),
+        ({"servers": "https://me:tell-nobody@127.0.0.1:7780"}, "has a user in it"),
+    ],
+)
+def test_a_secret_is_no_option_and_is_not_repeated(given, reason) -> None:
+    with pytest.raises(OptionError, match=reason) as refused:
+        SourceOptions.of(SERVERS | given)
+    assert "tell-nobody" not in str(refused.value)
+    assert "tell-nobody" not in repr(refused.value)
 
 
 def test_an_error_survives_the_way_back_from_an_executor() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from penstock.access.file import UsersFile
 from penstock.http.connection import HttpConnection
 from penstock.wire.mqmq.codec import encode
 
@@ -124,3 +125,48 @@ def test_metrics_tell_of_certificates_and_handshakes(start_broker: Start, open_a
     assert samples['penstock_tls_handshakes_total{result="failed"}'] == "1"
     assert int(samples['penstock_tls_reloads_total{result="failed"}']) >= 1
     assert samples["penstock_tls_handshakes"] == "0"
+
+
+def test_a_certificate_is_a_user_over_http_too(start_broker: Start, ours: Certificates, tmp_path: Path) -> None:
+    with UsersFile(tmp_path / "users.json").edit() as users:
+        users.add("worker")
+        users.grant("worker", "browse a.*")
+        users.add_certificate("worker", "CN:worker-1")
+        users.add("guest")
+        token = users.create_token("guest", 0)
+    broker = start_broker(users=tmp_path / "users.json", tls_ca=ours["ca.pem"])
+    known = HttpsApi(broker.ports["http"], ours.context(ours))
+    stranger = HttpsApi(broker.ports["http"], ours.context())
+    try:
+        me = known.get("/v1/me").json
+        assert (me["user"], me["by"], me["which"]) == ("worker", "certificate", "CN:worker-1")
+        assert known.get("/v1/queues").status == 200
+        assert known.get("/v1/queues/b").problem == "denied"
+        assert known.get("/v1/me", authorization=f"Bearer {token}").json["user"] == "guest"
+        assert stranger.get("/v1/queues").problem == "unknown-user"
+        with UsersFile(tmp_path / "users.json").edit() as users:
+            users.remove_certificate("worker", "CN:worker-1")
+        broker.call(broker.node.keeper.reload)
+        assert known.get("/v1/queues").problem == "unknown-user"  # on the connection that is there
+    finally:
+        known.close()
+        stranger.close()
+
+
+def test_a_login_over_tls_is_for_tls_alone(
+    start_broker: Start, open_api: Open, ours: Certificates, tmp_path: Path
+) -> None:
+    with UsersFile(tmp_path / "users.json").edit() as users:
+        users.add("ada")
+        token = users.create_token("ada", 0)
+    broker = start_broker(users=tmp_path / "users.json", http_hosts="broker.example")
+    api = open_api(broker)
+    kept = api.post("/v1/session", {"token": token}).headers["set-cookie"]
+    name, _, value = kept.partition(";")[0].partition("=")
+    assert name == f"__Host-penstock-{broker.ports['http']}"
+    assert "secure" in kept.lower()
+    assert api.get("/v1/me", cookie=f"{name}={value}").json["user"] == "ada"
+    assert api.get("/v1/me", cookie=f"{name.removeprefix('__Host-')}={value}").status == 401
+    # A name that others may know is asked by TLS alone from now on; what runs on localhost besides is left in peace.
+    assert "max-age" in api.get("/healthz", host="broker.example").headers["strict-transport-security"]
+    assert "strict-transport-security" not in api.get("/healthz").headers

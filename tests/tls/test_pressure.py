@@ -1,11 +1,15 @@
 """Back-pressure works over TLS as without, and those who are slow with their handshake cost the others nothing."""
 
 import contextlib
+import gc
 import socket
 import ssl
 import subprocess
 import time
 from collections.abc import Callable
+
+from penstock.server.connection import Connection
+from penstock.server.doorstep import Arrival
 
 from .conftest import Certificates, TlsBroker, until
 
@@ -139,6 +143,25 @@ def test_those_who_leave_in_the_middle_are_forgotten(broker: TlsBroker, ours: Ce
     until(lambda: doorstep.counts["failed"] == 50)
     assert len(doorstep) == 0
     assert len(broker.reported("tls.refused")) < 50  # the log says no more than some each second
+
+
+def test_connections_that_are_gone_leave_nothing_behind(start_broker: Start, ours: Certificates) -> None:
+    """Without the collector, which a broker lets look seldom: each has buffers of its own."""
+    broker = start_broker()
+    kinds = (ssl.SSLObject, Arrival, Connection)
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(30):
+            door = ("mqks", "any", "http")[number % 3]
+            client = broker.open(door, ours.context())
+            client.send(b"1 ping x\n" if door != "http" else b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            client.line()
+            client.close()
+        until(lambda: not broker.node.switchboard.connections)
+        until(lambda: not [each for each in gc.get_objects() if isinstance(each, kinds)])
+    finally:
+        gc.enable()
 
 
 def test_many_handshakes_at_once_all_succeed(start_broker: Start, ours: Certificates) -> None:

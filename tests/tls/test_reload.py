@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -167,7 +168,7 @@ def test_a_ca_that_was_removed_lets_nobody_in(
 # -- without a broker ------------------------------------------------------------------------------------------------
 
 
-def paths(certificates: Certificates, **other: object) -> Paths:
+def paths(certificates: Certificates, **other: Any) -> Paths:
     given = Paths(certificates["server.pem"], certificates["server.key"], None, "optional", "1.2")
     return given._replace(**other)
 

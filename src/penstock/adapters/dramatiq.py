@@ -5,6 +5,8 @@
 
     dramatiq.set_broker(PenstockBroker("127.0.0.1:7700"))
 
+Who the client is goes by `options=Options(token_file=..., ca_file=...)`, or by the environment; `tls://` speaks TLS.
+
 Messages are confirmed when they are enqueued, and given to a worker with credit (its prefetch). What a worker that dies
 held goes to another. Delayed messages wait in `{queue}.DQ`, dead ones in `{queue}.XQ`.
 """
@@ -24,7 +26,9 @@ from dramatiq.middleware import Middleware
 from penstock.adapters._broker import DEFAULT_PORT, BrokerClients
 from penstock.client import rq
 from penstock.client._options import Options, Place, address_of
-from penstock.client.errors import ClientError, Timeout
+from penstock.client.errors import AuthFailed, ClientError, Denied, Timeout, TlsFailed
+
+FINAL = (AuthFailed, TlsFailed, Denied)  # ConnectionClosed would mean that it is worth another try
 
 
 class PenstockBroker(Broker):
@@ -45,6 +49,8 @@ class PenstockBroker(Broker):
         """A consumer with a connection of its own."""
         try:
             return _Consumer(self.clients, queue_name, prefetch, timeout)
+        except FINAL:
+            raise
         except ClientError as error:
             raise ConnectionClosed(error) from error
 
@@ -71,6 +77,8 @@ class PenstockBroker(Broker):
         self.emit_before("enqueue", message, delay)
         try:
             self.clients.put(queue, message.encode())
+        except FINAL:
+            raise
         except ClientError as error:
             raise ConnectionClosed(error) from error
         self.emit_after("enqueue", message, delay)
@@ -127,6 +135,8 @@ class _Consumer(Consumer):
             request = self._consumer.get(self._timeout)
         except Timeout:
             return None
+        except FINAL:
+            raise
         except ClientError as error:
             raise ConnectionClosed(error) from error
         try:

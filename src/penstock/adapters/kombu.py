@@ -4,6 +4,11 @@
 
     app = Celery("app", broker="penstock://127.0.0.1:7700//", backend="rpc://")
 
+`penstock+tls://` speaks TLS. Who the client is and whom it trusts is said by the environment (PENSTOCK_TOKEN_FILE and
+so on, see penstock.client), or by files in `transport_options`; a password in the URL is refused, since it is logged:
+
+    app.conf.broker_transport_options = {"token_file": "/run/secrets/token", "ca_file": "/etc/penstock/ca.pem"}
+
 Queues are Penstock's queues, by name. A message is confirmed when it was published, given out with credit (Celery's
 prefetch), and goes to another worker when its own dies before acknowledging it.
 
@@ -24,9 +29,11 @@ from kombu.utils.json import dumps, loads
 
 from penstock import __version__
 from penstock.adapters._broker import DEFAULT_PORT, BrokerClients
-from penstock.client import rq
-from penstock.client.errors import ClientError, Closed, ConnectFailed, ConnectionLost, Timeout
+from penstock.client import Options, rq
+from penstock.client._options import Address, address_of
+from penstock.client.errors import AuthFailed, ClientError, Closed, ConnectFailed, ConnectionLost, Timeout, TlsFailed
 
+FILES = ("token_file", "ca_file", "cert_file", "key_file", "server_hostname")
 BROADCASTS = "kombu."  # in front of an exchange's name: the queue its broadcasts go by
 
 
@@ -172,6 +179,8 @@ class Transport(virtual.Transport):
     driver_type = "penstock"
     driver_name = "penstock"
     connection_errors = (*virtual.Transport.connection_errors, ConnectFailed, ConnectionLost, Closed, Timeout)
+    # Said here, kombu tries those again alone: whoever is not let in or not allowed would not be the next time, either.
+    recoverable_connection_errors = connection_errors
     channel_errors = (*virtual.Transport.channel_errors, ClientError)
     implements = virtual.Transport.implements.extend(
         asynchronous=False, exchange_type=frozenset(["direct", "topic", "fanout"]), heartbeats=False
@@ -191,10 +200,11 @@ class Transport(virtual.Transport):
         return __version__
 
     def establish_connection(self) -> "Transport":
-        info = self.client
-        self.clients = BrokerClients((info.hostname or "127.0.0.1", info.port or self.default_port))
+        self.clients = BrokerClients(place_of(self.client), options_of(self.client))
         try:
             _ = self.clients.work  # so that a broker which is not there is noticed here
+        except (AuthFailed, TlsFailed):
+            raise  # to try again would not help, and kombu does for what it takes for a lost connection
         except ClientError as error:
             raise ConnectionError(str(error)) from error
         return super().establish_connection()  # type: ignore[no-any-return]
@@ -248,6 +258,24 @@ class Transport(virtual.Transport):
                 self._deliver(message, queue)
                 count += 1
         return count
+
+
+def place_of(info: Any) -> Address:
+    """Where the URL of a connection leads to. Raises ValueError for one with a user in it."""
+    host = info.hostname or "127.0.0.1"
+    if info.password or info.userid or "@" in host:
+        raise ValueError("a URL with a user in it would be logged: name a file in transport_options, token_file")
+    if "://" in host:  # kombu leaves penstock+tls://host:port// to whom it concerns
+        return address_of(host, DEFAULT_PORT)
+    return Address(host, info.port or DEFAULT_PORT)
+
+
+def options_of(info: Any) -> Options:
+    """Who the client is, by the transport options. Raises ValueError for what must not be one."""
+    given = dict(info.transport_options or {})
+    if "token" in given:
+        raise ValueError("transport_options are logged: name a file in token_file, or use PENSTOCK_TOKEN")
+    return Options(**{name: given[name] for name in FILES if given.get(name)})
 
 
 TRANSPORT_ALIASES["penstock"] = "penstock.adapters.kombu:Transport"

@@ -23,7 +23,7 @@ def app() -> typer.Typer:
 
 
 def completion(shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(help="The shell.")]) -> None:
-    script = get_completion_script(prog_name="penstock", complete_var=main.COMPLETE_VARIABLE, shell=shell)
+    script = get_completion_script(prog_name="penstock", complete_var=main.COMPLETE_VARIABLE, shell=shell)  # nosec B604
     say(script.strip())
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from penstock.cli.exits import EXIT_FAILED, Failed
+from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, Failed
 from penstock.cli.main import COMMANDS, version
 from penstock.cli.reach import Api, Json
 from penstock.cli.show import print_json, say, size
@@ -173,9 +173,16 @@ def _running(config: Config) -> set[int]:
     if not config.http:
         return set()
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)  # noqa: S104
+    scheme = "http" if config.tls_cert is None else "https"
     try:
-        with Api(f"http://[{host}]:{config.http}" if ":" in host else f"http://{host}:{config.http}") as api:
-            return set(api.get("/v1/overview")["ports"].values())
+        with Api(f"{scheme}://[{host}]:{config.http}" if ":" in host else f"{scheme}://{host}:{config.http}") as api:
+            try:
+                return set(api.get("/v1/overview")["ports"].values())
+            except Failed as error:
+                if error.code != EXIT_DENIED:
+                    raise
+            # It does not tell strangers, except that it is there.
+            return {port for port in config.ports().values() if port} if api.get("/healthz") else set()
     except (Failed, ValueError, KeyError, TypeError, AttributeError):
         return set()
 

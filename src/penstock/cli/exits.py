@@ -7,6 +7,7 @@ EXIT_FAILED = 1
 EXIT_MISUSED = 2  # what a wrong option gives, too
 EXIT_UNREACHABLE = 3
 EXIT_NOTHING = 4
+EXIT_DENIED = 5
 EXIT_DISK = 74
 EXIT_INTERRUPTED = 130
 
@@ -16,6 +17,7 @@ EXITS = {
     EXIT_MISUSED: "the command line or a setting is wrong",
     EXIT_UNREACHABLE: "no broker answers there, or it went away",
     EXIT_NOTHING: "there was no message or no reply in time",
+    EXIT_DENIED: "not allowed: the broker does not let this client in, or its user has no right to that",
     EXIT_DISK: "serve: the disk failed",
     EXIT_INTERRUPTED: "interrupted before it was done",
 }

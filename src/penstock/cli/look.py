@@ -6,9 +6,9 @@ import typer
 
 from penstock.cli.exits import EXIT_UNREACHABLE, Failed, Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Addr, Api, Json, Seconds, Server, place_of, run
+from penstock.cli.reach import Addr, Api, Json, Seconds, Server, options_for, place_of, reaching, run
 from penstock.cli.show import print_json, say, seconds, size, table
-from penstock.client import Options, mqmq, smqs
+from penstock.client import mqmq, smqs
 
 SORTS = (
     "name",
@@ -27,9 +27,9 @@ SORTS = (
 
 def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command("info", help=COMMANDS["info"], epilog=INFO_EPILOG)(info)
-    made.command("stats", help=COMMANDS["stats"])(stats)
-    made.command("queues", help=COMMANDS["queues"])(queues)
+    made.command("info", help=COMMANDS["info"], epilog=INFO_EPILOG)(reaching(info))
+    made.command("stats", help=COMMANDS["stats"])(reaching(stats))
+    made.command("queues", help=COMMANDS["queues"])(reaching(queues))
     return made
 
 
@@ -56,7 +56,7 @@ def info(
 
 def ask_info(place: str, timeout: float) -> mqmq.ServerInfo:
     async def work() -> mqmq.ServerInfo:
-        async with await mqmq.connect(place, options=Options(connect_timeout=timeout, timeout=timeout)) as client:
+        async with await mqmq.connect(place, options=options_for(connect_timeout=timeout, timeout=timeout)) as client:
             return await client.info()
 
     return run(work())
@@ -104,7 +104,7 @@ def _print_overview(found: dict[str, Any]) -> None:
 
 def stats(addr: Addr = "", timeout: Seconds = 10.0, json: Json = False) -> None:
     async def work() -> dict[str, int]:
-        options = Options(connect_timeout=timeout, timeout=timeout)
+        options = options_for(connect_timeout=timeout, timeout=timeout)
         async with await smqs.connect(addr or place_of("smqs"), options=options) as client:
             return await client.stats()
 

@@ -10,6 +10,13 @@ from penstock.cli.exits import Misused
 from penstock.cli.main import ending
 
 DEFAULT = "127.0.0.1:47774"
+# The environment may say it, too: PENSTOCK_TOKEN_FILE and so on; and an address that begins with tls://.
+WHO = (
+    ("--token-file", "the file with the token to show"),
+    ("--ca-file", "the CA to trust, by TLS"),
+    ("--cert-file", "the certificate to show"),
+    ("--key-file", "its key, if it is not in there"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -19,9 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, text in (("start", "start the server"), ("info", "print out the running server's information")):
         command = commands.add_parser(name, help=text)
         command.add_argument("-addr", "--addr", metavar="HOST:PORT", default=DEFAULT, help=f"default: {DEFAULT}")
+        if name == "info":
+            for flag, what in WHO:
+                command.add_argument(flag, metavar="FILE", default="", help=what)
     given = parser.parse_args(arguments)
     with ending("mqmq"):
-        raise SystemExit(_start(given.addr) if given.command == "start" else _info(given.addr))
+        raise SystemExit(_start(given.addr) if given.command == "start" else _info(given))
 
 
 def _start(addr: str) -> int:
@@ -29,7 +39,7 @@ def _start(addr: str) -> int:
     from penstock.config import LISTENERS, Config
 
     try:
-        host, port = address_of(addr, 47774)
+        host, port, _ = address_of(addr, 47774)
     except ValueError as error:
         raise Misused(str(error)) from error
     flags: dict[str, object] = {**dict.fromkeys(LISTENERS, "off"), "mqmq": port, "host": host, "memory": True}
@@ -39,10 +49,12 @@ def _start(addr: str) -> int:
     return serve(config)
 
 
-def _info(addr: str) -> int:
+def _info(given: argparse.Namespace) -> int:
     from penstock.cli.look import ask_info, print_info
+    from penstock.cli.reach import say_who
 
-    print_info(ask_info(addr, 10.0))
+    say_who({name: getattr(given, name) for name in ("token_file", "ca_file", "cert_file", "key_file")})
+    print_info(ask_info(given.addr, 10.0))
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.reach import CaFile, CertFile, KeyFile, TokenFile
 from penstock.cli.show import print_json
 from penstock.errors import Error
 
@@ -47,7 +48,10 @@ class PipelineUsage(Error):
 
 def app() -> typer.Typer:
     commands = typer.Typer(
-        help="Run jobs on Spark over the log of a broker.", no_args_is_help=True, rich_markup_mode=None
+        help="Run jobs on Spark over the log of a broker.",
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     commands.command("run", help=_run_help())(run)
     commands.command("list")(list_)
@@ -93,8 +97,10 @@ def run(
     master: Annotated[str, typer.Option(help="Spark's master: local[*], spark://..., yarn, k8s://...")] = "",
     remote: Annotated[str, typer.Option(help="A Spark Connect server: sc://HOST:PORT.")] = "",
     conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, KEY=VALUE; may be repeated.")] = None,
-    token_file: Annotated[str, typer.Option(help="A file with the token for the broker.")] = "",
-    ca_file: Annotated[str, typer.Option(help="The certificates to trust.")] = "",
+    token_file: TokenFile = "",
+    ca_file: CaFile = "",
+    cert_file: CertFile = "",
+    key_file: KeyFile = "",
     json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object for each batch.")] = False,
 ) -> None:
     """Run a pipeline."""
@@ -121,7 +127,7 @@ def run(
     source = {"events": events, "queues": queues, "pattern": pattern}
     source |= _place("starting", start) | _place("ending", until)
     source["maxOffsetsPerTrigger"] = "" if limit is None or name == "replay" else str(limit)
-    connection = {"tokenFile": token_file, "caFile": ca_file}
+    connection = {"tokenFile": token_file, "caFile": ca_file, "certFile": cert_file, "keyFile": key_file}
     job = Job(
         session,
         Path(name.partition(":")[0]).stem if own else name,

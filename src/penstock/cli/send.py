@@ -12,7 +12,7 @@ import typer
 
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Addr, Json, Seconds, place_of, run
+from penstock.cli.reach import Addr, Json, Seconds, options_for, place_of, reaching, run
 from penstock.cli.show import body_to_json, print_json, say, write_body
 from penstock.client import Options, mqks, mqmq, rq, sevx, smqs
 
@@ -32,10 +32,12 @@ SAYS = {"mqks": TERMS, "sevx": TERMS, "mqmq": TERMS, "rq": {"delay", "ttl"}, "sm
 
 def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command("publish", help=COMMANDS["publish"], epilog=PUBLISH_EPILOG)(publish)
-    made.command("put", help=COMMANDS["put"])(put)
-    made.command("request", help=COMMANDS["request"], epilog="Exit code 4: there was no reply in time.")(request)
-    made.command("broadcast", help=COMMANDS["broadcast"], epilog="Nobody confirms a broadcast.")(broadcast)
+    made.command("publish", help=COMMANDS["publish"], epilog=PUBLISH_EPILOG)(reaching(publish))
+    made.command("put", help=COMMANDS["put"])(reaching(put))
+    made.command("request", help=COMMANDS["request"], epilog="Exit code 4: there was no reply in time.")(
+        reaching(request)
+    )
+    made.command("broadcast", help=COMMANDS["broadcast"], epilog="Nobody confirms a broadcast.")(reaching(broadcast))
     return made
 
 
@@ -69,7 +71,7 @@ def publish(
         raise Misused("--lines reads stdin: leave BODY out")
     body_given = target if via == "sevx" else body
     batches = _lines() if lines else _one(_body(body_given, drop_line_end=via in LINE_PROTOCOLS))
-    options = Options(timeout=timeout)
+    options = options_for(timeout=timeout)
     count, id = run(_publish_all(via, addr or place_of(via), options, target, terms, batches))
     if json:
         print_json({"published": count, "via": via, "to": None if via == "sevx" else target, "id": id})
@@ -126,7 +128,7 @@ def put(
     data = _body(body)
 
     async def work() -> None:
-        async with await mqmq.connect(addr or place_of("mqmq"), options=Options(timeout=timeout)) as client:
+        async with await mqmq.connect(addr or place_of("mqmq"), options=options_for(timeout=timeout)) as client:
             await client.put(queue, data)
 
     run(work())
@@ -146,7 +148,7 @@ def request(
     data = _body(body)
 
     async def work() -> bytes:
-        async with await rq.connect(addr or place_of("rq"), options=Options(timeout=timeout)) as client:
+        async with await rq.connect(addr or place_of("rq"), options=options_for(timeout=timeout)) as client:
             return await client.request(queue, data, timeout=timeout)
 
     reply = run(work())
@@ -166,7 +168,7 @@ def broadcast(
     data = _body(body)
 
     async def work() -> None:
-        async with await rq.connect(addr or place_of("rq"), options=Options(timeout=timeout)) as client:
+        async with await rq.connect(addr or place_of("rq"), options=options_for(timeout=timeout)) as client:
             await client.broadcast(queue, data)
 
     run(work())

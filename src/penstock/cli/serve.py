@@ -22,6 +22,7 @@ from penstock.config import (
     size_of,
     span_of,
     text_of,
+    user_of,
 )
 
 METAVARS = {
@@ -33,6 +34,7 @@ METAVARS = {
     span_of: "SECONDS",
     path_of: "DIR",
     file_of: "FILE",
+    user_of: "USER",
 }
 
 

@@ -15,7 +15,7 @@ import typer
 
 from penstock.cli.exits import EXIT_NOTHING, Failed, Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Addr, Api, Json, Seconds, Server, place_of, run
+from penstock.cli.reach import Addr, Api, Json, Seconds, Server, options_for, place_of, reaching, run
 from penstock.cli.show import body_to_json, print_json, write_body
 from penstock.client import Timeout, mqks, mqmq, rq, sevx, smqs
 
@@ -43,9 +43,9 @@ Get = Callable[[float | None], Awaitable[Taken]]
 
 def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command("consume", help=COMMANDS["consume"], epilog=CONSUME_EPILOG)(consume)
-    made.command("get", help=COMMANDS["get"], epilog="Exit code 4: there was none.")(get)
-    made.command("tap", help=COMMANDS["tap"], epilog=TAP_EPILOG)(tap)
+    made.command("consume", help=COMMANDS["consume"], epilog=CONSUME_EPILOG)(reaching(consume))
+    made.command("get", help=COMMANDS["get"], epilog="Exit code 4: there was none.")(reaching(get))
+    made.command("tap", help=COMMANDS["tap"], epilog=TAP_EPILOG)(reaching(tap))
     return made
 
 
@@ -102,7 +102,7 @@ def get(
     json: Json = False,
 ) -> None:
     async def work() -> bytes:
-        async with await mqmq.connect(addr or place_of("mqmq")) as client:
+        async with await mqmq.connect(addr or place_of("mqmq"), options=options_for()) as client:
             return await client.get(queue, timeout)
 
     body = run(work())
@@ -115,7 +115,7 @@ def get(
 @asynccontextmanager
 async def _by_mqks(place: str, queue: str, events: list[str], *, temporary: bool) -> AsyncIterator[Get]:
     async with (
-        await mqks.connect(place) as client,
+        await mqks.connect(place, options=options_for()) as client,
         await client.consume(queue, events, delete_queue_when_unused=temporary, manual_ack=not temporary) as consumer,
     ):
 
@@ -137,7 +137,7 @@ async def _by_mqks(place: str, queue: str, events: list[str], *, temporary: bool
 
 @asynccontextmanager
 async def _by_sevx(place: str, queue: str, pattern: dict[str, Any], *, temporary: bool) -> AsyncIterator[Get]:
-    async with await sevx.connect_async(place) as client:
+    async with await sevx.connect_async(place, options=options_for()) as client:
         kept = None if temporary else False
         receiver = await client.receive(pattern, queue=queue, delete_queue_when_unused=kept, manual_ack=not temporary)
 
@@ -157,7 +157,7 @@ async def _by_sevx(place: str, queue: str, pattern: dict[str, Any], *, temporary
 
 @asynccontextmanager
 async def _by_smqs(place: str, queue: str) -> AsyncIterator[Get]:
-    async with await smqs.connect(place) as client:
+    async with await smqs.connect(place, options=options_for()) as client:
         consumer = await client.consume(queue)
 
         async def take(seconds: float | None) -> Taken:
@@ -173,7 +173,7 @@ async def _by_smqs(place: str, queue: str) -> AsyncIterator[Get]:
 
 @asynccontextmanager
 async def _by_mqmq(place: str, queue: str) -> AsyncIterator[Get]:
-    async with await mqmq.connect(place) as client:
+    async with await mqmq.connect(place, options=options_for()) as client:
 
         async def settle(last: bool) -> None:
             """Delivered is done."""
@@ -192,7 +192,7 @@ async def _by_mqmq(place: str, queue: str) -> AsyncIterator[Get]:
 
 @asynccontextmanager
 async def _by_rq(place: str, queue: str, reply: str) -> AsyncIterator[Get]:
-    async with await rq.connect(place) as client:
+    async with await rq.connect(place, options=options_for()) as client:
         consumer = await client.consume(queue, max=1)  # one at a time: nothing is sent ahead
 
         async def take(seconds: float | None) -> Taken:

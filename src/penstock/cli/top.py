@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.look import check_sort, state_of
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Api, Json, Server
+from penstock.cli.reach import Api, Json, Server, reaching
 from penstock.cli.show import print_json, seconds, size
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ HEADINGS = ("queue", "ready", "unacked", "delayed", "consumers", "in/s", "out/s"
 
 def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command(help=COMMANDS["top"], epilog="Ctrl-C ends it.")(top)
+    made.command(help=COMMANDS["top"], epilog="Ctrl-C ends it.")(reaching(top))
     return made
 
 

@@ -5,6 +5,9 @@ Each module has an `AsyncClient` and a `Client` with the same verbs for programs
 
 from penstock.client._options import Options as Options
 from penstock.client.errors import (
+    AuthFailed as AuthFailed,
+)
+from penstock.client.errors import (
     BadReply as BadReply,
 )
 from penstock.client.errors import (
@@ -20,8 +23,14 @@ from penstock.client.errors import (
     ConnectionLost as ConnectionLost,
 )
 from penstock.client.errors import (
+    Denied as Denied,
+)
+from penstock.client.errors import (
     ServerError as ServerError,
 )
 from penstock.client.errors import (
     Timeout as Timeout,
+)
+from penstock.client.errors import (
+    TlsFailed as TlsFailed,
 )

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from penstock.client._entry import Entry
 from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
 from penstock.client._link import Link, Talk, log
 from penstock.client._options import Address, Options
+from penstock.client._requests import refusal_of
 from penstock.client._sync import LoopThread
 from penstock.client.errors import ClientError, Closed, ServerError
 
@@ -27,8 +29,8 @@ BATCH = 1000  # messages that a sync consumer fetches from the loop's thread at 
 class AsyncConsumerBase(Talk, Generic[Item]):
     """One consumer on a connection of its own: iterate over it, or `get` a message."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options) -> None:
-        self.link = Link(addresses, options, self)
+    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
+        self.link = Link(addresses, options, self, entry)
         self.on_disconnect: Callable[[], object] | None = None
         self._inbox: Inbox[Item] = Inbox(options.inbox_length_max, self.link.pause, self.link.resume)
         self._lines = LineSplitter()
@@ -58,11 +60,17 @@ class AsyncConsumerBase(Talk, Generic[Item]):
 
     def refused(self, code: str) -> None:
         """The server will not have it."""
-        error = ServerError("consume", code)
+        error = self.refusal(code)
+        if self._started.done():
+            log.error("a consumer has ended: %s", error)
+        self.ended(error)
+
+    def refusal(self, code: str) -> ServerError:
+        return refusal_of("consume", code, self.link.hint)
+
+    def ended(self, error: ClientError) -> None:
         if not self._started.done():
             self._started.set_exception(error)
-        else:
-            log.error("a consumer could not be started again: %s", error)
         self._inbox.end(error)
 
     # -- messages ---------------------------------------------------------------------------------------------------
@@ -82,7 +90,7 @@ class AsyncConsumerBase(Talk, Generic[Item]):
                     log.exception("handler failed for %r", message)
                     await asyncio.sleep(failure_pause(message))
                     await self.failed(message)
-        except ServerError as error:
+        except ClientError as error:
             log.error("a consumer has ended: %s", error)
 
     async def failed(self, message: Item) -> None:
@@ -141,8 +149,8 @@ class AsyncConsumerBase(Talk, Generic[Item]):
 class NamedConsumerBase(AsyncConsumerBase[Item]):
     """A consumer whose messages come as `{id} ok {rest}`, after an empty one that confirms it."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options, id: bytes, manual: bool) -> None:
-        super().__init__(addresses, options)
+    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry, id: bytes, manual: bool) -> None:
+        super().__init__(addresses, options, entry)
         self._id = id
         self._prefix = id + b" ok "
         self.manual_ack = manual

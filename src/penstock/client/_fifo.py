@@ -7,6 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
+from penstock.client._entry import Entry
 from penstock.client._link import Link, Talk, log
 from penstock.client._options import Address, Options
 from penstock.client.errors import BadReply, ClientError, Closed, ConnectionLost
@@ -17,20 +18,21 @@ TRIES_MAX = 100
 class Turn:
     """A request in line for its answer."""
 
-    __slots__ = ("data", "future", "once", "tries")
+    __slots__ = ("data", "future", "is_denied", "once", "tries")
 
     def __init__(self, data: bytes, future: "asyncio.Future[bytes]", once: bool) -> None:
         self.data = data
         self.future = future
         self.once = once
         self.tries = 1
+        self.is_denied = False  # the server will not have it; its answer may still come
 
 
 class Fifo(Talk):
     """One connection for requests that are answered in order. Subclasses cut reads into answers."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options) -> None:
-        self.link = Link(addresses, options, self)
+    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
+        self.link = Link(addresses, options, self, entry)
         self._line: deque[Turn] = deque()
 
     async def ask(self, data: bytes, what: str, timeout: float | None, *, once: bool = False) -> bytes:
@@ -45,8 +47,7 @@ class Fifo(Talk):
 
     def enter(self, data: bytes, *, once: bool = False) -> Turn:
         """Send it, and stand in line for its answer. Whoever stops waiting keeps its place: an answer comes anyway."""
-        if self.link.closed:
-            raise Closed("the client was closed")
+        self.link.check()
         turn = Turn(data, asyncio.get_running_loop().create_future(), once)
         self.stand(turn)
         return turn
@@ -70,6 +71,9 @@ class Fifo(Talk):
     async def close(self) -> None:
         await self.link.close()
         self._fail(list(self._line), Closed("the client was closed"))
+
+    def ended(self, error: ClientError) -> None:
+        self._fail(list(self._line), error)
 
     def _fail(self, turns: Sequence[Turn], error: ClientError) -> None:
         for turn in turns:
@@ -102,4 +106,7 @@ class Fifo(Talk):
             if turn.future.done():
                 log.debug("an answer came too late")
             else:
-                turn.future.set_result(answer)
+                self.settle(turn, answer)
+
+    def settle(self, turn: Turn, answer: bytes) -> None:
+        turn.future.set_result(answer)

@@ -1,8 +1,8 @@
 """One connection that is kept: made, watched, and made again when it was lost.
 
-    start ──► connecting ──► up ──► lost ──┐
-                  ▲   │ no address answers  │
-                  └───┴──── pause ◄─────────┘          close ──► the end, from anywhere
+    start ──► connecting ──► up ──► lost ──┐           close ──► the end, from anywhere
+                  ▲   │ no address answers  │           a server that does not let us in, or that we
+                  └───┴──── pause ◄─────────┘           do not believe ──► the end, with an error for all who wait
 
 A `Talk` says what goes over it. It is asked for a greeting on every new connection (consumers to start again, requests
 that were not answered), fed what comes, and told when the connection is gone. Everything here runs on one event loop,
@@ -17,13 +17,16 @@ import logging
 import os
 import random
 import socket
+import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
+from penstock.client._credentials import Token, shows_certificate, tls_of, token_of, trouble_with_tls
+from penstock.client._entry import Entry, Verdict
 from penstock.client._options import Address, Options
-from penstock.client.errors import BadReply, ClientError, Closed, ConnectFailed, Timeout
+from penstock.client.errors import AuthFailed, BadReply, ClientError, Closed, ConnectFailed, Timeout, TlsFailed
 
 log = logging.getLogger("penstock.client")
 
@@ -34,6 +37,9 @@ STABLE_SECONDS = 5.0  # a connection that lasted this long was a good one: the n
 FLAPPING_ATTEMPTS = 3  # pauses grow no further than this while the server does answer
 WRITE_HIGH = 1 << 18
 CLOSE_SECONDS = 5.0  # how long a closing link waits for its last bytes to be taken
+ENTRY_SECONDS = 20.0  # a server that was shown something wrong takes its time to say so
+ENTRY_BYTES_MAX = 1 << 20
+ENDED = 1 << 62  # bytes in the outbox of a link that has ended: whoever publishes waits for room, and is told
 
 # Where silence is legal in a protocol and a ping is not, the system notices a vanished peer within about a minute.
 KEEPALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
@@ -53,6 +59,9 @@ class Talk:
     def lost(self) -> None:
         """The connection is gone."""
 
+    def ended(self, error: ClientError) -> None:
+        """There will be no other: whoever waits is to be told."""
+
     def ping(self) -> bytes:
         """Something the server answers; nothing where the protocol has no such thing."""
         return b""
@@ -61,12 +70,16 @@ class Talk:
 class Link:
     """One connection, for as long as it is wanted."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options, talk: Talk) -> None:
+    def __init__(self, addresses: Sequence[Address], options: Options, talk: Talk, entry: Entry) -> None:
         self.addresses = deque(addresses)  # the next one to try is in front
         self.options = options
         self.talk = talk
+        self.entry = entry
         self.generation = 0  # how many connections there have been
         self.closed = False
+        self.error: ClientError | None = None  # why it has ended by itself
+        self.is_known = False  # something was shown that says who this client is
+        self.heard_well = False  # the server has answered on this connection
         self.outbox: list[bytes] = []  # what has not been handed to the socket; kept while there is none
         self.outbox_bytes = 0
         self.trouble = "no attempt was made yet"
@@ -113,7 +126,7 @@ class Link:
         self._task.cancel()
         wire = self._wire
         if wire is None:
-            if self.outbox:
+            if self.outbox and self.error is None:
                 log.warning("closed with %d bytes unsent: %s", self.outbox_bytes, self.trouble)
         else:
             wire.transport.write(b"".join(self.outbox))
@@ -131,8 +144,7 @@ class Link:
     async def until_up(self, seconds: float) -> None:
         """Come back with a connection. Raises Timeout."""
         while not self.is_up:
-            if self.closed:
-                raise Closed("the client was closed")
+            self.check()
             waiting = self._loop.create_future()
             self._waiting_to_be_up.append(waiting)
             try:
@@ -144,6 +156,18 @@ class Link:
     @property
     def is_up(self) -> bool:
         return self._wire is not None
+
+    def check(self) -> None:
+        """Raises what this link has ended with: Closed, or why there will be no connection any more."""
+        if self.error is not None:
+            raise type(self.error)(str(self.error))
+        if self.closed:
+            raise Closed("the client was closed")
+
+    @property
+    def hint(self) -> str:
+        """What to say with a refusal, when the reason may be that nobody knows who this client is."""
+        return "" if self.is_known or self.heard_well else "; it may want to know who comes: give a token"
 
     @property
     def address(self) -> Address:
@@ -160,15 +184,19 @@ class Link:
     async def _keep(self) -> None:
         attempt = 0
         while True:
-            wire = await self._connect()
+            try:
+                wire = await self._connect()
+            except (AuthFailed, TlsFailed) as error:
+                self._end(error)
+                return
             if wire is None:
                 attempt += 1
             else:
                 began = self._loop.time()
                 self._greet(wire)
                 heard = await self._watch(wire)
-                self._lose(wire)
-                if self.is_last:
+                self._lose(wire, heard)
+                if self.is_last or self.error is not None:
                     return
                 if self._loop.time() - began >= STABLE_SECONDS:
                     attempt = 0
@@ -181,19 +209,26 @@ class Link:
                 await asyncio.sleep(JITTER.uniform(0.5, 1.0) * longest)
 
     async def _connect(self) -> "_Wire | None":
-        """Try every address once."""
+        """Try every address once. Raises AuthFailed or TlsFailed when it is of no use to try again."""
+        token = token_of(self.options)
         for _ in range(len(self.addresses)):
             address = self.addresses[0]
             try:
-                async with asyncio.timeout(self.options.connect_timeout):
-                    _, wire = await self._loop.create_connection(lambda: _Wire(self), address.host, address.port)
-                return wire
+                wire = await self._reach(address)
+                if await self._enter(wire, token):
+                    return wire
             except TimeoutError:
                 self.trouble = f"{address}: no connection within {self.options.connect_timeout:g} s"
+            except ssl.SSLError as error:
+                final = trouble_with_tls(address, error)
+                if final is not None:
+                    raise final from error
+                self.trouble = f"{address}: {error.reason or error}"
             except OSError as error:
                 # asyncio has words of its own in strerror, and a name that is not found no errno that means anything.
                 number = error.errno or 0
-                self.trouble = f"{address}: {os.strerror(number) if number > 0 else error.strerror or error}"
+                reason = os.strerror(number) if number > 0 else error.strerror or str(error)
+                self.trouble = f"{address}: {reason or 'it ended the handshake; it may not speak TLS'}"
             self.addresses.rotate(-1)
         if self._first is not None and not self._first.done():
             others = ", ".join(map(str, list(self.addresses)[:-1]))  # the last one tried is in the trouble
@@ -201,8 +236,76 @@ class Link:
             self._first.set_exception(ConnectFailed(f"cannot connect to {places}"))
         return None
 
+    async def _reach(self, address: Address) -> "_Wire":
+        context = tls_of(self.options, address)
+        async with asyncio.timeout(self.options.connect_timeout):
+            if context is None:
+                _, wire = await self._loop.create_connection(lambda: _Wire(self), address.host, address.port)
+            else:
+                name = self.options.server_hostname or address.host
+                _, wire = await self._loop.create_connection(
+                    lambda: _Wire(self), address.host, address.port, ssl=context, server_hostname=name
+                )
+        return wire
+
+    async def _enter(self, wire: "_Wire", token: Token | None) -> bool:
+        """Say who this is, where there is something to say; False when the connection was lost meanwhile.
+
+        Raises:
+            AuthFailed: the server does not let us in.
+        """
+        is_secure = wire.transport.get_extra_info("ssl_object") is not None
+        is_certified = is_secure and (isinstance(self.options.tls, ssl.SSLContext) or shows_certificate(self.options))
+        self.is_known = token is not None or is_certified
+        if not self.is_known:
+            return True
+        if token is not None and not is_secure and not wire.is_near:
+            log.warning("%s goes to %s in clear: use TLS", token, self.address)
+        wire.entry = self.entry
+        wire.transport.write(self.entry.ask() if token is None else self.entry.show(token.reveal()))
+        awaited: list[asyncio.Future[Any]] = [wire.gone, wire.verdict]
+        await asyncio.wait(awaited, timeout=ENTRY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if wire.verdict.done():
+            verdict = wire.verdict.result()
+            if verdict.is_in:
+                return True
+            wire.transport.abort()
+            who = "the certificate of this client" if token is None else f"{token} is wrong, over or revoked: it"
+            word = f" ({verdict.word})" if verdict.word else ""
+            raise AuthFailed(f"{self.address} does not let this client in: {who} is nobody's there{word}")
+        error = wire.gone.result() if wire.gone.done() else None
+        wire.transport.abort()
+        self._check_tls(error)
+        if wire.refused:
+            return False
+        reason = "no answer" if not wire.gone.done() else str(error or "closed by the server")
+        advice = "" if is_secure else "; it may speak TLS only"
+        self.trouble = f"{self.address}: {reason} when it was told who this client is{advice}"
+        return False
+
+    def _check_tls(self, error: Exception | None) -> None:
+        """Raises AuthFailed when a connection ended because the server does not take our certificate."""
+        final = trouble_with_tls(self.address, error) if isinstance(error, ssl.SSLError) else None
+        if final is not None:
+            raise final from error
+
+    def _end(self, error: ClientError) -> None:
+        """Not to be tried again."""
+        self.error = error
+        self.trouble = str(error)
+        is_awaited = self._first is not None and not self._first.done()
+        log.log(logging.DEBUG if is_awaited else logging.ERROR, "a connection has ended for good: %s", error)
+        self.talk.ended(error)
+        self.outbox.clear()
+        self.outbox_bytes = ENDED
+        first = [] if self._first is None else [self._first]
+        for waiting in [*first, *self._waiting_for_room, *self._waiting_to_be_up]:
+            if not waiting.done():
+                waiting.set_exception(error)
+
     def _greet(self, wire: "_Wire") -> None:
         self.generation += 1
+        self.heard_well = False
         self._wire = wire
         wire.transport.write(self.talk.greeting() + b"".join(self.outbox))
         self._sent()
@@ -214,6 +317,10 @@ class Link:
             if not waiting.done():
                 waiting.set_result(None)
         self._waiting_to_be_up.clear()
+        if wire.entry is not None:
+            wire.entry = None
+            if wire.heard_before:
+                self.received(wire, wire.heard_before)
 
     async def _watch(self, wire: "_Wire") -> bool:
         """Come back when the connection has ended; whether anything was ever heard on it."""
@@ -239,14 +346,21 @@ class Link:
                 self.give_up(f"silent for {2 * self.options.ping_seconds:g} s")
         return heard_at_all
 
-    def _lose(self, wire: "_Wire") -> None:
+    def _lose(self, wire: "_Wire", heard: bool) -> None:
         self._wire = None
+        error = wire.gone.result()
         if not wire.refused:
-            self.trouble = f"{self.address}: {wire.gone.result() or 'closed by the server'}"
+            self.trouble = f"{self.address}: {error or 'closed by the server'}"
+            if error is None and not heard and not self.is_known:
+                self.trouble += " without a word; it may want a token, TLS, or another protocol"
         log.info("connection lost: %s", self.trouble)
         self.addresses.rotate(-1)
         self.talk.lost()
         self.outbox_bytes = sum(map(len, self.outbox))
+        try:
+            self._check_tls(error)
+        except (AuthFailed, TlsFailed) as final:
+            self._end(final)
 
     # -- bytes out --------------------------------------------------------------------------------------------------
 
@@ -278,8 +392,9 @@ class Link:
                 await asyncio.sleep(0)
                 self._take_posted()
                 while self.is_crowded:
-                    if self.closed:
-                        raise Closed("the client was closed")
+                    if self.error is not None:
+                        self.outbox.clear()
+                    self.check()
                     waiting = self._loop.create_future()
                     self._waiting_for_room.append(waiting)
                     await waiting
@@ -332,6 +447,7 @@ class Link:
 
     def received(self, wire: "_Wire", data: bytes) -> None:
         if wire is not self._wire:
+            wire.consider(data)
             return
         try:
             self.talk.feed(data)
@@ -368,6 +484,9 @@ class _Wire(asyncio.Protocol):
         self.is_full = False
         self.refused = False
         self.gone: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
+        self.entry: Entry | None = None  # while the server considers whether to let us in
+        self.verdict: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        self.heard_before = b""  # not yet taken by the talk
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by descent
@@ -383,6 +502,32 @@ class _Wire(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.heard = True
         self.link.received(self, data)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether nobody can listen on the way."""
+        peer = self.transport.get_extra_info("peername")
+        return not isinstance(peer, tuple) or str(peer[0]).startswith(("127.", "::1"))
+
+    def consider(self, data: bytes) -> None:
+        """What comes before the connection is up."""
+        if self.entry is None:
+            return
+        self.heard_before += data
+        if self.verdict.done():
+            return
+        try:
+            found = self.entry.judge(self.heard_before)
+            if found is None and len(self.heard_before) > ENTRY_BYTES_MAX:
+                raise BadReply("more is said than the answer to who this client is")
+        except BadReply as error:
+            self.refused = True
+            self.link.trouble = f"{self.link.address}: {error}"
+            self.transport.abort()
+            return
+        if found is not None:
+            self.heard_before = found.rest
+            self.verdict.set_result(found)
 
     def pause_writing(self) -> None:
         self.is_full = True

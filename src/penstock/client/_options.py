@@ -1,13 +1,21 @@
-"""Where to connect to, and how patiently."""
+"""Where to connect to, how patiently, and as whom."""
 
+import os
+import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
+
+File = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a client behaves; the same for all protocols. What has to do with who one is will stand here, too."""
+    """How a client behaves and who it is; the same for all protocols.
+
+    What has to do with who one is may also be said by the environment, see `penstock.client._credentials`; what is
+    said here comes first. Files are read anew with every connection, so that they may be replaced.
+    """
 
     connect_timeout: float = 5.0
     """Seconds for one attempt to connect."""
@@ -23,22 +31,50 @@ class Options:
     """Bytes that may wait to be written; a publisher waits above it."""
     inbox_length_max: int = 5_000
     """Messages a consumer holds that the program has not taken; above it the socket is not read."""
+    token: str | None = field(default=None, repr=False)
+    """A token of Penstock's, shown before anything else; an empty one says that none is, whatever the environment."""
+    token_file: File = ""
+    """A file with the token."""
+    tls: bool | ssl.SSLContext | None = None
+    """Whether to speak TLS. By default where a CA or a certificate is named, or by the address: tls:// or tcp://."""
+    ca_file: File = ""
+    """The certificates to trust, in PEM; by default those of the system."""
+    cert_file: File = ""
+    """The certificate to show, in PEM."""
+    key_file: File = ""
+    """Its private key; by default in the file of the certificate."""
+    server_hostname: str = ""
+    """The name that the server's certificate has to be for; by default that of the address."""
+
+
+SCHEMES = {"tls": True, "tcp": False}
 
 
 class Address(NamedTuple):
     host: str
     port: int
+    tls: bool | None = None  # None: as the options have it
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-Place = str | int | tuple[str, int]
-"""`"host:port"`, `"host"`, `":port"`, a port of this machine, or host and port; an empty text is the default."""
+Place = str | int | tuple[str, int] | Address
+"""`"host:port"`, `"host"`, `":port"`, a port of this machine, or host and port; an empty text is the default.
+
+`"tls://host:port"` speaks TLS, `"tcp://host:port"` does not, whatever the options say.
+"""
 
 
 def address_of(place: Place, default_port: int) -> Address:
     """Raises ValueError for what is no address."""
+    if isinstance(place, Address):
+        return place
+    if isinstance(place, str) and "://" in place:
+        scheme, _, rest = place.partition("://")
+        if scheme.lower() not in SCHEMES:
+            raise ValueError(f"{place!r} is no address: give host:port, tls://host:port or tcp://host:port")
+        return address_of(rest.rstrip("/"), default_port)._replace(tls=SCHEMES[scheme.lower()])
     if isinstance(place, int):
         return Address("127.0.0.1", _port_of(place, place))
     if not isinstance(place, str):
@@ -54,7 +90,7 @@ def address_of(place: Place, default_port: int) -> Address:
 
 
 def addresses_of(places: Place | Sequence[Place], default_port: int) -> list[Address]:
-    one = isinstance(places, str | int) or (
+    one = isinstance(places, str | int | Address) or (
         isinstance(places, tuple) and len(places) == 2 and isinstance(places[0], str) and isinstance(places[1], int)
     )
     found = [address_of(place, default_port) for place in ([places] if one else places)]  # type: ignore[arg-type,union-attr]

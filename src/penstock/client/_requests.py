@@ -8,13 +8,22 @@ tries: it may be the reason.
 import asyncio
 from collections.abc import Callable, Sequence
 
+from penstock.client._entry import NamedEntry
 from penstock.client._lines import LineSplitter
 from penstock.client._link import Link, Talk, log
 from penstock.client._options import Address, Options
-from penstock.client.errors import BadReply, Closed, ConnectionLost, ServerError, Timeout
+from penstock.client.errors import BadReply, ClientError, Closed, ConnectionLost, Denied, ServerError, Timeout
 
 TRIES_MAX = 100
 PENDING_MAX = 20_000  # above this whoever sends without waiting waits after all
+ERROR_ID_SIZE = 24
+DENIED = "denied"  # what an error id of Penstock's begins with when a right is missing
+
+
+def refusal_of(what: str, code: str, hint: str = "") -> ServerError:
+    """The error for an error id."""
+    is_denied = code.startswith(DENIED) and len(code) == ERROR_ID_SIZE
+    return (Denied if is_denied else ServerError)(what, code, hint)
 
 
 class Pending:
@@ -33,8 +42,10 @@ class Pending:
 class Requests(Talk):
     """One connection for requests."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options, ping: Callable[[], bytes]) -> None:
-        self.link = Link(addresses, options, self)
+    def __init__(
+        self, addresses: Sequence[Address], options: Options, entry: NamedEntry, ping: Callable[[], bytes]
+    ) -> None:
+        self.link = Link(addresses, options, self, entry)
         self.pending: dict[bytes, Pending] = {}
         self._make_ping = ping
         self._lines = LineSplitter()
@@ -61,8 +72,7 @@ class Requests(Talk):
 
     def track(self, id: bytes, pending: Pending) -> None:
         """Send it, and again with every new connection, until it was answered."""
-        if self.link.closed:
-            raise Closed("the client was closed")
+        self.link.check()
         self.pending[id] = pending
         if self.link.is_up:
             self.link.write(pending.line)
@@ -80,6 +90,7 @@ class Requests(Talk):
         try:
             async with asyncio.timeout(seconds):
                 while len(self.pending) > count:
+                    self.link.check()
                     waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
                     self._waiting_for_room.append(waiting)
                     await waiting
@@ -97,6 +108,12 @@ class Requests(Talk):
     async def close(self) -> None:
         await self.link.close()
         self._give_up(list(self.pending), Closed("the client was closed"))
+
+    def ended(self, error: ClientError) -> None:
+        self._give_up(list(self.pending), error)
+        for waiting in self._waiting_for_room:
+            if not waiting.done():
+                waiting.set_exception(error)
 
     def _give_up(self, ids: Sequence[bytes], error: Exception) -> None:
         for id in ids:
@@ -138,6 +155,7 @@ class Requests(Talk):
                 self._refused(pending, rest.decode("utf-8", "replace"))
             else:
                 raise BadReply(f"expected ok or error, got {line[:80]!r}")
+        self.link.heard_well = True
         if self._waiting_for_room:
             for waiting in self._waiting_for_room:
                 if not waiting.done():
@@ -147,7 +165,7 @@ class Requests(Talk):
     def _refused(self, pending: Pending | None, code: str) -> None:
         if pending is not None and pending.future is not None:
             if not pending.future.done():
-                pending.future.set_exception(ServerError(pending.what, code))
+                pending.future.set_exception(refusal_of(pending.what, code, self.link.hint))
         else:
             what = "a request" if pending is None else pending.what
             log.warning("%s was refused by %s with error id %s", what, self.link.address, code)

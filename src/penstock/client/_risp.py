@@ -24,6 +24,8 @@ CANCEL_QUEUE: Final = 0x15
 CLOSING: Final = 0x16
 SERVER_FULL: Final = 0x17
 CONSUMING: Final = 0x18
+WELCOME: Final = 0x1A  # Penstock's, as DENIED and TOKEN: said to those who have shown a token
+DENIED: Final = 0x1B
 EXCLUSIVE: Final = 0x20
 NOREPLY: Final = 0x21
 PRIORITY: Final = 0x40
@@ -35,6 +37,7 @@ ID: Final = 0x80
 DELAY: Final = 0x90  # Penstock's, as TTL: milliseconds
 TTL: Final = 0x91
 QUEUE: Final = 0xA0
+TOKEN: Final = 0xB0
 PAYLOAD: Final = 0xE0
 
 FIRST_FLAG: Final = 0x20

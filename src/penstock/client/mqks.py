@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack, cast
 
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
+from penstock.client._entry import NamedEntry
 from penstock.client._ids import IdSource
 from penstock.client._link import Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
@@ -31,6 +32,17 @@ BASE64 = b",encoding=base64"
 RETRY = b",retry="
 
 Text = str | bytes
+
+
+class _Entry(NamedEntry):
+    def show(self, token: bytes) -> bytes:
+        return b"who auth %b\n" % token
+
+    def ask(self) -> bytes:
+        return b"who ping client\n"
+
+
+ENTRY = _Entry()
 
 
 class Message:
@@ -81,7 +93,7 @@ class AsyncConsumer(NamedConsumerBase[Message]):
         arguments: bytes,
         manual: bool,
     ) -> None:
-        super().__init__(addresses, options, ids.next(), manual)
+        super().__init__(addresses, options, ENTRY, ids.next(), manual)
         self._requests = requests
         self._ids = ids
         self._line = b"%b consume --confirm %b\n" % (self._id, arguments)
@@ -173,7 +185,7 @@ class AsyncClient:
     async def connect(self, address: Place | Sequence[Place] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._addresses = addresses_of(address, DEFAULT_PORT)
-        self._requests = Requests(self._addresses, self.options, lambda: b"%b ping client\n" % self._ids.next())
+        self._requests = Requests(self._addresses, self.options, ENTRY, lambda: b"%b ping client\n" % self._ids.next())
         await self._requests.link.open()
         return self
 

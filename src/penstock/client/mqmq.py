@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, Unpack, cast
 
+from penstock.client._entry import Entry, Verdict
 from penstock.client._fifo import Fifo
 from penstock.client._ids import IdSource
 from penstock.client._link import Deadline, Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import SyncClient
 from penstock.client._terms import Terms, options_of
-from penstock.client.errors import BadReply, Closed, ConnectionLost, ServerError
+from penstock.client.errors import BadReply, Closed, ConnectionLost, Denied, ServerError
 from penstock.client.errors import Timeout as Timeout
 
 DEFAULT_PORT = 47774
@@ -30,6 +31,7 @@ NAME_SIZE_MAX = 1024
 GET_SECONDS_MAX = 3600.0
 FRAME_SIZE_MAX = 256 << 20  # the broker's may be larger than the original's
 IDLE_MAX = 8  # connections kept for the next get
+DENIED = "REQUEST_DENIED"
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,28 @@ class ServerInfo:
     """Messages by queue."""
 
 
+class _Entry(Entry):
+    def show(self, token: bytes) -> bytes:
+        return encode(b"Auth", token)
+
+    def ask(self) -> bytes:
+        return encode(b"Info")
+
+    def judge(self, heard: bytes) -> Verdict | None:
+        end = 4 + int.from_bytes(heard[:4], "big")
+        if len(heard) < max(end, 4):
+            return None
+        values = decode(heard[4:end])
+        word = values[1].decode("utf-8", "replace") if len(values) > 1 else ""
+        return Verdict(values[:1] == [b"OK"], heard[end:], word)
+
+
+ENTRY = _Entry()
+
+
 class _Frames(Fifo):
     def __init__(self, addresses: Sequence[Address], options: Options) -> None:
-        super().__init__(addresses, options)
+        super().__init__(addresses, options, ENTRY)
         self._rest = bytearray()
 
     def answers_in(self, data: bytes) -> list[bytes]:
@@ -205,7 +226,11 @@ class AsyncClient:
     def _values(self, answer: bytes, what: str) -> list[bytes]:
         values = decode(answer)
         if values and values[0] == b"Error":
-            raise ServerError(what, values[1].decode("utf-8", "replace") if len(values) > 1 else "no reason")
+            code = values[1].decode("utf-8", "replace") if len(values) > 1 else "no reason"
+            if code == DENIED:
+                hint = "" if self._frames.link.is_known else "; it may want to know who comes: give a token"
+                raise Denied(what, code, hint)
+            raise ServerError(what, code)
         if not values or values[0] not in (b"OK", b"Timeout"):
             raise BadReply(f"expected OK, Timeout or Error, got {values[:1]!r}")
         return values

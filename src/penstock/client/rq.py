@@ -21,12 +21,13 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from penstock.client import _risp as risp
+from penstock.client._entry import Entry, Verdict
 from penstock.client._inbox import Inbox
 from penstock.client._link import Link, Talk, Unconnected, log
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
 from penstock.client._terms import milliseconds_of
-from penstock.client.errors import Closed, ConnectionLost, ServerError, Timeout
+from penstock.client.errors import ClientError, Closed, ConnectionLost, Denied, ServerError, Timeout
 
 DEFAULT_PORT = 13700
 IDS = 0x8000  # the original keeps 16 bits of an id, with their sign
@@ -41,6 +42,25 @@ NORMAL = 20
 HIGH = 30
 
 Reply = bytes | str | None
+
+
+class _Entry(Entry):
+    def show(self, token: bytes) -> bytes:
+        return bytes((risp.CLEAR,)) + risp.field(risp.TOKEN, token)
+
+    def ask(self) -> bytes:
+        return bytes((risp.PING,))
+
+    def judge(self, heard: bytes) -> Verdict | None:
+        for group in risp.Decoder().groups_in(heard):
+            if group.action in (risp.WELCOME, risp.PONG):
+                return Verdict(True)
+            if group.action == risp.DENIED:
+                return Verdict(False, word="DENIED")
+        return None
+
+
+ENTRY = _Entry()
 
 
 class Undelivered(ServerError):
@@ -137,7 +157,8 @@ class AsyncConsumer:
         self.max = max
         self.priority = priority
         self.exclusive = exclusive
-        self.consuming = asyncio.Event()  # set once a controller has said CONSUMING
+        self.consuming = asyncio.Event()  # set once a controller has said CONSUMING, or that it will not
+        self.error: ClientError | None = None  # why it has ended
         self._inbox: Inbox[Request] = Inbox(1 << 30, _nothing, _nothing)  # MAX bounds it
         self._handler: Callable[[Request], object] | None = None
         self._into: queues.SimpleQueue[Request] | None = None
@@ -210,7 +231,9 @@ class AsyncConsumer:
             request.reject()
         self.end(Closed("the consumer was cancelled"))
 
-    def end(self, error: Exception) -> None:
+    def end(self, error: ClientError) -> None:
+        self.error = error
+        self.consuming.set()
         self._inbox.end(error)
 
     def stop_working(self) -> None:
@@ -258,7 +281,7 @@ class _Session(Talk):
 
     def __init__(self, client: "AsyncClient", addresses: Sequence[Address]) -> None:
         self._client = client
-        self.link = Link(addresses, client.options, self)
+        self.link = Link(addresses, client.options, self, ENTRY)
         self.link.on_silence = self._on_silence
         self.is_parting = False  # it said CLOSING
         self._decoder = risp.Decoder()
@@ -273,6 +296,9 @@ class _Session(Talk):
         self._names.clear()
         self.link.outbox.clear()
         self._client.lost(self)
+
+    def ended(self, error: ClientError) -> None:
+        self._client.ended(self, error)
 
     def ping(self) -> bytes:
         return bytes((risp.PING,))
@@ -320,6 +346,11 @@ class _Session(Talk):
             return  # it goes to the next controller
         self._client.undelivered(group.id)
 
+    def on_denied(self, group: risp.Group) -> None:
+        """To a CONSUME. Without a queue it is to the token: the connection ends, and the next one is told why."""
+        if group.queue:
+            self._client.denied(group.queue)
+
     def on_closing(self, group: risp.Group) -> None:
         self.is_parting = True
         self._client.move_on(self)
@@ -336,6 +367,7 @@ HANDLERS: dict[int, Callable[[_Session, risp.Group], None]] = {
     risp.DELIVERED: _Session.on_delivered,
     risp.REPLY: _Session.on_reply,
     risp.UNDELIVERED: _Session.on_undelivered,
+    risp.DENIED: _Session.on_denied,
     risp.CLOSING: _Session.on_closing,
     risp.SERVER_FULL: _Session.on_server_full,
 }
@@ -428,6 +460,7 @@ class AsyncClient:
     ) -> bytes:
         if self._closed:
             raise Closed("the client was closed")
+        self._session.link.check()
         seconds = self.options.timeout if timeout is None else timeout
         if self._session.link.is_crowded:
             await self._session.link.room(timeout)
@@ -492,6 +525,7 @@ class AsyncClient:
         name = name_of(queue)
         if name in self.consumers:
             raise ValueError(f"queue {queue!r} is consumed by this client already")
+        self._session.link.check()
         consumer = AsyncConsumer(self, name, max, priority, exclusive)
         self.consumers[name] = consumer
         if handler is not None:
@@ -502,6 +536,8 @@ class AsyncClient:
             try:
                 async with asyncio.timeout(seconds):
                     await consumer.consuming.wait()
+                if consumer.error is not None:
+                    raise consumer.error
             except BaseException as error:
                 await consumer.cancel()
                 if isinstance(error, TimeoutError):
@@ -541,6 +577,27 @@ class AsyncClient:
                 ask.future.set_exception(
                     ConnectionLost(f"no reply before the connection ended: {session.link.trouble}")
                 )
+
+    def denied(self, queue: bytes) -> None:
+        """A queue that this client may not consume."""
+        consumer = self.consumers.pop(queue, None)
+        if consumer is not None:
+            error = Denied(f"consume {queue.decode('utf-8', 'replace')!r}", "DENIED")
+            if consumer.consuming.is_set():
+                log.error("a consumer has ended: %s", error)
+            consumer.end(error)
+
+    def ended(self, session: _Session, error: ClientError) -> None:
+        """There will be no connection any more."""
+        if session is not self._session:
+            self._old.discard(session)
+            return
+        for ask in self.asks.values():
+            if not ask.future.done():
+                ask.future.set_exception(error)
+        for consumer in self.consumers.values():
+            consumer.end(error)
+        self.consumers.clear()
 
     def move_on(self, session: _Session) -> bool:
         """Turn to the next controller, if there is one; whether there is."""

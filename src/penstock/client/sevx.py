@@ -29,6 +29,7 @@ from typing import Any, Self, Unpack, cast
 import orjson
 
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
+from penstock.client._entry import NamedEntry
 from penstock.client._ids import dtid, time_of_dtid
 from penstock.client._link import Unconnected
 from penstock.client._options import Address, Options, Place, addresses_of
@@ -42,6 +43,17 @@ QUEUE_SIZE_MAX = 1000  # a longer default name ends in a hash
 CLOSE_SECONDS = 5.0
 
 Json = Mapping[str, Any]
+
+
+class _Entry(NamedEntry):
+    def show(self, token: bytes) -> bytes:
+        return encode(dtid(), "auth", {"token": token.decode()})
+
+    def ask(self) -> bytes:
+        return _encode_ping()
+
+
+ENTRY = _Entry()
 
 
 class Content:
@@ -154,7 +166,7 @@ class AsyncReceiver(NamedConsumerBase[Event]):
     def __init__(
         self, requests: Requests, addresses: Sequence[Address], options: Options, arguments: dict[str, Any]
     ) -> None:
-        super().__init__(addresses, options, dtid(), bool(arguments.get("manual_ack")))
+        super().__init__(addresses, options, ENTRY, dtid(), bool(arguments.get("manual_ack")))
         self._requests = requests
         self.queue: str = arguments["queue"]
         self._line = b"%b recv %b\n" % (self._id, orjson.dumps(arguments))
@@ -271,7 +283,7 @@ class AsyncClient:
 
     def _prepare(self, address: Place | Sequence[Place]) -> None:
         self._addresses = addresses_of(address, DEFAULT_PORT)
-        self._requests = Requests(self._addresses, self.options, _encode_ping)
+        self._requests = Requests(self._addresses, self.options, ENTRY, _encode_ping)
 
     def send_prefix(self, prefix: Json) -> None:
         """Members that every event gets which this client sends."""

@@ -21,16 +21,34 @@ from typing import Any, Self, cast
 import orjson
 
 from penstock.client._consumer import AsyncConsumerBase, ConsumerBase, handle_on_thread
+from penstock.client._entry import Entry, Verdict
 from penstock.client._fifo import Fifo, Turn
 from penstock.client._lines import LineSplitter
 from penstock.client._link import Unconnected, log
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
-from penstock.client.errors import BadReply, Closed
+from penstock.client.errors import BadReply, ClientError, Closed, Denied, ServerError
 
 DEFAULT_PORT = 2201
 UNKNOWN = b"UNKNOWN_TYPE"
 STATS = b"S::\n"
+
+
+class _Entry(Entry):
+    """A right token is not answered, so statistics are asked for behind it."""
+
+    def show(self, token: bytes) -> bytes:
+        return b"A:%b\n%b" % (token, STATS)
+
+    def ask(self) -> bytes:
+        return STATS
+
+    def judge(self, heard: bytes) -> Verdict | None:
+        line, end, rest = heard.partition(b"\n")
+        return Verdict(line.rstrip() != UNKNOWN, rest, line.decode("utf-8", "replace")) if end else None
+
+
+ENTRY = _Entry()
 
 
 class Message:
@@ -61,32 +79,40 @@ def name_of(queue: str | bytes) -> bytes:
 class _Batch(Turn):
     """Messages that are confirmed by one answer."""
 
-    __slots__ = ("lines", "waiting")
+    __slots__ = ("lines", "queue", "waiting")
 
-    def __init__(self, future: "asyncio.Future[bytes]") -> None:
+    def __init__(self, future: "asyncio.Future[bytes]", queue: bytes) -> None:
         super().__init__(b"", future, once=False)
+        self.queue = queue
         self.lines: list[bytes] = []
         self.waiting = 0
 
 
 class _Producer(Fifo):
-    """Messages, and statistics behind those that are to be confirmed."""
+    """Messages, and statistics behind those that are to be confirmed.
+
+    A message that may not be put into its queue is answered UNKNOWN_TYPE by a Penstock that was shown a token. So that
+    it can be told which one it was, a question is about one queue then, and another one goes before it when there were
+    messages that nobody wants confirmed.
+    """
 
     def __init__(self, addresses: Sequence[Address], options: Options) -> None:
-        super().__init__(addresses, options)
+        super().__init__(addresses, options, ENTRY)
         self._lines = LineSplitter()
-        self._batch: _Batch | None = None
+        self._batches: dict[bytes, _Batch] = {}
+        self.has_loose = False  # messages without a question behind them
 
-    async def confirmed(self, line: bytes, timeout: float | None) -> None:
+    async def confirmed(self, queue: bytes, line: bytes, timeout: float | None) -> None:
         """Send a line and come back when it was carried out. Those of one turn of the loop share one question."""
         seconds = self.link.options.timeout if timeout is None else timeout
-        if self.link.closed:
-            raise Closed("the client was closed")
-        batch = self._batch
+        self.link.check()
+        about = queue if self.link.is_known else b""
+        batch = self._batches.get(about)
         if batch is None:
             loop = asyncio.get_running_loop()
-            batch = self._batch = _Batch(loop.create_future())
-            loop.call_soon(self._send_batch)
+            batch = self._batches[about] = _Batch(loop.create_future(), about)
+            if len(self._batches) == 1:
+                loop.call_soon(self._send_batches)
         batch.lines.append(line)
         batch.waiting += 1
         try:
@@ -99,23 +125,51 @@ class _Producer(Fifo):
             if not batch.waiting:
                 batch.future.cancel()  # so that it is not sent again
 
-    def _send_batch(self) -> None:
-        batch, self._batch = self._batch, None
-        if batch is not None and self.link.closed:
-            batch.future.set_exception(Closed("the client was closed"))
-        elif batch is not None:
+    def _send_batches(self) -> None:
+        batches, self._batches = self._batches, {}
+        for batch in batches.values():
+            try:
+                self.link.check()
+            except ClientError as error:
+                if not batch.future.done():
+                    batch.future.set_exception(error)
+                continue
+            if self.has_loose and self.link.is_known and self.link.is_up:
+                self.link.write(self.ask_in_passing(STATS[:]))
+            self.has_loose = False
             batch.data = b"".join(batch.lines) + STATS
             self.stand(batch)
 
     def answers_in(self, data: bytes) -> list[bytes]:
-        answers = self._lines.split(data)
-        if UNKNOWN in answers:
-            log.warning("%s did not understand a request", self.link.address)
-            answers = [answer for answer in answers if answer != UNKNOWN]
+        lines = self._lines.split(data)
+        if UNKNOWN not in lines:
+            return lines
+        answers = []
+        for line in lines:
+            if line != UNKNOWN:
+                answers.append(line)
+                continue
+            log.warning("%s did not understand a request, or did not allow it", self.link.address)
+            if len(answers) < len(self._line):
+                self._line[len(answers)].is_denied = True
         return answers
+
+    def settle(self, turn: Turn, answer: bytes) -> None:
+        if turn.is_denied and isinstance(turn, _Batch):
+            turn.future.set_exception(self._denial(turn))
+        else:
+            super().settle(turn, answer)
+
+    def _denial(self, turn: Turn) -> Denied:
+        queue = turn.queue.decode("utf-8", "replace") if isinstance(turn, _Batch) else ""
+        what = f"publish into {queue!r}" if queue else "publish" if isinstance(turn, _Batch) else "stats"
+        return Denied(what, UNKNOWN.decode(), self.link.hint)
 
     def lost(self) -> None:
         self._lines.clear()
+        for turn in self._line:
+            if turn.is_denied and not turn.future.done():
+                turn.future.set_exception(self._denial(turn))  # by a server that ends the connection, too
         super().lost()
 
     def ping(self) -> bytes:
@@ -126,7 +180,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
     """One queue, on a connection of its own: iterate over it, or `get` a message, and say `done`."""
 
     def __init__(self, addresses: Sequence[Address], options: Options, queue: bytes) -> None:
-        super().__init__(addresses, options)
+        super().__init__(addresses, options, ENTRY)
         self._queue = queue
         self._undone: deque[list[int]] = deque()  # generation, and how many messages of it are with the program
 
@@ -164,6 +218,10 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
                 self._undone.popleft()
         if told and self.link.is_up:
             self.link.write(b"D:%b:%d\n" % (self._queue, told))
+
+    def refusal(self, code: str) -> ServerError:
+        name = self._queue.decode("utf-8", "replace")
+        return (Denied if self.link.is_known else ServerError)(f"consume {name!r}", code, self.link.hint)
 
     def is_stale(self, message: Message) -> bool:
         return False  # it counts when `done` is said, so it has to be handed out
@@ -213,12 +271,14 @@ class AsyncClient:
         """Put bytes into a queue as they are. Raises ValueError for a line feed in them."""
         if b"\n" in data:
             raise ValueError("a line feed in a body cannot be sent by SMQS: encode it, or use a binary protocol")
-        line = b"M:%b:%b\n" % (name_of(queue), data)
+        name = name_of(queue)
+        line = b"M:%b:%b\n" % (name, data)
         link = self._producer.link
         if confirm:
-            await self._producer.confirmed(line, timeout)
+            await self._producer.confirmed(name, line, timeout)
         else:
             link.write(line)
+            self._producer.has_loose = True
             if link.is_crowded:
                 await link.room(timeout)
 

@@ -4,6 +4,7 @@ The broker is a deterministic state machine: it reads no clock and makes up noth
 times give the same state, and the log it wrote gives that state again (`core.replay`).
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from penstock.core.backlog import Item, message_of
@@ -351,6 +352,12 @@ class Broker:
         self.log.changed(Change(Change.DECLARED, name))
         return queue
 
+    def would_make(self, name: bytes) -> bool:
+        """Whether a message put into the queue would make it; one that replies to a request would not."""
+        if name in self.queues:
+            return False
+        return not (name.startswith(REPLY_PREFIX) and name[len(REPLY_PREFIX) :] in self._awaiting)
+
     def make_queue(self, name: bytes) -> Queue:
         """A queue that the log knows of."""
         queue = Queue(name, self.log, self.policies.of(name), self.usage)
@@ -479,6 +486,14 @@ class Broker:
             queue.reconsider(subscription)
             queue.pump()
 
+    def allow(self, subscription: Subscription, credit: int) -> None:
+        """Let a consumer have so many deliveries open at once."""
+        subscription.credit = credit
+        queue = subscription.queue
+        if queue is not None:
+            queue.reconsider(subscription)
+            queue.pump()
+
     def get(self, name: bytes) -> Message | None:
         """Take the first ready message for good, unless others wait in line, or one has the queue to itself."""
         queue = self.declare(name)
@@ -533,10 +548,13 @@ class Broker:
 
     # -- dead letters come back -------------------------------------------------------------------------------------
 
-    def redrive(self, name: bytes, limit: int, to: bytes, now: int) -> int:
+    def redrive(
+        self, name: bytes, limit: int, to: bytes, now: int, may_go: Callable[[bytes], bool] | None = None
+    ) -> int:
         """Move up to `limit` ready dead letters back to the queues they died in, or to `to`; how many were moved.
 
-        What was not dead anywhere stays where it is, unless `to` is given. It ends early where a queue is full.
+        What was not dead anywhere stays where it is, unless `to` is given; so does what may not go where it would. It
+        ends early where a queue is full.
         """
         self.set_time(now)
         if self.shut_because:
@@ -551,8 +569,9 @@ class Broker:
             if item is None:
                 break
             message = message_of(item)
+            target = to or origin_of(message)
             try:
-                went = self._move(message, to or origin_of(message), name, now)
+                went = (may_go is None or may_go(target)) and self._move(message, target, name, now)
             except Refused:
                 kept.append(item)
                 break

@@ -6,11 +6,10 @@ the later one has its way, setting by setting. What no rule says is as the broke
 A policy decides, the log remembers: what a policy did to a message is an entry of the log, so that a replay needs none.
 """
 
-import fnmatch
-import re
 from typing import Final
 
 from penstock.core.limits import Limits
+from penstock.globs import compiled_glob
 
 ALARM: Final = 0.8  # of a limit, where nothing else is said
 RETRY_DELAY_MAX: Final = 3_600_000_000  # microseconds, where nothing else is said
@@ -78,7 +77,7 @@ class Rule:
         self.retry_delay_max = retry_delay_max
         self.dead_letter = dead_letter
         self.dedup_seconds = dedup_seconds
-        self._globs = [_compiled(glob) for glob in globs]
+        self._globs = [compiled_glob(glob) for glob in globs]
 
     def matches(self, name: bytes) -> bool:
         """Whether it is for that queue. A rule is never for the dead-letter queues that it names itself."""
@@ -151,8 +150,3 @@ class Policies:
                 self._dedup_by_name.clear()
             seconds = self._dedup_by_name[name] = self.of(name).dedup_seconds
         return seconds
-
-
-def _compiled(glob: bytes) -> re.Pattern[bytes]:
-    """`*`, `?` and `[...]` as in names of files; a character for each byte, so that any name can be matched."""
-    return re.compile(fnmatch.translate(glob.decode("latin-1")).encode("latin-1"))

@@ -15,6 +15,7 @@ from penstock.http import (
     health,
     leases,
     logs,
+    me,
     messages,
     metrics,
     overview,
@@ -24,7 +25,10 @@ from penstock.http import (
     publish,
     queues,
     rosetta,
+    session,
     stages,
+    tokens,
+    users,
 )
 from penstock.http.bodies import Intake
 from penstock.http.guard import Application, Guard, hosts_of
@@ -34,6 +38,17 @@ from penstock.http.replies import BODY_SHAPES
 
 DESCRIPTION = """One message broker for five small queue protocols: what it holds, what it does, and how to change it.
 Errors are problem+json (RFC 9457). docs/http.md has the rules that hold everywhere."""
+
+# Where authentication is on. A client certificate, too, says who asks, which is not for OpenAPI to say.
+SECURITY = {
+    "token": {"type": "http", "scheme": "bearer", "description": "`penstock token create USER` makes one."},
+    "console": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "penstock-7780",
+        "description": "What `POST /v1/session` sets, named by the port; changes need the header `x-penstock-console`.",
+    },
+}
 
 RESOURCES = (
     health,
@@ -52,6 +67,10 @@ RESOURCES = (
     cursors,
     leases,
     pipelines,
+    session,
+    me,
+    users,
+    tokens,
 )
 
 
@@ -72,7 +91,7 @@ def make_app(inside: Inside) -> Application:
     app.openapi = lambda: document_of(app)  # type: ignore[method-assign]
     app.openapi()  # now, where nothing waits for it
     app.include_router(page.routes())
-    return Guard(app, hosts_of(inside.config.host, inside.config.http_hosts))
+    return Guard(app, hosts_of(inside.config.host, inside.config.http_hosts), inside.doorman)
 
 
 _documents: list[dict[str, Any]] = []
@@ -93,5 +112,6 @@ def document_of(app: FastAPI) -> dict[str, Any]:
             found = shape.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas.update(found.pop("$defs", {}))
             schemas[shape.__name__] = found
+        document["components"]["securitySchemes"] = SECURITY
         _documents.append(document)
     return _documents[0]

@@ -8,8 +8,10 @@ import orjson
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
+from penstock.access.rights import BROWSE, QUEUE
 from penstock.core.queue import Queue
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.texts import text_of
 
@@ -39,7 +41,7 @@ def bindings_of(queue: Queue, event: bytes | None) -> Iterator[tuple[bytes | Non
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["bindings"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["bindings"])
     broker = inside.broker
 
     @router.get("/bindings", response_model=BindingPage, responses=problems(404), summary="A page of bindings")
@@ -51,11 +53,12 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         wanted = None if event is None else event.encode()
         if queue is not None:
+            inside.caller.check(BROWSE, QUEUE, queue.encode())
             queues = [inside.queue(queue.encode())]
         elif wanted is not None:
-            queues = list(broker.routing.by_event.get(wanted, ()))
+            queues = inside.caller.seen(broker.routing.by_event.get(wanted, ()))
         else:
-            queues = list(broker.queues.values())
+            queues = inside.caller.seen(broker.queues.values())
         total = 0
         found = []
         for place, each in enumerate(queues):

@@ -1,5 +1,7 @@
 """One HTTP client: uvicorn's connection, with bounds on what a client may hold without asking anything.
 
+A client that has not said who it is counts among the unknown of its address, of which there are not too many.
+
 Its socket can be lent to another process, which writes a long answer past the broker.
 """
 
@@ -11,6 +13,10 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from penstock.access.lobby import Lobby, address_of
+from penstock.server.connection import certificate_names, peer_name
+from penstock.wire.session import Hub
+
 CONNECTIONS_MAX = 1000
 HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
 HEAD_SECONDS = 20.0  # for a request's head to arrive
@@ -19,22 +25,52 @@ HEAD_SECONDS = 20.0  # for a request's head to arrive
 class HttpConnection(HttpToolsProtocol):
     """One client: a head that grows without end, or does not come, ends it."""
 
-    def __init__(self, config: uvicorn.Config, server_state: ServerState, app_state: dict[str, Any]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, server_state: ServerState, app_state: dict[str, Any], hub: Hub | None = None
+    ) -> None:
         super().__init__(config, server_state, app_state)
+        self._hub = hub
+        self._lobby: Lobby | None = None  # where it counts as long as it has not said who it is
+        self._address = ""
         self._head_size = 0
         self._in_head = True
         self._head_timer: asyncio.TimerHandle | None = None
         self._lent = False
+        self.certificate_names: list[str] = []  # of the certificate that the client has shown
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.certificate_names = certificate_names(transport)
         if len(self.connections) > CONNECTIONS_MAX:
             transport.abort()
             return
+        if not self._enter_lobby(transport):
+            transport.write(b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 10\r\nconnection: close\r\n\r\n")
+            transport.close()
+            return
         self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.abort)
+
+    def _enter_lobby(self, transport: asyncio.Transport) -> bool:
+        """Count it among the unknown of its address; False when there are too many."""
+        access = None if self._hub is None else self._hub.access
+        if access is None:
+            return True
+        self._address = address_of(peer_name(transport))
+        if access.lobby.is_full(self._address):
+            return False
+        self._lobby = access.lobby
+        self._lobby.enter(self._address)
+        return True
+
+    def leave_lobby(self) -> None:
+        """It has said who it is, or is gone."""
+        if self._lobby is not None:
+            self._lobby.leave(self._address)
+            self._lobby = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self.leave_lobby()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:

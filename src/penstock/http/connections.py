@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found
 from penstock.http.replies import answer, problems
 from penstock.http.texts import href_of, name_of
@@ -17,6 +18,7 @@ class ConnectionShape(BaseModel):
     id: str
     href: str
     protocol: str
+    user: str | None = Field(description="As whom it came in; null for nobody in particular.")
     consumers: int
     unacked: int
     outbox_bytes: int
@@ -41,6 +43,7 @@ def connection_of(session: Session, connection: Connection) -> dict[str, object]
         "id": session.peer,
         "href": href_of("connections", session.peer.encode()),
         "protocol": session.protocol or "any",
+        "user": None if session.user is None else session.user.name,
         "consumers": len(subscriptions),
         "unacked": sum(subscription.in_flight for subscription in subscriptions),
         "outbox_bytes": session.outbox_size + connection.transport.get_write_buffer_size(),
@@ -50,7 +53,7 @@ def connection_of(session: Session, connection: Connection) -> dict[str, object]
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1/connections", tags=["connections"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/connections", tags=["connections"])
     connections = inside.board.connections
 
     @router.get("", response_model=ConnectionPage, responses=problems(), summary="A page of connections")
@@ -60,6 +63,8 @@ def routes(inside: Inside) -> APIRouter:
         offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
     ) -> Response:
         found = [s for s in connections if protocol is None or (s.protocol or "any") == protocol]
+        if not inside.caller.sees_all():
+            found = [session for session in found if session.user is inside.caller.user]
         page = [connection_of(session, connections[session]) for session in found[offset : offset + limit]]
         return answer({"total": len(found), "offset": offset, "limit": limit, "connections": page})
 
@@ -71,7 +76,9 @@ def routes(inside: Inside) -> APIRouter:
         for session, connection in list(connections.items()):
             if session.peer == peer:
                 inside.hub.report(
-                    "info", "connection.closed", {"peer": peer, "protocol": session.protocol, "by": "http"}
+                    "info",
+                    "connection.closed",
+                    {"peer": peer, "protocol": session.protocol, "by": inside.caller.name or "http"},
                 )
                 connection.transport.abort()
                 return answer({"closed": True})

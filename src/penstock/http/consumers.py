@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from penstock.core.queue import Queue
 from penstock.core.subscription import Subscription
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.texts import name_of, text_of
 from penstock.wire.session import Session
@@ -64,7 +65,7 @@ def consumers_of(inside: Inside, queue: Queue, limit: int) -> list[dict[str, obj
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["consumers"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["consumers"])
 
     @router.get("/consumers", response_model=ConsumerPage, responses=problems(), summary="A page of all consumers")
     async def list_consumers(
@@ -72,10 +73,15 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         found: list[dict[str, object]] = []
         total = 0
+        who = inside.caller
+        sees_all = who.sees_all()
         for place, session in enumerate(list(inside.hub.sessions)):
             if place % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
             for subscription in session.subscriptions():
+                queue = subscription.queue
+                if not sees_all and (queue is None or not who.sees(queue.name)):
+                    continue
                 if offset <= total < offset + limit:
                     found.append(consumer_of(subscription, session))
                 total += 1

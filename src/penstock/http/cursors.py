@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found, over_limit
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of, time_of
@@ -46,7 +47,7 @@ Name = Annotated[str, Path(description="The cursor's name, percent-encoded.", ma
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1/cursors", tags=["log"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/cursors", tags=["log"])
     cursors: Cursors = inside.cursors
     writing = asyncio.Lock()
 

@@ -20,6 +20,7 @@ from penstock.server.doorstep import Doorstep
 
 if TYPE_CHECKING:
     from penstock.http.server import HttpServer
+    from penstock.server.keeper import Keeper
 
 BACKLOG = 1024
 
@@ -37,6 +38,7 @@ class HttpDoor:
         self.port = port
         self.doorstep = doorstep
         self.ports: Mapping[str, int] = {}
+        self.keeper: Keeper | None = None
         self.statistics = Statistics(board)
         self._socket: socket.socket | None = None
         self._server: HttpServer | None = None
@@ -86,7 +88,9 @@ class HttpDoor:
     def _make_server(self) -> "HttpServer":
         from penstock.http.server import HttpServer
 
-        return HttpServer(self.config, self.board, self.ports, self.statistics, self.doorstep)
+        server = HttpServer(self.config, self.board, self.ports, self.statistics, self.doorstep)
+        server.inside.keeper = self.keeper
+        return server
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -4,6 +4,7 @@
 address it may even read the answers. Both carry that page's name: in `Host` the name the browser believes it is talking
 to, in `Origin` the page that asks. So a Host has to be one of ours, and an Origin, where there is one, has to be the
 page this very broker serves. Health and metrics are read by machines under any name, and tell nothing of messages.
+Where authentication is on, the doorman then says which user asks.
 
 **How a path is read.** A name may hold any byte, a slash as well, so the path is matched as it was sent, with its
 percent-encoding, and a handler decodes the segment that is a name.
@@ -14,7 +15,9 @@ import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from penstock.http.problems import MEDIA_TYPE, problem_content
+from penstock.http.caller import enter
+from penstock.http.doorman import Doorman
+from penstock.http.problems import Problem, problem_response
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -24,43 +27,69 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 OPEN_PATHS = ("/healthz", "/readyz", "/metrics")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
+# What holds for every answer: it is kept by nobody, is what it says, and sends nobody elsewhere.
+KEPT = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+SECURED = (*KEPT, (b"strict-transport-security", b"max-age=31536000"))
+
 
 class Guard:
     """The outermost application."""
 
-    def __init__(self, app: Application, hosts: frozenset[str]) -> None:
+    def __init__(self, app: Application, hosts: frozenset[str], doorman: Doorman) -> None:
         self.app = app
         self.hosts = hosts
+        self.doorman = doorman
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            refusal = self._refusal(scope)
-            if refusal is not None:
-                await _send_problem(send, 403, *refusal)
-                return
-            scope["path"] = scope["raw_path"].decode("ascii", "replace")
-        await self.app(scope, receive, send)
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        kept = SECURED if scope["scheme"] == "https" and is_public(name_of_host(host)) else KEPT
 
-    def _refusal(self, scope: Scope) -> tuple[str, str, str] | None:
-        """Why this request is not answered, if so: type, detail, hint."""
+        async def send_kept(message: MutableMapping[str, Any]) -> None:
+            """Every answer says how it is to be treated; one that says so itself knows better."""
+            if message["type"] == "http.response.start":
+                said = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *[pair for pair in kept if pair[0] not in said]]
+            await send(message)
+
+        try:
+            self._check(scope, headers, host)
+            scope["path"] = scope["raw_path"].decode("ascii", "replace")
+            caller = await self.doorman.recognise(scope, headers)
+            if caller.identity is not None:
+                scope["state"]["connection"].leave_lobby()
+            enter(caller)
+        except Problem as problem:
+            await problem_response(problem)(scope, receive, send_kept)
+            return
+        await self.app(scope, receive, send_kept)
+
+    def _check(self, scope: Scope, headers: dict[bytes, bytes], host: str) -> None:
+        """Raises Problem when this request is not answered, whoever asks."""
         path: str = scope["path"]
         if path.startswith(OPEN_PATHS):
-            return None
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        host = headers.get(b"host", "")
+            return
         if not is_ours(name_of_host(host), self.hosts):
-            return (
+            raise Problem(
+                403,
                 "wrong-host",
                 f"this broker does not answer to the name {host!r}",
                 "use its address, or start it with --http-hosts NAME",
             )
         if scope["method"] not in SAFE_METHODS:
             origin = headers.get(b"origin")
-            if origin is not None and origin != f"{scope['scheme']}://{host}":
-                return "cross-origin", f"a page of {origin!r} may not change anything here", ""
-            if origin is None and headers.get(b"sec-fetch-site", "none") not in ("none", "same-origin"):
-                return "cross-origin", "a page from elsewhere may not change anything here", ""
-        return None
+            if origin is not None and origin.decode("latin-1") != f"{scope['scheme']}://{host}":
+                origin_text = origin.decode("latin-1")
+                raise Problem(403, "cross-origin", f"a page of {origin_text!r} may not change anything here")
+            if origin is None and headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+                raise Problem(403, "cross-origin", "a page from elsewhere may not change anything here")
 
 
 def name_of_host(host: str) -> str:
@@ -81,14 +110,19 @@ def is_ours(name: str, hosts: frozenset[str]) -> bool:
     return True
 
 
+def is_public(name: str) -> bool:
+    """Whether a browser should ask this name by TLS alone from now on: not for all that may run on its own machine."""
+    name = name.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return False
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return True
+    return False
+
+
 def hosts_of(host: str, more: str) -> frozenset[str]:
     """The names this broker answers to, besides addresses."""
     names = {"localhost", host, socket.gethostname(), *more.split(",")}
     return frozenset(name.strip().lower() for name in names if name.strip())
-
-
-async def _send_problem(send: Send, status: int, kind: str, detail: str, hint: str) -> None:
-    content = problem_content(status, kind, detail, hint)
-    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(content)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})

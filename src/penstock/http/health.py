@@ -4,6 +4,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.replies import answer
 
 
@@ -27,7 +28,7 @@ def reasons_against(inside: Inside) -> list[str]:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(tags=["health"])
+    router = APIRouter(route_class=DecidedRoute, tags=["health"])
 
     @router.get("/healthz", response_model=Health, summary="Whether the process serves")
     async def healthz() -> Response:

@@ -6,6 +6,9 @@ from penstock.clock import Clock
 from penstock.config import Config
 from penstock.core.broker import Broker
 from penstock.core.queue import Queue
+from penstock.http.caller import Caller, caller
+from penstock.http.doorman import Doorman
+from penstock.http.logins import Logins
 from penstock.http.problems import not_found, over_limit
 from penstock.http.readers import Readers
 from penstock.http.statistics import Statistics
@@ -13,6 +16,7 @@ from penstock.http.texts import text_of
 from penstock.server.connection import Switchboard
 from penstock.server.cursors import Cursors
 from penstock.server.doorstep import Doorstep
+from penstock.server.keeper import Keeper
 from penstock.server.storage import Storage
 from penstock.wire.session import Hub
 
@@ -39,6 +43,9 @@ class Inside:
         self.clock: Clock = board.clock
         self.readers = None if self.storage is None else Readers(self.storage.directory)
         self.cursors = Cursors(None) if self.storage is None else self.storage.cursors
+        self.logins = Logins(config.login_seconds, config.login_idle_seconds)
+        self.doorman = Doorman(self.hub, self.clock, self.logins, config.metrics_open)
+        self.keeper: Keeper | None = None  # where users can be changed
         self.pipelines: dict[str, dict[str, object]] = {}  # what jobs have told of themselves, the latest last
 
     def now(self) -> int:
@@ -46,6 +53,22 @@ class Inside:
         now = self.clock.now()
         self.broker.set_time(now)
         return now
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks."""
+        return caller()
+
+    def still_welcome(self, who: Caller) -> bool:
+        """Whether somebody who was let in before may go on: for answers that take long."""
+        access = self.hub.access
+        if access is None:
+            return True
+        if who.identity is None:
+            return False  # came in before anybody had to say who they are
+        if who.login:
+            return self.logins.holds(who.login, access, self.clock.now())
+        return access.still_holds(who.identity, self.clock.now())
 
     def queue(self, name: bytes) -> Queue:
         """The queue of that name; the problem that there is none."""

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from penstock.access.rights import ADMIN
 from penstock.core.subscription import Inbox
 from penstock.http.bodies import read_json
+from penstock.http.caller import Caller
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import needs_arrow, not_found, over_limit
 from penstock.http.replies import ARROW, answer, problems, takes
 from penstock.http.texts import name_of, text_of
@@ -46,9 +49,10 @@ class GivenBack(BaseModel):
 
 
 class Lease:
-    def __init__(self, id: str, owner: str, inbox: Inbox, timer: asyncio.TimerHandle) -> None:
+    def __init__(self, id: str, owner: str, user: str, inbox: Inbox, timer: asyncio.TimerHandle) -> None:
         self.id = id
         self.owner = owner
+        self.user = user  # whose it is, where users have names
         self.inbox = inbox
         self.timer = timer
 
@@ -60,16 +64,26 @@ class Leases:
         self.inside = inside
         self.by_id: dict[str, Lease] = {}
 
-    def take(self, queue: bytes, asked: NewLease) -> Lease:
+    def take(self, queue: bytes, asked: NewLease, who: Caller) -> Lease:
         inside = self.inside
-        inbox = Inbox(asked.owner.encode(), manual=True, credit=asked.limit)
+        inbox = Inbox(asked.owner.encode(), manual=True, credit=self._credit(asked.limit, who))
         inside.broker.subscribe(queue, inbox, None, inside.clock.now())
         inside.broker.suspend(inbox)  # what it has is what it gets: accepting must not bring more
         id = text_of(random_id(24))
         timer = inside.board.loop.call_later(asked.seconds, self.give_back, id)
-        lease = self.by_id[id] = Lease(id, asked.owner, inbox, timer)
+        lease = self.by_id[id] = Lease(id, asked.owner, who.name, inbox, timer)
         inside.board.plan_flush()
         return lease
+
+    def _credit(self, wanted: int, who: Caller) -> int:
+        """How many messages: not more than its user may have un-acked by leases. Raises Refused when it has them."""
+        if who.user is None or who.user.quotas.unacked == 0:
+            return wanted
+        most = who.user.quotas.unacked
+        held = sum(lease.inbox.in_flight for lease in self.by_id.values() if lease.user == who.name)
+        if held >= most:
+            raise who.user.over_quota("unacked", most)
+        return min(wanted, most - held)
 
     def give_back(self, id: str) -> int:
         """What was taken goes back to its places; how many there were."""
@@ -119,12 +133,15 @@ def _headers(message: Message) -> list[tuple[str, str]] | None:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["leases"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["leases"])
     leases = Leases(inside)
+
+    def is_theirs(lease: Lease) -> bool:
+        return lease.user == inside.caller.name or inside.caller.has(ADMIN)
 
     def lease_of(id: str) -> Lease:
         lease = leases.by_id.get(id)
-        if lease is None:
+        if lease is None or not is_theirs(lease):
             raise not_found(f"there is no lease {id!r}", "its time is over, or it was settled: take another")
         return lease
 
@@ -153,7 +170,7 @@ def routes(inside: Inside) -> APIRouter:
         queue = inside.queue(name_of(name))
         if len(leases.by_id) >= LEASES_MAX:
             raise over_limit(f"{LEASES_MAX} leases are out already", "settle some")
-        lease = leases.take(queue.name, asked)
+        lease = leases.take(queue.name, asked, inside.caller)
         if not lease.inbox.received:
             leases.close(lease)
             return Response(await asyncio.to_thread(stream_of, []), media_type=ARROW)
@@ -190,7 +207,7 @@ def routes(inside: Inside) -> APIRouter:
     async def give_back_all(
         owner: Annotated[str, Query(min_length=1, max_length=1000, description="Whose leases.")],
     ) -> Response:
-        found = [lease.id for lease in leases.by_id.values() if lease.owner == owner]
+        found = [lease.id for lease in leases.by_id.values() if lease.owner == owner and is_theirs(lease)]
         return answer({"leases": len(found), "messages": sum(leases.give_back(id) for id in found)})
 
     return router

@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from penstock.http.connection import HttpConnection
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import Problem, invalid
 from penstock.http.readers import Readers
 from penstock.http.replies import ARROW, Documented, answer, problems
@@ -51,7 +52,8 @@ class Holes(BaseModel):
 # What the process that reads the log writes to a client's own socket before the stream.
 HEAD = (
     "HTTP/1.1 200 OK\r\ncontent-type: {}\r\npenstock-next-offset: {}\r\n"
-    "transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+    "transfer-encoding: chunked\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n"
+    "connection: close\r\n\r\n"
 )
 
 
@@ -87,7 +89,7 @@ STREAMED: Documented = {
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1/log", tags=["log"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/log", tags=["log"])
     readers = inside.readers
 
     def kept_log() -> Readers:

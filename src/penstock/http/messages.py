@@ -13,6 +13,7 @@ from penstock.core.deadletters import origin_of
 from penstock.core.queue import Queue
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import conflict, invalid, malformed
 from penstock.http.queues import QueueShape, queue_of
 from penstock.http.replies import answer, problems, takes
@@ -259,7 +260,7 @@ async def matching(queue: Queue, wanted: Filter, limit: int) -> list[Message]:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1/queues/{name}", tags=["messages"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/queues/{name}", tags=["messages"])
     broker = inside.broker
 
     @router.get("/messages", response_model=MessagePage, responses=problems(400, 404), summary="Look at messages")
@@ -325,6 +326,7 @@ def routes(inside: Inside) -> APIRouter:
             raise invalid("body.to", "is empty")
         if wanted.to.encode() == name:
             raise conflict("they are in that queue already")
+        inside.caller.check_put(wanted.to.encode(), broker)
         return queue, wanted, await matching(queue, Filter(wanted.event, wanted.id, wanted.search), wanted.limit)
 
     example = {"to": "orders.slow", "limit": 100, "event": "order.created"}
@@ -389,17 +391,23 @@ def routes(inside: Inside) -> APIRouter:
         wanted = await read_json(request, Redrive)
         queue = inside.queue(name_of(name))
         to = b"" if wanted.to is None else wanted.to.encode()
+        who = inside.caller
+        if to:
+            who.check_put(to, broker)
         targets: dict[bytes, int] = {}
         for message in await matching(queue, Filter(None, None, None), wanted.limit):
             target = to or origin_of(message)
             if target and target != queue.name:
                 targets[target] = targets.get(target, 0) + 1
+        for target in targets:
+            who.check_put(target, broker)
         redriven = sum(targets.values())
         if not wanted.dry_run:
             redriven = 0
+            may_go = None if who.user is None else lambda target: who.may_put(target, broker)
             while redriven < wanted.limit and broker.queues.get(queue.name) is queue:
                 at_once = min(CHANGED_AT_ONCE, wanted.limit - redriven)
-                count = broker.redrive(queue.name, at_once, to, inside.now())
+                count = broker.redrive(queue.name, at_once, to, inside.now(), may_go)
                 redriven += count
                 inside.board.plan_flush()
                 await asyncio.sleep(0)

@@ -4,14 +4,17 @@ The text is put together by hand: a registry that collects what the broker count
 once more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
 from penstock import __version__
+from penstock.access.rights import BROWSE, QUEUE
+from penstock.access.user import User
 from penstock.core.queue import NOBODY, Queue
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found
 from penstock.http.queues import oldest_of
 from penstock.http.replies import Documented, problems
@@ -113,6 +116,7 @@ def metrics_of(inside: Inside) -> bytes:
         page.histogram("penstock_fsync_seconds", "How long the disk took to sync.", inside.storage.syncs())
     page.histogram("penstock_loop_lag_seconds", "How late the loop was with what was due.", statistics.lag)
     _add_tls(page, inside.doorstep)
+    _add_access(page, inside)
     pipelines = [({"pipeline": name}, report) for name, report in list(inside.pipelines.items())[-PIPELINES_MAX:]]
     for name, kind, help in PIPELINE_FAMILIES:
         values = [(labels, float(str(report.get(name) or 0))) for labels, report in pipelines]
@@ -150,6 +154,58 @@ def _add_tls(page: Exposition, doorstep: Doorstep | None) -> None:
     )
     page.one("penstock_tls_handshakes", "gauge", "TLS handshakes under way.", 0 if doorstep is None else len(doorstep))
 
+
+def _add_access(page: Exposition, inside: Inside) -> None:
+    """Who is known, who failed to be, and what users use. Without authentication there are no users to tell of."""
+    access = inside.hub.access
+    doorman = inside.doorman
+    users = [] if access is None else list(access.users.values())
+    page.one("penstock_auth_enabled", "gauge", "1 while clients have to say who they are.", int(access is not None))
+    page.one(
+        "penstock_auth_failures_total",
+        "counter",
+        "Times that somebody failed to say who they are, at all doors.",
+        0 if access is None else access.lobby.failures,
+    )
+    page.one(
+        "penstock_auth_lockouts_total",
+        "counter",
+        "Times that an address or a user was locked out of HTTP for guessing.",
+        doorman.of_users.lockouts + doorman.of_addresses.lockouts,
+    )
+    page.one("penstock_auth_locked_out", "gauge", "Addresses and users that are locked out.", doorman.locked())
+    page.one(
+        "penstock_connections_unauthenticated",
+        "gauge",
+        "Connections that have not said who they are yet.",
+        0 if access is None else access.lobby.count,
+    )
+    page.one("penstock_logins", "gauge", "Logins to the console.", len(inside.logins))
+    page.one("penstock_users", "gauge", "Users that are known.", len(users))
+    page.one("penstock_tokens", "gauge", "Tokens that are known.", sum(len(user.tokens) for user in users))
+    shown, others = users[:USERS_MAX], users[USERS_MAX:]
+    for name, kind, help, value in USER_FAMILIES:
+        samples: list[tuple[Labels, float]] = [({"user": user.name}, value(user)) for user in shown]
+        if others:
+            samples.append(({"user": OTHERS}, sum(value(user) for user in others)))
+        page.family(f"penstock_user_{name}", kind, help, samples)
+    quotas = [
+        ({"user": user.name, "quota": quota}, amount) for user in shown for quota, amount in user.quotas.said().items()
+    ]
+    page.family("penstock_user_quota", "gauge", "What a user may use; without a sample, without limit.", quotas)
+
+
+USERS_MAX = 50  # of the users file, by name: the rest are added up
+OTHERS = "_others"  # which is no name of a user
+
+USER_FAMILIES: tuple[tuple[str, str, str, Callable[[User], int]], ...] = (
+    ("connections", "gauge", "Open connections of a user.", lambda user: user.connections),
+    ("queues", "gauge", "Queues it has made, where a quota counts them.", lambda user: len(user.made)),
+    ("published_total", "counter", "Messages it has published.", lambda user: user.published),
+    ("received_bytes_total", "counter", "Bytes it has sent.", lambda user: user.received_bytes),
+    ("denied_total", "counter", "Requests it had no right to.", lambda user: user.denied),
+    ("paused_total", "counter", "Times it had to wait for its quotas.", lambda user: user.paused),
+)
 
 COUNTERS = {
     "published": "Messages published, wanted by a queue or not.",
@@ -216,12 +272,12 @@ def age_of(queue: Queue, now: int) -> float:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(tags=["metrics"])
+    router = APIRouter(route_class=DecidedRoute, tags=["metrics"])
     text: Documented = {
         200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Prometheus text."}
     }
 
-    @router.get("/metrics", response_class=Response, responses={**text}, summary="Totals")
+    @router.get("/metrics", response_class=Response, responses={**text, **problems()}, summary="Totals")
     async def metrics() -> Response:
         return Response(metrics_of(inside), media_type=MEDIA_TYPE)
 
@@ -231,6 +287,8 @@ def routes(inside: Inside) -> APIRouter:
     async def detail(
         queue: Annotated[list[str], Query(description="A queue's name.", min_length=1, max_length=DETAIL_MAX)],
     ) -> Response:
+        for name in queue:
+            inside.caller.check(BROWSE, QUEUE, name.encode())
         found = [inside.queue(name.encode()) for name in dict.fromkeys(queue)]
         if not found:
             raise not_found("name a queue")

@@ -9,9 +9,12 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from penstock import __version__
+from penstock.access.rights import ADMIN, BROWSE, QUEUE
 from penstock.core import broker as core
+from penstock.http.caller import Caller
 from penstock.http.health import reasons_against
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import over_limit
 from penstock.http.queues import row_of
 from penstock.http.replies import answer, problems
@@ -137,7 +140,7 @@ def overview_of(inside: Inside) -> dict[str, object]:
         "ports": dict(inside.ports),
         "storage": {
             "durable": storage is not None,
-            "directory": None if storage is None else str(storage.directory),
+            "directory": None if storage is None or not inside.caller.has(ADMIN) else str(storage.directory),
             "sync": None if storage is None else storage.sync,
             "retain_seconds": None if storage is None else inside.config.retain_seconds,
             "retain_bytes": None if storage is None else inside.config.retain_bytes,
@@ -156,7 +159,7 @@ class LiveResponse(StreamingResponse):
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["overview"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["overview"])
     statistics = inside.statistics
 
     @router.get("/overview", response_model=Overview, responses=problems(), summary="Everything at a glance")
@@ -183,17 +186,24 @@ def routes(inside: Inside) -> APIRouter:
         if len(statistics.watchers) >= LIVE_MAX:
             raise over_limit(f"there are {LIVE_MAX} live streams already", "close a console that nobody looks at")
         name = None if queue is None else queue.encode()
-        return LiveResponse(samples(name), headers={"cache-control": "no-store"})
+        if name is not None:
+            inside.caller.check(BROWSE, QUEUE, name)
+        return LiveResponse(samples(name, inside.caller))
 
-    async def samples(name: bytes | None) -> AsyncIterator[bytes]:
-        """The newest sample, then each new one. Who is slow misses some, and nothing is kept for them."""
+    async def samples(name: bytes | None, who: Caller) -> AsyncIterator[bytes]:
+        """The newest sample, then each new one, for as long as who came in is welcome.
+
+        Who is slow misses some, and nothing is kept for them.
+        """
         fresh = asyncio.Event()
         statistics.watchers.add(fresh)
         try:
-            while not inside.board.draining:
+            while not inside.board.draining and inside.still_welcome(who):
                 fresh.clear()
                 yield event_of(with_queue(statistics.samples[-1], name))
                 await fresh.wait()
+            if not inside.still_welcome(who):
+                yield b"event: over\ndata: {}\n\n"  # else a browser would come again and again
         finally:
             statistics.watchers.discard(fresh)
 

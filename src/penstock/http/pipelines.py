@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
@@ -55,7 +56,7 @@ EXAMPLE = {
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1/pipelines", tags=["pipelines"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/pipelines", tags=["pipelines"])
     known = inside.pipelines
 
     @router.get("", response_model=Pipelines, responses=problems(), summary="How pipelines are doing")

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from penstock.core.policy import Policy
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.texts import text_of
 
@@ -49,7 +50,7 @@ def policy_of(policy: Policy) -> dict[str, object]:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["queues"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["queues"])
 
     @router.get("/policies", response_model=Rules, responses=problems(), summary="The policies in force")
     async def policies() -> Response:

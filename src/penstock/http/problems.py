@@ -36,6 +36,7 @@ REFUSALS = {
 
 TITLES = {
     400: "Malformed request",
+    401: "Not known",
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
@@ -70,12 +71,15 @@ class ProblemShape(BaseModel):
 class Problem(Exception):
     """Ends a request with this answer."""
 
-    def __init__(self, status: int, kind: str, detail: str, hint: str | None = None) -> None:
+    def __init__(
+        self, status: int, kind: str, detail: str, hint: str | None = None, headers: dict[str, str] | None = None
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.kind = kind
         self.detail = detail
         self.hint = hint
+        self.headers = headers or {}
 
 
 def not_found(detail: str, hint: str | None = None) -> Problem:
@@ -134,7 +138,8 @@ def problem_content(
 
 def problem_response(problem: Problem) -> Response:
     errors = problem.errors if isinstance(problem, Invalid) else None
-    headers = {"retry-after": "1"} if problem.status in (429, 503) else None
+    headers = {"retry-after": "1"} if problem.status in (429, 503) else {}
+    headers.update(problem.headers)
     content = problem_content(problem.status, problem.kind, problem.detail, problem.hint, errors)
     return Response(content, problem.status, headers, MEDIA_TYPE)
 

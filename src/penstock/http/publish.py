@@ -14,6 +14,7 @@ from penstock.core.broker import Broker
 from penstock.errors import Refused
 from penstock.http.bodies import media_type_of, parsed, read_body, wrong_media_type
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow, too_large
 from penstock.http.replies import ARROW, JSON, Documented, answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
@@ -252,6 +253,15 @@ def slices(messages: list[Message]) -> Iterator[list[Message]]:
         yield messages[first : first + SLICE]
 
 
+def check_all(messages: list[Message], inside: Inside) -> None:
+    """Whether whoever asks may publish each of them: one that they may not stops all. Raises Refused."""
+    who = inside.caller
+    if who.user is not None:
+        for message in messages:
+            who.check_send(message, inside.broker)
+        who.charge(len(messages), sum(len(message.body) for message in messages), inside.clock.now())
+
+
 async def publish_all(messages: list[Message], inside: Inside) -> dict[str, object]:
     """Publish a batch. A queue that is full refuses its message, not those behind it."""
     broker = inside.broker
@@ -294,7 +304,7 @@ async def publish_one(message: Message, inside: Inside) -> dict[str, object]:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["messages"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["messages"])
     broker = inside.broker
     documented = problems(400, 413, 415, 429, 501, 503)
     either: Documented = {
@@ -323,7 +333,9 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def publish(request: Request) -> Response:
         inside.check_room()
+        inside.caller.check_rate(inside.clock.now())
         messages = await messages_of(request, inside)
+        check_all(messages, inside)
         if media_type_of(request) == ARROW:
             return answer(await publish_all(messages, inside), 201)
         return answer(await publish_one(messages[0], inside), 201)
@@ -340,6 +352,7 @@ def routes(inside: Inside) -> APIRouter:
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
     ) -> Response:
         inside.check_room()
+        inside.caller.check_rate(inside.clock.now())
         size_max = inside.hub.limits.line_size_max
         if media_type_of(request) not in (JSON, ""):
             raise wrong_media_type(media_type_of(request), JSON)
@@ -350,6 +363,7 @@ def routes(inside: Inside) -> APIRouter:
         message.event = name_of(name)
         if len(message.event) > inside.hub.limits.name_size_max:
             raise Problem(413, "too-large", f"queue name of {len(message.event)} bytes")
+        check_all([message], inside)
         return answer(await publish_one(message, inside), 201)
 
     @router.post(
@@ -368,9 +382,10 @@ def routes(inside: Inside) -> APIRouter:
         reached = []
         if message.route == TO_QUEUE:
             queue = broker.queues.get(message.event)
-            reached.append((message.event, "name", queue is not None and queue.full))
+            if inside.caller.sees(message.event):
+                reached.append((message.event, "name", queue is not None and queue.full))
         else:
-            for queue in broker.routing.route(message) or ():
+            for queue in inside.caller.seen(broker.routing.route(message) or ()):
                 by = "event" if message.event in queue.events else "pattern"
                 reached.append((queue.name, by, queue.full))
         rows = [{"name": text_of(n), "href": href_of("queues", n), "by": by, "full": full} for n, by, full in reached]

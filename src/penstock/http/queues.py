@@ -12,8 +12,10 @@ from penstock.core.census import SORT_KEYS, Ranking
 from penstock.core.queue import NEVER, NOBODY, Queue
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
+from penstock.http.caller import Caller
 from penstock.http.consumers import ConsumerShape, consumers_of
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.policies import PolicyShape, policy_of
 from penstock.http.problems import conflict, from_refusal, invalid
 from penstock.http.replies import answer, problems, takes
@@ -130,11 +132,11 @@ def queue_of(inside: Inside, queue: Queue) -> dict[str, object]:
 
 
 async def page_of(
-    broker: Broker, search: bytes, key: str, descending: bool, offset: int, limit: int
+    broker: Broker, who: Caller, search: bytes, key: str, descending: bool, offset: int, limit: int
 ) -> tuple[int, list[Queue]]:
     """How many queues match, and those of one page. Messages pass while it is put together."""
     ranking = Ranking(key, descending, search, offset + limit)
-    queues = list(broker.queues.values())
+    queues = who.seen(broker.queues.values())
     for first in range(0, len(queues), SLICE):
         if first:
             await asyncio.sleep(0)
@@ -144,7 +146,7 @@ async def page_of(
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1/queues", tags=["queues"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/queues", tags=["queues"])
     broker = inside.broker
 
     @router.get("", response_model=QueuePage, responses=problems(), summary="A page of queues")
@@ -162,7 +164,7 @@ def routes(inside: Inside) -> APIRouter:
         offset: Offset = 0,
     ) -> Response:
         key = sort.removeprefix("-")
-        total, queues = await page_of(broker, search.encode(), key, sort.startswith("-"), offset, limit)
+        total, queues = await page_of(broker, inside.caller, search.encode(), key, sort.startswith("-"), offset, limit)
         now = inside.clock.now()
         rows = [row_of(queue, now) for queue in queues]
         return answer({"total": total, "offset": offset, "limit": limit, "queues": rows})
@@ -184,6 +186,7 @@ def routes(inside: Inside) -> APIRouter:
         declaration = await read_json(request, Declaration)
         queue_name = name_of(name)
         existed = queue_name in broker.queues
+        check_declaration(inside.caller, broker, queue_name, declaration)
         declare(broker, queue_name, declaration)
         await inside.kept()
         queue = broker.queues.get(queue_name)
@@ -210,6 +213,19 @@ def routes(inside: Inside) -> APIRouter:
     return router
 
 
+def check_declaration(who: Caller, broker: Broker, name: bytes, declaration: Declaration) -> None:
+    """Whether somebody who may declare the queue may bind it to these, and let it expire. Raises Refused."""
+    who.check_bind([event.encode() for event in declaration.events or ()], declaration.patterns or ())
+    if "expires_after_seconds" in declaration.model_fields_set:
+        who.check_expiry(broker.queues.get(name), expiry_of(declaration))
+    who.check_made(name, broker)
+
+
+def expiry_of(declaration: Declaration) -> int:
+    seconds = declaration.expires_after_seconds
+    return NEVER if seconds is None else int(seconds * 1_000_000)
+
+
 def declare(broker: Broker, name: bytes, declaration: Declaration) -> None:
     """Make the queue what the declaration says. Whatever is refused is refused before anything has changed."""
     given = declaration.model_fields_set
@@ -230,5 +246,4 @@ def declare(broker: Broker, name: bytes, declaration: Declaration) -> None:
     else:
         broker.declare(name)
     if "expires_after_seconds" in given:
-        seconds = declaration.expires_after_seconds
-        broker.expire(name, NEVER if seconds is None else int(seconds * 1_000_000))
+        broker.expire(name, expiry_of(declaration))

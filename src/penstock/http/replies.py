@@ -11,19 +11,20 @@ from penstock.http.problems import MEDIA_TYPE, ProblemShape
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 
-# Any request may meet these: a foreign Host or Origin; a broker on its way down.
-ALWAYS = (403, 422)
+# Any request may meet these: nobody known asks; they may not, or the Host or Origin is foreign; they ask too much.
+ALWAYS = (401, 403, 422, 429)
 
 WORDS = {
     400: "The body is not what its content type says.",
-    403: "The Host is not one this broker answers to, or the Origin is another page.",
+    401: "The broker has to know who asks: no token, or a wrong one.",
+    403: "The user has no right to; or the Host is not one this broker answers to, or the Origin is another page.",
     404: "No such thing.",
     409: "It cannot be done in the present state.",
     410: "It was there, and is let go of.",
     413: "A name or a body is over its limit.",
     415: "The content type is not one this resource takes.",
     422: "A parameter or a field is wrong.",
-    429: "A queue, a count or a total is over its limit.",
+    429: "A queue, a count, a total or a quota is over its limit, or logins failed too often.",
     501: "The extra `penstock[spark]` is not installed.",
     503: "No messages are taken in at present, or the log cannot be read.",
 }

@@ -12,6 +12,7 @@ from penstock.core.backlog import retry_of
 from penstock.core.queue import Queue
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import invalid, not_found, too_large
 from penstock.http.renderings import RETRY_MAX, Part, Rendering, render, why_not_sent
 from penstock.http.replies import answer, problems, takes
@@ -71,7 +72,7 @@ class RosettaShape(BaseModel):
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["rosetta"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["rosetta"])
 
     @router.post(
         "/rosetta",

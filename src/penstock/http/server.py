@@ -32,9 +32,9 @@ class HttpServer:
         doorstep: Doorstep | None = None,
     ) -> None:
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-        self._inside = Inside(config, board, ports, statistics, doorstep)
+        self.inside = Inside(config, board, ports, statistics, doorstep)
         self._doorstep = doorstep
-        app = make_app(self._inside)
+        app = make_app(self.inside)
         self._config = uvicorn.Config(
             app,
             http=HttpConnection,
@@ -58,7 +58,7 @@ class HttpServer:
         self._ticking = loop.create_task(self._tick())
 
         def make() -> asyncio.Protocol:
-            return HttpConnection(self._config, state, {})
+            return HttpConnection(self._config, state, {}, self.inside.hub)
 
         if self._doorstep is not None:
             make = self._doorstep.door("http", make)
@@ -81,8 +81,8 @@ class HttpServer:
             task.cancel()
         for connection in list(state.connections):
             connection.transport.close()
-        if self._inside.readers is not None:
-            await self._inside.readers.stop()
+        if self.inside.readers is not None:
+            await self.inside.readers.stop()
 
     async def _tick(self) -> None:
         while True:

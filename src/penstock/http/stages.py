@@ -13,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
 from penstock.http.problems import invalid, not_found, over_limit, too_large
-from penstock.http.publish import EXAMPLE, NewMessage, messages_of
+from penstock.http.publish import EXAMPLE, NewMessage, check_all, messages_of
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import Message
@@ -64,11 +65,12 @@ class LastCommit(BaseModel):
 
 
 class Stage:
-    def __init__(self, messages: list[Message], expires_at: int, timer: asyncio.TimerHandle) -> None:
+    def __init__(self, messages: list[Message], expires_at: int, timer: asyncio.TimerHandle, user: str) -> None:
         self.messages = messages
         self.bytes = sum(len(message.body) + MESSAGE_OVERHEAD for message in messages)
         self.expires_at = expires_at
         self.timer = timer
+        self.user = user  # whose it is, where users have names
 
 
 class Stages:
@@ -94,7 +96,7 @@ class Stages:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(prefix="/v1", tags=["transactions"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["transactions"])
     broker = inside.broker
     stages = Stages()
 
@@ -111,9 +113,11 @@ def routes(inside: Inside) -> APIRouter:
         expires_seconds: Annotated[int, Query(ge=1, le=EXPIRES_SECONDS_MAX)] = EXPIRES_SECONDS,
     ) -> Response:
         inside.check_room()
+        inside.caller.check_rate(inside.clock.now())
         if len(stages.by_id) >= STAGES_MAX:
             raise over_limit(f"there are {STAGES_MAX} stages already", "commit or abort some")
         messages = await messages_of(request, inside)
+        check_all(messages, inside)
         size_max = inside.hub.limits.body_size_max
         for message in messages:
             if len(message.body) > size_max:
@@ -123,7 +127,7 @@ def routes(inside: Inside) -> APIRouter:
         # The id is known only when the stage is there, so the timer is told of it afterwards.
         ids: list[str] = []
         timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
-        made = Stage(messages, expires_at, timer)
+        made = Stage(messages, expires_at, timer, inside.caller.name)
         if stages.bytes + made.bytes > STAGED_BYTES_MAX:
             timer.cancel()
             raise over_limit(
@@ -136,8 +140,8 @@ def routes(inside: Inside) -> APIRouter:
 
     @router.delete("/stages/{id}", response_model=Aborted, responses=problems(404), summary="Abort a stage")
     async def abort(id: Annotated[str, Path(description="What staging answered.", max_length=100)]) -> Response:
-        if not stages.remove(id):
-            raise no_stage(id)
+        stage_of(id)
+        stages.remove(id)
         return answer({"aborted": True})
 
     @router.post(
@@ -169,6 +173,8 @@ def routes(inside: Inside) -> APIRouter:
         messages: list[Message] = []
         if wanted.batch > broker.committed.get(writer, -1):
             messages = staged_messages(wanted.stages)
+            for message in messages:  # what they may do can have changed since
+                inside.caller.check_send(message, broker)
             first_offset = broker.log.next_offset
             now = inside.now()
             for message in messages:
@@ -181,18 +187,24 @@ def routes(inside: Inside) -> APIRouter:
                 "next_offset": broker.log.next_offset,
             }
         for id in wanted.stages:
-            stages.remove(id)
+            staged = stages.by_id.get(id)
+            if staged is not None and staged.user == inside.caller.name:
+                stages.remove(id)
         # Also where it was committed before: that may have been a moment ago, and not be safe yet.
         await inside.kept()
         return answer(result, 200 if result["duplicate"] else 201)
+
+    def stage_of(id: str) -> Stage:
+        stage = stages.by_id.get(id)
+        if stage is None or stage.user != inside.caller.name:
+            raise no_stage(id)
+        return stage
 
     def staged_messages(ids: list[str]) -> list[Message]:
         messages: list[Message] = []
         size = 0
         for id in ids:
-            stage = stages.by_id.get(id)
-            if stage is None:
-                raise no_stage(id)
+            stage = stage_of(id)
             messages += stage.messages
             size += stage.bytes
         if size > COMMIT_BYTES_MAX or len(messages) > COMMIT_MESSAGES_MAX:

@@ -26,6 +26,7 @@ from penstock.log.snapshot import snapshots_of
 
 MANIFEST_NAME: Final = "backup.json"
 MANIFEST_VERSION: Final = 1
+USERS_NAME: Final = "users.json"
 
 
 def back_up(directory: Path, target: Path) -> Generator[int, None, None]:
@@ -35,6 +36,7 @@ def back_up(directory: Path, target: Path) -> Generator[int, None, None]:
     yield from _copy(directory, target, position)
     find_start(Disk(target))
     end = checked(target)
+    _copy_users(directory, target)
     write_synced(
         target / MANIFEST_NAME, orjson.dumps({"version": MANIFEST_VERSION, "next_offset": end[0], "position": end[1]})
     )
@@ -50,7 +52,19 @@ def restore(source: Path, directory: Path) -> Generator[int, None, None]:
     yield from _copy(source, directory, manifest[1])
     if checked(directory) != manifest:
         raise LogError(f"the copy in {directory} is not whole")
+    _copy_users(source, directory)
     sync_directory(directory)
+
+
+def _copy_users(source: Path, target: Path) -> None:
+    """Users are kept beside the log, and belong to it. Their file is replaced as a whole, so any copy of it is one."""
+    try:
+        data = (source / USERS_NAME).read_bytes()
+    except FileNotFoundError:
+        return
+    copy = target / USERS_NAME
+    copy.touch(mode=0o600)  # nobody else ever sees what is in it
+    write_synced(copy, data)
 
 
 def read_manifest(source: Path) -> tuple[int, int]:

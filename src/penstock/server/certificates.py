@@ -145,16 +145,16 @@ class Certificates:
             try:
                 loaded = await self._load()
             except TlsError as error:
-                self.reloads["failed"] += 1
                 self.report(
                     "error", "tls.kept", {"reason": str(error), "effect": "the certificates before stay in use"}
                 )
+                self.reloads["failed"] += 1
                 return False
             self._loaded = loaded
-            self.reloads["done"] += 1
             until = min(loaded.expiries.values())
             self.report("info", "tls.reloaded", {"cert": str(self.paths.cert), "days": self._days(until)})
             self.tell_doubts()
+            self.reloads["done"] += 1
             return True
 
     async def _load(self) -> Loaded:

@@ -4,6 +4,9 @@ import asyncio
 import socket
 from typing import cast
 
+from penstock.access.certificates import names_of
+from penstock.access.directory import Directory, Identity
+from penstock.access.lobby import address_of
 from penstock.clock import Clock
 from penstock.core.limits import CONGESTED_BYTES
 from penstock.core.queue import Queue
@@ -187,6 +190,7 @@ class Connection(asyncio.Protocol):
         self.writing_paused = False
         self.unread = False  # the peer asks and does not read the answers
         self.half_closed = False  # the peer says no more
+        self.deaf = False  # the peer failed to say who it is
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
@@ -206,7 +210,21 @@ class Connection(asyncio.Protocol):
         if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport.set_write_buffer_limits(high=WRITE_HIGH, low=WRITE_LOW)
-        self.session = self.dialect.open(peer, board.clock.now())
+        access = board.hub.access
+        identity = None
+        if access is not None:
+            names = certificate_names(transport)
+            identity = access.by_certificate(names) or access.by_default(self.dialect.default_user)
+            limit = limit_of(access, identity, peer)
+            if limit:
+                details: dict[str, object] = {"peer": peer, "protocol": self.dialect.name, "limit": limit}
+                board.hub.report("warning", "connection.refused", details)
+                transport.close()
+                return
+        now = board.clock.now()
+        self.session = self.dialect.open(peer, now)
+        if access is not None:
+            self.session.enter(identity, now)
         board.connections[self.session] = self
         board.plan_flush()
 
@@ -217,8 +235,9 @@ class Connection(asyncio.Protocol):
         board = self.switchboard
         hub = board.hub
         before = hub.broker.published
+        now = board.clock.now()
         try:
-            session.feed(data, board.clock.now())
+            session.feed(data, now)
         except Exception as error:
             # A mistake of ours must not take the broker down, nor leave a client waiting for an answer.
             hub.report(
@@ -232,6 +251,15 @@ class Connection(asyncio.Protocol):
             usage.congested = None
         if board.is_short() and hub.broker.published != before and not takes_work(session):
             board.pause_publisher(self)
+        user = session.user
+        if user is not None:
+            wait = user.charge(hub.broker.published - before, len(data), now)
+            if wait > 0:
+                self.pause_reading()
+                board.loop.call_later(wait, self.resume_reading)
+        elif session.gate is not None and session.gate.failing and not self.deaf:
+            self.deaf = True  # for good: it is told so in a while, and the door closes
+            self.pause_reading()
 
     def pause_reading(self) -> None:
         self.reading_pauses += 1
@@ -278,7 +306,7 @@ class Connection(asyncio.Protocol):
         if self.unread:
             self.unread = False
             self.resume_reading()
-        if self.session is not None:
+        if self.session is not None and self.session.gate is None:
             self.session.resume()
             self.switchboard.plan_flush()
 
@@ -294,7 +322,7 @@ class Connection(asyncio.Protocol):
             if self.writing_paused and not self.unread and self.transport.get_write_buffer_size() > UNREAD_MAX:
                 self.unread = True
                 self.pause_reading()
-            if full and not self.writing_paused and not self.half_closed:
+            if full and not self.writing_paused and not self.half_closed and session.gate is None:
                 # The outbox was the limit, not the socket: nobody else will say that there is room again.
                 session.resume()
                 if session.outbox_size:
@@ -314,6 +342,22 @@ class Connection(asyncio.Protocol):
 def takes_work(session: Session) -> bool:
     """Whether the client has deliveries to settle or waits for some: to hear it is what makes room."""
     return any(subscription.in_flight or subscription.waiting for subscription in session.subscriptions())
+
+
+def certificate_names(transport: asyncio.BaseTransport) -> list[str]:
+    """What the client's certificate calls it; nothing where it has shown none that was verified."""
+    tls = transport.get_extra_info("ssl_object")
+    certificate = None if tls is None else tls.getpeercert()
+    return names_of(certificate, tls.getpeercert(True)) if certificate else []
+
+
+def limit_of(access: Directory, identity: Identity | None, peer: str) -> str:
+    """Which limit keeps a connection out; empty when none does."""
+    if identity is None:
+        most = access.lobby.per_address_max
+        return f"unauthenticated_per_address_max is {most}" if access.lobby.is_full(address_of(peer)) else ""
+    user = identity.user
+    return "" if user.has_room() else f"the quota of connections of user {user.name!r} is {user.quotas.connections}"
 
 
 def peer_name(transport: asyncio.BaseTransport) -> str:

@@ -13,7 +13,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, cast
 
+from penstock.access.lobby import address_of
 from penstock.server.certificates import Certificates
+from penstock.server.connection import peer_name
 from penstock.server.tls import PLAIN_SIZE, TlsTransport
 from penstock.wire.lines import looks_like_http
 from penstock.wire.session import Report
@@ -85,6 +87,12 @@ class Doorstep:
             if not neighbours:
                 del self._by_address[arrival.address]
 
+    def stop(self) -> None:
+        """Whoever is not in by now does not come in."""
+        for arrival in list(self._waiting):
+            arrival.leave()
+            arrival.transport.abort()
+
     def plan(self, arrival: "Arrival") -> None:
         """More bytes of a handshake have come: see what they are, now or soon."""
         if not arrival.planned:
@@ -138,9 +146,8 @@ class Arrival(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
-        address = transport.get_extra_info("peername")
-        if isinstance(address, tuple):
-            self.address, self.peer = address[0], f"{address[0]}:{address[1]}"
+        self.peer = peer_name(transport)
+        self.address = address_of(self.peer)
         self._timer = self.doorstep.loop.call_later(self.doorstep.seconds, self._late)
         self.doorstep.add(self)
 
@@ -164,7 +171,7 @@ class Arrival(asyncio.Protocol):
         self.refuse("failed", "the client has left during the handshake")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._leave()
+        self.leave()
 
     def shake(self) -> None:
         """Take the handshake as far as it goes with what has come."""
@@ -179,14 +186,14 @@ class Arrival(asyncio.Protocol):
             self.refuse("failed", reason_of(error))
         else:
             self._flush()
-            self._leave()
+            self.leave()
             self.doorstep.counts["done"] += 1
             secured = TlsTransport(self.transport, self._secure, self._incoming, self._outgoing, self.doorstep.plain)
             secured.begin(self._factory())
 
     def refuse(self, result: str, reason: str) -> None:
         if not self._gone:
-            self._leave()
+            self.leave()
             self.doorstep.refused(self, result, reason)
             self.transport.close()
 
@@ -200,7 +207,7 @@ class Arrival(asyncio.Protocol):
         self.refuse("failed", "the client does not speak TLS")
 
     def _let_in_plain(self) -> None:
-        self._leave()
+        self.leave()
         protocol = self._factory()
         self.transport.set_protocol(protocol)
         protocol.connection_made(self.transport)
@@ -211,7 +218,7 @@ class Arrival(asyncio.Protocol):
             return
         self.refuse("timeout", f"no handshake within tls_handshake_seconds, which is {self.doorstep.seconds:g}")
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         self._gone = True
         if self._timer is not None:
             self._timer.cancel()

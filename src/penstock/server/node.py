@@ -18,11 +18,14 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.doors import check_doors, open_doors
+from penstock.errors import AccessError
 from penstock.http.door import HttpDoor
 from penstock.log.memory import MemoryLog
+from penstock.server.audit import Audit
 from penstock.server.certificates import Certificates, paths_of
 from penstock.server.connection import Switchboard
 from penstock.server.doorstep import Doorstep
+from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
 from penstock.server.logs import start_logs
 from penstock.server.memory import keep_memory
@@ -44,11 +47,13 @@ class Node:
     def __init__(self, config: Config, report: Report, clock: Clock | None = None) -> None:
         check_doors(config)
         self.config = config
-        self.report = report
+        self.audit = Audit(config.audit, report)
+        self.report = report = self.audit.report
+        self.keeper = Keeper(config)
+        self.watcher = Watcher(report)
         self.clock = clock or SystemClock()
         tls = paths_of(config)
         self.certificates = None if tls is None else Certificates(tls, report, lambda: self.clock.now() / 1e6)
-        self.watcher = Watcher(report)
         limits = limits_of(config)
         self.storage: Storage | None = None
         if config.directory is None:
@@ -68,6 +73,8 @@ class Node:
         self.hub = Hub(self.broker, report, options_of(config))
         dialects = [make(self.hub) for make in DIALECTS]
         self.dialects = {dialect.name: dialect for dialect in [*dialects, AnyDoor(self.hub, dialects)]}
+        for dialect in self.dialects.values():
+            dialect.default_user = config.default_user(dialect.name)
         self.listeners: list[Listener] = []
         self.http: HttpDoor | None = None
         self.doorstep: Doorstep | None = None
@@ -76,6 +83,7 @@ class Node:
         """Open every door; returns the ports by protocol once all of them accept."""
         config = self.config
         self.switchboard = Switchboard(asyncio.get_running_loop(), self.hub, self.clock, config.connections_max)
+        self.keeper.start(self.switchboard, self.watcher)
         if self.storage is not None:
             board = self.switchboard
             self.storage.start(board.loop, self.hub, board.plan_flush)
@@ -99,6 +107,7 @@ class Node:
             ports = {listener.dialect.name: listener.port for listener in self.listeners}
             if config.http is not None:
                 door = HttpDoor(config, self.switchboard, config.http, doorstep)
+                door.keeper = self.keeper
                 door.open()
                 ports["http"] = door.port
                 door.ports = ports
@@ -109,10 +118,6 @@ class Node:
         self.watcher.start(self.switchboard.loop)
         self.switchboard.plan_flush()  # something may be due, or worth a word, before anybody comes
         return ports
-
-    def reload(self) -> None:
-        """SIGHUP: look at every file that may have changed."""
-        self.watcher.poke()
 
     def _make_doorstep(self) -> Doorstep | None:
         """Where TLS begins, at every door."""
@@ -132,6 +137,8 @@ class Node:
         """Accept no more, say goodbye, write out what is owed to sockets that still take it, and close."""
         self.watcher.stop()
         self._stop_listeners()
+        if self.doorstep is not None:
+            self.doorstep.stop()
         board = self.switchboard
         board.draining = True
         now = self.clock.now()
@@ -153,8 +160,18 @@ class Node:
             self.storage.stop(self.clock.now())
         if board.timer is not None:
             board.timer.cancel()
+        self.keeper.stop()
+        self.audit.close()
         if self.certificates is not None:
             self.certificates.stop()
+
+    def reload(self) -> None:
+        """SIGHUP: look at every file that may have changed, and go on in a new audit file where the old one moved."""
+        self.watcher.poke()
+        try:
+            self.audit.reopen()
+        except AccessError as error:
+            self.report("error", "audit_log.failed", {"error": str(error)})
 
     def _owes_something(self) -> bool:
         connections = self.switchboard.connections

@@ -15,6 +15,8 @@ RECORD_SIZE_MAX = 16 << 10  # of TLS: what one read of the SSLObject gives at mo
 PLAIN_SIZE = 320 << 10  # a read of the loop, 256 KiB, and what was left over of the one before
 OWN_SIZE_MAX = 64 << 10  # of what TLS itself has to say, such as new keys, to a peer that does not read
 
+NOBODY = asyncio.Protocol()
+
 Reading = Callable[[int, memoryview], int]
 
 
@@ -36,7 +38,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         self._incoming = incoming
         self._outgoing = outgoing
         self._plain = plain
-        self._protocol: asyncio.Protocol = self
+        self._protocol = NOBODY
         self._closing = False
         self._ended = False
         self._own_size = 0  # of what TLS itself has said since all was sent
@@ -61,7 +63,11 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closing = True
-        self._protocol.connection_lost(exc)
+        # What knows us is let go of, and what is large: neither should wait for a collector that looks seldom.
+        protocol = self._protocol
+        self._protocol = NOBODY
+        protocol.connection_lost(exc)
+        del self._secure, self._incoming, self._outgoing
 
     def pause_writing(self) -> None:
         self._protocol.pause_writing()
@@ -71,11 +77,13 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
 
     def _read(self) -> None:
         """Decrypt all there is, and hand it on at once."""
+        if self._closing:
+            return
         plain = self._plain
         read: Reading = self._secure.read  # type: ignore[assignment]  # into a buffer, it says how much
         filled = 0
         ended = False
-        failure: ssl.SSLError | None = None
+        failed = False
         try:
             while count := read(RECORD_SIZE_MAX, plain[filled:]):
                 filled += count
@@ -87,19 +95,19 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
             pass
         except ssl.SSLZeroReturnError:
             ended = True
-        except ssl.SSLError as error:
-            failure = error
+        except ssl.SSLError:
+            failed = True
         if self._outgoing.pending:
             self._own_size += self._outgoing.pending
             self._flush()
             if not self._transport.get_write_buffer_size():
                 self._own_size = 0
             elif self._own_size > OWN_SIZE_MAX:
-                failure = failure or ssl.SSLError("the peer makes TLS talk, and does not listen")
+                failed = True  # the peer makes TLS talk, and does not listen
         if filled and not self._closing:
             self._protocol.data_received(bytes(plain[:filled]))
-        if failure is not None:
-            self._transport.abort()
+        if failed:
+            self.abort()  # nothing can be written any more, and whoever tries is not to get an error for it
         elif ended:
             self._end()
 
@@ -121,9 +129,13 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if self._closing or not data:
             return
-        written = self._secure.write(data)
-        while written < len(data):
-            written += self._secure.write(memoryview(data)[written:])
+        try:
+            written = self._secure.write(data)
+            while written < len(data):
+                written += self._secure.write(memoryview(data)[written:])
+        except ssl.SSLError:
+            self.abort()  # whoever writes for many is not to be held up by one
+            return
         self._flush()
 
     def close(self) -> None:
@@ -175,10 +187,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         """As of any TLS transport: `peercert` is what a client has shown and a CA of ours has signed, or nothing."""
-        if name == "sslcontext":
-            return self._secure.context
-        if name == "ssl_object":
-            return self._secure
-        if name == "peercert":
-            return self._secure.getpeercert()
+        secure: ssl.SSLObject | None = getattr(self, "_secure", None)
+        if secure is not None and name in ("sslcontext", "ssl_object", "peercert"):
+            return {"sslcontext": secure.context, "ssl_object": secure, "peercert": secure.getpeercert()}[name]
         return self._transport.get_extra_info(name, default)

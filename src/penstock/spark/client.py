@@ -2,7 +2,8 @@
 
 A connection that fails, a broker on its way down or without room (503, 429) is tried again, on each of the named
 servers in turn, with growing pauses, for as long as `retryFor` says. Everything else the broker refuses is an error at
-once, with the broker's own words.
+once, with the broker's own words; so is a token or certificate that it does not take, and a broker whose certificate
+is not believed here.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from urllib.parse import quote, urlencode, urlsplit
 import orjson
 import pyarrow as pa
 
+from penstock.client._credentials import Token, trouble_with_tls
+from penstock.client._options import Address
+from penstock.client.errors import AuthFailed
 from penstock.errors import Error
 from penstock.spark.options import Connection
 
@@ -31,6 +35,10 @@ Answer = TypeVar("Answer")
 
 class BrokerUnreachable(Error):
     """Nobody answered in time."""
+
+
+class BrokerDistrusted(Error):
+    """Somebody answered, and there is no reason to believe that it is the broker."""
 
 
 class BrokerRefused(Error):
@@ -57,6 +65,7 @@ class BrokerClient:
         self._clock = clock
         self._turn = 0  # which server is asked
         self._connection: http.client.HTTPConnection | None = None
+        self._token: Token | None = None  # that was shown last
 
     def __repr__(self) -> str:
         return f"<BrokerClient {','.join(self.options.servers)}>"
@@ -87,14 +96,14 @@ class BrokerClient:
         response = self._request("POST", _target(path, parameters), orjson.dumps(value), JSON)
         data = response.read()
         if response.status >= 400:
-            raise refusal_of(response, data)
+            raise self._refusal(response, data)
         return pa.ipc.open_stream(data).read_all(), dict(response.headers.items())
 
     def open_arrow(self, path: str, **parameters: object) -> Iterator[pa.RecordBatch]:
         """The batches of an Arrow stream. Raises TryAgain when it breaks, at the start or in the middle."""
         response = self._request("GET", _target(path, parameters), None, None)
         if response.status >= 400:
-            raise refusal_of(response, response.read())
+            raise self._refusal(response, response.read())
         try:
             with pa.ipc.open_stream(response) as reader:
                 yield from reader
@@ -136,16 +145,19 @@ class BrokerClient:
         except (OSError, http.client.HTTPException) as error:
             raise TryAgain(str(error) or type(error).__name__) from error
         if response.status >= 400:
-            raise refusal_of(response, data)
+            raise self._refusal(response, data)
         return orjson.loads(data) if data else None
+
+    def _refusal(self, response: http.client.HTTPResponse, data: bytes) -> Exception:
+        return refusal_of(response, data, self._token)
 
     def _request(self, method: str, target: str, body: bytes | None, kind: str | None) -> http.client.HTTPResponse:
         headers = {}
         if kind is not None and body is not None:
             headers["content-type"] = kind
-        token = self.options.token()
-        if token:
-            headers["authorization"] = f"Bearer {token}"
+        self._token = self.options.token()
+        if self._token is not None:
+            headers["authorization"] = f"Bearer {self._token.reveal().decode()}"
         while True:
             is_kept = self._connection is not None
             try:
@@ -153,17 +165,30 @@ class BrokerClient:
                     self._connection = self._connect()
                 self._connection.request(method, target, body, headers)
                 return self._connection.getresponse()
+            except ssl.SSLError as error:
+                self.close()
+                if not (is_kept and isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError)):
+                    raise self._distrust(error) from error
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 # A broker closes a connection that nobody uses for a while; that is no reason to think it is away.
                 if not (is_kept and isinstance(error, ConnectionError)):
                     raise TryAgain(str(error) or type(error).__name__) from error
 
+    def _distrust(self, error: ssl.SSLError) -> Exception:
+        server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
+        final = trouble_with_tls(Address(server.hostname or "", server.port or 443), error)
+        if isinstance(final, AuthFailed):
+            return BrokerRefused(401, "unauthorized", f"{final} (options certFile, keyFile)")
+        if final is not None:
+            return BrokerDistrusted(f"{final} (option caFile)")
+        return TryAgain(error.reason or str(error))
+
     def _connect(self) -> http.client.HTTPConnection:
         server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
         assert server.hostname is not None
         if server.scheme == "https":
-            context = ssl.create_default_context(cafile=self.options.ca_file or None)
+            context = self.options.tls(server.hostname, server.port or 443)
             return http.client.HTTPSConnection(
                 server.hostname, server.port, timeout=self.options.timeout, context=context
             )
@@ -200,7 +225,7 @@ class Patience:
         self._pause = PAUSE_FIRST
 
 
-def refusal_of(response: http.client.HTTPResponse, data: bytes) -> Exception:
+def refusal_of(response: http.client.HTTPResponse, data: bytes, token: Token | None = None) -> Exception:
     """What the broker's problem+json says, in one line."""
     try:
         problem = orjson.loads(data)
@@ -210,6 +235,8 @@ def refusal_of(response: http.client.HTTPResponse, data: bytes) -> Exception:
     hint = f"; {problem['hint']}" if problem.get("hint") else ""
     kind = str(problem.get("type", "")).rpartition("/")[2]
     message = f"the broker refuses ({response.status} {kind or response.reason}): {detail}{hint}"
+    if response.status == 401:
+        message += f"; {token} was shown" if token is not None else "; no token was shown: name its file in tokenFile"
     if response.status in (429, 503):
         return TryAgain(message)
     return BrokerRefused(response.status, kind, message)

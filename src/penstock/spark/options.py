@@ -5,6 +5,7 @@ Names are taken in any case, as Spark does. Values arrive as text, whatever the 
 
 import os
 import re
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -15,6 +16,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from penstock.client import Options as ClientOptions
+from penstock.client._credentials import Token, tls_of, token_of
+from penstock.client._options import Address
+from penstock.client.errors import AuthFailed, TlsFailed
 from penstock.errors import Error
 
 EARLIEST = "earliest"
@@ -23,6 +28,9 @@ LOG_KEY = "log"  # of an offset's JSON: {"log": 1234} is the first offset that w
 HOLES_KEY = "holes"  # beside it, what was gone when the query began and lies ahead: "2000-3000,5000-5500"
 
 Value = TypeVar("Value")
+
+SECRETS = ("token", "password", "secret", "key")  # names that are no options, though people may try
+USER_IN_URL = re.compile(r"//[^/,@]*@")
 
 
 class OptionError(Error, ValueError):
@@ -55,6 +63,8 @@ def servers_of(value: str) -> tuple[str, ...]:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("is not an address: give http://HOST:PORT, with commas between several")
+        if "@" in parts.netloc:
+            raise ValueError("has a user in it, which would be seen in plans and logs: name a file in tokenFile")
         found.append(address.rstrip("/"))
     if not found:
         raise ValueError("names no server: give http://HOST:PORT")
@@ -131,28 +141,41 @@ def option(parse: Callable[[str], Any], default: Any, name: str = "") -> Any:
 
 @dataclass(frozen=True)
 class Connection:
-    """How the broker is reached."""
+    """How the broker is reached, and as whom.
+
+    What is not said by an option may be said by the environment of the process that connects: PENSTOCK_TOKEN_FILE,
+    PENSTOCK_TOKEN, PENSTOCK_CA_FILE, PENSTOCK_CERT_FILE, PENSTOCK_KEY_FILE.
+    """
 
     servers: tuple[str, ...] = option(servers_of, ())
     token_file: str = option(text_of, "")
     token_env: str = option(text_of, "")
     ca_file: str = option(text_of, "")
+    cert_file: str = option(text_of, "")
+    key_file: str = option(text_of, "")
     timeout: float = option(seconds_of, 30.0)
     retry_for: float = option(seconds_of, 30.0)  # how long a broker that is away is waited for
 
-    def token(self) -> str:
+    def token(self) -> Token | None:
         """Read where it is used: the options travel to executors and into plans, a secret must not."""
-        if self.token_file:
-            try:
-                return Path(self.token_file).read_text().strip()
-            except OSError as error:
-                raise OptionError("tokenFile", self.token_file, f"cannot be read: {error.strerror}") from None
-        if self.token_env:
-            token = os.environ.get(self.token_env, "")
-            if not token:
+        named = None
+        if self.token_env and not self.token_file:
+            named = os.environ.get(self.token_env, "").strip()
+            if not named:
                 raise OptionError("tokenEnv", self.token_env, "names no environment variable that is set here")
-            return token
-        return ""
+        try:
+            return token_of(ClientOptions(token=named, token_file=self.token_file))
+        except AuthFailed as error:
+            name = "tokenEnv" if named is not None else "tokenFile"
+            raise OptionError(name, self.token_env if named is not None else self.token_file, str(error)) from None
+
+    def tls(self, host: str, port: int) -> ssl.SSLContext | None:
+        """How to speak to a server with https, likewise with files as they are now."""
+        files = ClientOptions(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
+        try:
+            return tls_of(files, Address(host, port, tls=True))
+        except TlsFailed as error:
+            raise OptionError("caFile", self.ca_file or self.cert_file, str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -258,7 +281,7 @@ def parse(kind: type[Options], given: Mapping[str, str]) -> Options:
         try:
             values[found.name] = found.metadata["parse"](str(value))
         except ValueError as error:
-            raise OptionError(option_name(found.name), value, str(error)) from None
+            raise OptionError(option_name(found.name), _shown(name, str(value)), str(error)) from None
     return kind(**values)
 
 
@@ -272,7 +295,7 @@ def _lowered(given: Mapping[str, str]) -> set[str]:
 
 
 def _suggestion(name: str, known: Mapping[str, Any], kind: type[Connection]) -> str:
-    if name.lower() in ("token", "password"):
+    if name.lower() in SECRETS:
         return "would be seen in plans and logs; put it into a file and name that in tokenFile, or use tokenEnv"
     near = get_close_matches(name.lower(), known, 1)
     if near:
@@ -281,4 +304,4 @@ def _suggestion(name: str, known: Mapping[str, Any], kind: type[Connection]) -> 
 
 
 def _shown(name: str, value: str) -> str:
-    return "..." if name.lower() in ("token", "password") else value
+    return "..." if name.lower() in SECRETS else USER_IN_URL.sub("//...@", value)

@@ -5,6 +5,11 @@
     with Broker() as broker:
         client = mqks.Client().connect(broker.address("mqks"))
 
+Users, rights and TLS as a broker that others can reach would have them:
+
+    with Broker(users={"alice": ["publish *"]}, tls=True) as broker:
+        client = mqks.Client(broker.options("alice")).connect(broker.address("mqks"))
+
 With pytest the fixtures `penstock_broker` and `penstock_process` are there by themselves.
 """
 

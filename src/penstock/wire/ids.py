@@ -5,6 +5,7 @@ from typing import Final
 
 ALPHABET: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ERROR_ID_LENGTH: Final = 24
+DENIED_ID: Final = b"denied"  # what the id of an error begins with, where a right is missing
 
 
 def random_id(length: int) -> bytes:

@@ -6,6 +6,7 @@ one takes over what the old one held.
 """
 
 from penstock.core.subscription import Delivery, Subscription
+from penstock.errors import DENIED, Refused
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.unacked import Unacked
 
@@ -16,6 +17,7 @@ class NamedConsumer(Subscription):
     def __init__(self, session: "NamingSession", name: bytes, manual: bool) -> None:
         super().__init__(name, manual=manual)
         self.owner = session
+        self.user = session.user  # whose it is: nobody else may settle what it holds
         self.unacked = Unacked()
 
     def ended(self) -> None:
@@ -47,6 +49,16 @@ class NamingSession(Session):
         self.overrun = 0  # bytes of messages given out since then
         self.halted: dict[NamedConsumer, None] = {}  # suspended until there is room, longest first
 
+    def check_start(self, name: bytes) -> None:
+        """Raises Refused when there is a consumer of that name which is not this client's to replace."""
+        self._mine(self.consumers.get(name))
+
+    def _mine(self, consumer: NamedConsumer | None) -> NamedConsumer | None:
+        if consumer is not None and consumer.user is not self.user:
+            name = consumer.name.decode("utf-8", "backslashreplace")
+            raise Refused(DENIED, f"the consumer {name!r} is another user's")
+        return consumer
+
     def start(self, queue: bytes, consumer: NamedConsumer) -> None:
         """Begin to consume, in place of the consumer that had this name."""
         name = consumer.name
@@ -59,18 +71,23 @@ class NamingSession(Session):
             # Given one message each, a client that reads nothing could start consumers until it has them all.
             consumer.suspended = True
             self.halted[consumer] = None
+        if consumer.manual:
+            consumer.credit = self.first_share()
         self.broker.subscribe(queue, consumer, former, self.now)
+        if self.puttable is not None:
+            self.share()
 
     def stop(self, name: bytes) -> None:
         """End a consumer, whoever has started it; nothing to do when there is none of that name."""
-        consumer = self.consumers.get(name)
+        consumer = self._mine(self.consumers.get(name))
         if consumer is not None:
             consumer.owner.forget(consumer)
             self.broker.cancel(consumer, self.now)
+            self.share()
 
     def take(self, name: bytes, message_id: bytes | None) -> list[Delivery]:
         """What a settlement is about: nothing, when there is no such consumer or message any more."""
-        consumer = self.consumers.get(name)
+        consumer = self._mine(self.consumers.get(name))
         return [] if consumer is None else consumer.take(message_id)
 
     def forget(self, consumer: NamedConsumer) -> None:

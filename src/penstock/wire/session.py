@@ -13,12 +13,17 @@ from typing import Final
 
 from librt.strings import BytesWriter
 
+from penstock.access.directory import Directory, Identity
+from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
+from penstock.access.tokens import id_of, redacted
+from penstock.access.user import User
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.subscription import Subscription
-from penstock.errors import Refused
+from penstock.errors import DENIED, Error, Refused
 from penstock.message import Message
-from penstock.wire.ids import ERROR_ID_LENGTH, IdSource, random_id
+from penstock.wire.gate import LEAVES, PINGS, SHOWS, Gate, Greeting
+from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
 from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals
 
 # Whether the first bytes of a connection are this protocol's.
@@ -61,6 +66,7 @@ class Hub:
         self.sessions: dict[Session, None] = {}
         self.dirty: list[Session] = []  # have something to write
         self.receipts: list[Receipt] = []  # confirmations of this turn, for when it is safe
+        self.access: Directory | None = None  # None: everybody may do everything
         self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
 
     def run_awake(self, now: int) -> None:
@@ -75,6 +81,10 @@ class Hub:
         for session in sessions:
             if not session.over:
                 session.wake(now)
+
+
+class TurnedAway(Error):
+    """The client showed a wrong token among other requests: what is behind it is not done."""
 
 
 class Receipt:
@@ -105,6 +115,11 @@ class Session:
         self.now = 0  # when the present read came in
         self.errors = 0  # requests that were refused
         self.refusals = Refusals()
+        self.identity: Identity | None = None  # as whom it came in, and by what; None for nobody in particular
+        self.user: User | None = None
+        self.publishable: dict[bytes, None] | None = None  # its user's, see there; None: it may do everything
+        self.puttable: dict[bytes, None] | None = None
+        self.gate: Gate | None = None  # while it has not said who it is
         hub.sessions[self] = None
 
     # -- what the owner of the socket calls -------------------------------------------------------------------------
@@ -139,6 +154,9 @@ class Session:
             self.broker.cancel(subscription, now)
         self.outbox = BytesWriter()
         self.hub.sessions.pop(self, None)
+        self.leave_user()
+        if self.gate is not None:
+            self.gate.leave()
         self.tell_ids()
         self.tell_counted()
 
@@ -151,6 +169,325 @@ class Session:
 
     def wake(self, now: int) -> None:
         """Go on with what waited; asked for by putting the session into `hub.awake`."""
+
+    # -- who it is --------------------------------------------------------------------------------------------------
+
+    def enter(self, identity: Identity | None, now: int) -> None:
+        """The client is known by what its connection shows, or has to say who it is first."""
+        access = self.hub.access
+        if identity is not None:
+            self._become(identity)
+        elif access is not None:
+            self.gate = Gate(self, access)
+            self.broker.deadlines.set(self.gate, now + access.auth_time)
+
+    def inherit(self, former: "Session") -> None:
+        """Take the place of a session that was there before the protocol was known."""
+        gate = former.gate
+        if gate is not None:
+            gate.session = self
+            self.gate = gate
+        if former.identity is not None:
+            self._adopt(former.identity)
+            former.user = None  # who is counted once
+
+    def knock(self, data: bytes, now: int) -> None:
+        """What `feed` does while the client has not said who it is."""
+        gate = self.gate
+        if gate is None or gate.failing:
+            return
+        self.now = now
+        data = gate.held + data
+        at = 0
+        while at < len(data):
+            greeting = self.greet(data, at)
+            size = gate.spent + (len(data) if greeting is None else greeting.end)
+            if size > gate.access.unauthenticated_bytes_max:
+                limit = f"unauthenticated_bytes_max is {gate.access.unauthenticated_bytes_max}"
+                self.turn_away(b"", f"sent {size} bytes before it said who it is: {limit}", b"")
+                return
+            if greeting is None:
+                break
+            at = greeting.end
+            if greeting.kind == SHOWS:
+                self.present(greeting.id, greeting.data)
+                if self.gate is None and at < len(data) and not self.closing:
+                    self.feed(data[at:], now)
+                return
+            if greeting.kind == PINGS:
+                self.write(greeting.data)
+            elif greeting.kind == LEAVES:
+                self.hang_up()
+                return
+            else:
+                self.turn_away(greeting.id, "asked for something before it said who it is", b"")
+                return
+        gate.spent += at
+        gate.held = data[at:]
+
+    def greet(self, data: bytes, at: int) -> Greeting | None:
+        """The request of an unknown client that begins there; None while it is not there as a whole."""
+        raise NotImplementedError
+
+    def welcome(self, id: bytes) -> bytes:
+        """What a client is told whose token was right."""
+        return b""
+
+    def rebuff(self, id: bytes, reason: str) -> bytes:
+        """What a client is told that is not let in, before the connection closes."""
+        return b""
+
+    def present(self, id: bytes, token: bytes) -> None:
+        """The client shows a token. Where nobody has to, anything is as good."""
+        access = self.hub.access
+        if access is not None:
+            identity = access.authenticate(token, self.now)
+            if identity is None:
+                self.turn_away(id, "the token is not known, or not any longer", token)
+                return
+            if identity.user is not self.user and not identity.user.has_room():
+                quota = identity.user.quotas.connections
+                reason = f"user {identity.user.name!r} has reached its quota: connections is {quota}"
+                self.turn_away(id, reason, token, True)
+                return
+            self._become(identity)
+        self.send(self.welcome(id))
+
+    def present_among_others(self, id: bytes, token: bytes) -> None:
+        """The same for a client that is known already. Raises TurnedAway when the token is wrong."""
+        self.present(id, token)
+        if self.gate is not None:
+            raise TurnedAway
+
+    def turn_away(self, id: bytes, reason: str, token: bytes, at_once: bool = False) -> None:
+        """Refuse the client for good, after a while that grows with what its address did before."""
+        access = self.hub.access
+        if access is None or self.closing:
+            return
+        self.hold_back()
+        gate = self.gate
+        if gate is None:
+            gate = self.gate = Gate(self, access)
+        details: dict[str, object] = {"peer": self.peer, "protocol": self.protocol, "reason": reason}
+        if token:
+            details["token"] = id_of(token) or "of another shape"
+        self.hub.report("warning", "audit.auth_failed", details)
+        gate.failing = True
+        gate.held = b""
+        gate.refusal = self.rebuff(id, reason)
+        self.tell_ids()
+        if at_once:
+            gate.fire(self.now)
+        else:
+            self.broker.deadlines.set(gate, self.now + access.lobby.failed(gate.address, self.now))
+
+    def hold_back(self) -> None:
+        """Give the client nothing more; nobody calls `resume` from here on."""
+        self.suspend_all()
+
+    def _become(self, identity: Identity) -> None:
+        former = self.user
+        if identity.user is not former:
+            self.leave_user()
+            identity.user.connect()
+        self._adopt(identity)
+        gate = self.gate
+        if gate is not None:
+            self.gate = None
+            gate.leave()
+        details: dict[str, object] = {
+            "user": identity.user.name,
+            "by": identity.how,
+            "which": identity.which,
+            "peer": self.peer,
+            "protocol": self.protocol,
+        }
+        self.hub.report("info", "audit.auth", details)
+
+    def _adopt(self, identity: Identity) -> None:
+        self.identity = identity
+        self.user = identity.user
+        self.publishable = identity.user.publishable
+        self.puttable = identity.user.puttable
+
+    def leave_user(self) -> None:
+        """Count no longer as one of its user's connections."""
+        user = self.user
+        if user is not None:
+            self.user = None
+            user.disconnect()
+            self.share(user)
+
+    def may_stay(self, now: int) -> bool:
+        """Whether what the client came in by still holds, or it is still to come in."""
+        access = self.hub.access
+        if access is None or self.gate is not None:
+            return True
+        return self.identity is not None and access.still_holds(self.identity, now)
+
+    def show_out(self, now: int) -> None:
+        """What the client came in by was taken away: it may come again by something else."""
+        if not self.closing:
+            self.now = now
+            details: dict[str, object] = {"peer": self.peer, "protocol": self.protocol}
+            if self.user is not None:
+                details["user"] = self.user.name
+            self.hub.report("info", "audit.shown_out", details)
+            self.say_out("what it came in by was taken away")
+            self.tell_ids()
+            self.hang_up()
+
+    def say_out(self, reason: str) -> None:
+        """Tell the client, where the protocol has a way that cannot be taken for something else."""
+
+    # -- what it may do ---------------------------------------------------------------------------------------------
+    #
+    # Each raises Refused. None of them is called for a session that may do everything.
+
+    def check_publish(self, event: bytes) -> None:
+        """An event that is not in `publishable`."""
+        user = self.user
+        if user is None:
+            raise nobody()
+        user.check_publish(event)
+
+    def check_put(self, queue: bytes) -> None:
+        """A queue that is not in `puttable`."""
+        user = self.user
+        if user is None:
+            raise nobody()
+        is_new = self.broker.would_make(queue)
+        user.check_put(queue, is_new)
+        if is_new:
+            user.count_made(queue, self.broker.queues)
+
+    def check_consume(self, queue: bytes) -> None:
+        user = self.user
+        if user is None:
+            raise nobody()
+        user.check(CONSUME, QUEUE, queue)
+        self._check_made(user, queue)
+
+    def check_consumer(self, queue: bytes) -> None:
+        """The same for a consumer that stays, and needs its share of what its user may have un-acked."""
+        self.check_consume(queue)
+        user = self.user
+        if user is not None and user.quotas.unacked and self._sharing_count(user) >= user.quotas.unacked:
+            raise user.over_quota("unacked", user.quotas.unacked)
+
+    def check_events(self, events: tuple[bytes, ...]) -> None:
+        """Events that a queue is to be bound to."""
+        user = self.user
+        if user is None:
+            raise nobody()
+        for event in events:
+            user.check(CONSUME, EVENT, event)
+
+    def check_all_events(self) -> None:
+        """A pattern that any event may match."""
+        user = self.user
+        if user is None:
+            raise nobody()
+        user.check_all(CONSUME, EVENT)
+
+    def check_expiry(self, queue: bytes, after: int) -> None:
+        """To let a queue go when it is unused is to delete it: whoever has not made it needs the right to."""
+        found = self.broker.queues.get(queue)
+        user = self.user
+        if user is None:
+            raise nobody()
+        if found is not None and found.expires_after != after:
+            user.check(DELETE, QUEUE, queue)
+
+    def check_delete(self, queue: bytes) -> None:
+        user = self.user
+        if user is None:
+            raise nobody()
+        user.check(DELETE, QUEUE, queue)
+
+    def check_redrive(self, queue: bytes, limit: int, to: bytes) -> None:
+        """Take from one queue, put into those where the messages were before, or into another."""
+        user = self.user
+        if user is None:
+            raise nobody()
+        user.check(CONSUME, QUEUE, queue)
+        for target in [to] if to else list(self.broker.redrive_targets(queue, limit, to)):
+            user.check(PUBLISH, QUEUE, target)
+            self._check_made(user, target)
+
+    def redrive(self, queue: bytes, limit: int, to: bytes) -> int:
+        """Let the broker do it, but for messages that would go where this client may put none."""
+        may_put = None if self.puttable is None else self.may_put
+        return self.broker.redrive(queue, limit, to, self.now, may_put)
+
+    def may_put(self, queue: bytes) -> bool:
+        user = self.user
+        if user is None or not user.may(PUBLISH, QUEUE, queue):
+            return False
+        return queue in self.broker.queues or user.may(DECLARE, QUEUE, queue)
+
+    def check_get(self, queue: bytes) -> None:
+        """A queue that is not in its user's `gettable`: one message is taken from it, which may make it."""
+        self.check_consume(queue)
+        user = self.user
+        if user is not None and user.quotas.queues == 0 and user.may(DECLARE, QUEUE, queue):
+            user.remember_get(queue)
+
+    def check_admin(self) -> None:
+        user = self.user
+        if user is None:
+            raise nobody()
+        user.check_has(ADMIN)
+
+    def may_see(self, queue: bytes) -> bool:
+        """Whether a queue is shown in answers that list queues."""
+        if self.puttable is None:
+            return True
+        user = self.user
+        return user is not None and user.may(BROWSE, QUEUE, queue)
+
+    def _check_made(self, user: User, queue: bytes) -> None:
+        """A queue that comes to be by this needs the right to declare it."""
+        if queue not in self.broker.queues:
+            user.check(DECLARE, QUEUE, queue)
+            user.count_made(queue, self.broker.queues)
+
+    # -- un-acked messages ------------------------------------------------------------------------------------------
+
+    def sharing(self) -> list[Subscription]:
+        """The consumers that share what their user may have un-acked."""
+        return [subscription for subscription in self.subscriptions() if subscription.manual]
+
+    def allow(self, credit: int) -> None:
+        """Let each of those have so many messages un-acked."""
+        for subscription in self.sharing():
+            self.broker.allow(subscription, credit)
+
+    def first_share(self) -> int:
+        """What a consumer may have un-acked that is about to come; 0 for as much as the broker lets it."""
+        user = self.user
+        if user is None or user.quotas.unacked == 0:
+            return 0
+        return max(1, user.quotas.unacked // (self._sharing_count(user) + 1))
+
+    def share(self, user: User | None = None) -> None:
+        """Share out anew what the user may have un-acked: a consumer has come or gone."""
+        user = user or self.user
+        if user is not None and user.quotas.unacked:
+            self.share_out(user)
+
+    def share_out(self, user: User) -> None:
+        """The same, also where there is no quota, since it may have been taken away."""
+        count = self._sharing_count(user)
+        credit = self.hub.limits.unacked_max
+        if user.quotas.unacked and count:
+            credit = min(max(1, user.quotas.unacked // count), credit)
+        for session in list(self.hub.sessions):
+            if session.user is user:
+                session.allow(credit)
+
+    def _sharing_count(self, user: User) -> int:
+        return sum([len(session.sharing()) for session in self.hub.sessions if session.user is user])
 
     @property
     def outbox_size(self) -> int:
@@ -218,12 +555,13 @@ class Session:
             outbox.write(written[mark + len(id) + len(ok) :])
             raise
 
-    def fail(self, reason: str, request: bytes) -> bytes:
+    def fail(self, reason: str, request: bytes, denied: bool = False) -> bytes:
         """Log what went wrong under a new error id, and give that id, for the client to be told.
 
-        Whoever calls this sees to it that `tell_ids` is called at the end of the read.
+        Whoever calls this sees to it that `tell_ids` is called at the end of the read. The id says whether a right is
+        missing, which is for the client's user to know: nothing it tries again will change that.
         """
-        error_id = random_id(ERROR_ID_LENGTH)
+        error_id = DENIED_ID + random_id(ERROR_ID_LENGTH - len(DENIED_ID)) if denied else random_id(ERROR_ID_LENGTH)
         if self._is_in_full():
             self._tell_in_full(error_id, reason, request)
         elif self.refusals.add_id(reason[:TEXT_SIZE_MAX], error_id.decode()):
@@ -260,7 +598,7 @@ class Session:
             "reason": reason[:TEXT_SIZE_MAX],
             "protocol": self.protocol,
             "peer": self.peer,
-            "request": request[:TEXT_SIZE_MAX].decode("utf-8", "backslashreplace"),
+            "request": redacted(request[:TEXT_SIZE_MAX]).decode("utf-8", "backslashreplace"),
         }
         self.hub.report("warning", "request.refused", details)
 
@@ -278,6 +616,15 @@ class Session:
                 self.hub.dirty.append(self)
 
 
+def is_denied(error: Exception) -> bool:
+    return isinstance(error, Refused) and error.code == DENIED
+
+
+def nobody() -> Refused:
+    """For a session whose connection is gone, or about to go."""
+    return Refused(DENIED, "nobody may do anything")
+
+
 class Dialect:
     """One protocol: opens sessions, and holds what they share."""
 
@@ -286,6 +633,7 @@ class Dialect:
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
+        self.default_user = ""  # who a client of its listener is that presents nothing
 
     def open(self, peer: str, now: int) -> Session:
         """A session for a client that has just connected."""

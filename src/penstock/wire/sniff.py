@@ -86,6 +86,7 @@ class Listening(Session):
     def _hand_over(self, dialect: Dialect, now: int) -> None:
         self.broker.deadlines.cancel(self.rest)
         self.successor = dialect.open(self.peer, now)
+        self.successor.inherit(self)
         self.hub.sessions.pop(self, None)
         self.successor.feed(self.head, now)
         self.head = b""

@@ -1,11 +1,12 @@
 // The broker's HTTP API. What it refuses becomes a Problem, which says what it said.
 
 export class Problem extends Error {
-  constructor(status, body) {
+  constructor(status, body, retryAfter = 0) {
     const reasons = (body.errors || []).map((error) => `${error.field}: ${error.reason}`);
     super([body.detail || body.title || `HTTP ${status}`, ...reasons].join(" · "));
     this.status = status;
     this.hint = body.hint || "";
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -14,7 +15,8 @@ async function ask(method, path, body) {
   try {
     answer = await fetch(path, {
       method,
-      headers: body === undefined ? {} : { "content-type": "application/json" },
+      // The second one no page from elsewhere can send: with it, the cookie is taken for what changes something.
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), "x-penstock-console": "1" },
       body: body === undefined ? undefined : JSON.stringify(body),
       cache: "no-store",
     });
@@ -28,7 +30,8 @@ async function ask(method, path, body) {
   } catch {
     value = { detail: text.slice(0, 200) };
   }
-  if (!answer.ok) throw new Problem(answer.status, value);
+  if (answer.status === 401 && path !== "/v1/session") document.dispatchEvent(new CustomEvent("login-over"));
+  if (!answer.ok) throw new Problem(answer.status, value, Number(answer.headers.get("retry-after")) || 0);
   return value;
 }
 

@@ -56,12 +56,20 @@ class Live {
     const queue = this.queue;
     const source = new EventSource(queue ? `/v1/live?queue=${queue}` : "/v1/live");
     source.addEventListener("sample", (event) => this.take(JSON.parse(event.data), queue));
+    source.addEventListener("over", () => document.dispatchEvent(new CustomEvent("login-over")));
     source.addEventListener("error", () => {
       this.setState("lost");
       // The browser comes back by itself after a break, but not after a refusal (too many streams, say).
-      if (source.readyState === EventSource.CLOSED && this.source === source) setTimeout(() => this.source === source && this.connect(), 3000);
+      if (source.readyState === EventSource.CLOSED && this.source === source) setTimeout(() => this.source === source && this.again(), 3000);
     });
     this.source = source;
+  }
+
+  /** After a refusal: perhaps the login is over, which is no reason to knock for ever. */
+  async again() {
+    const session = await get("/v1/session").catch(() => null);
+    if (session?.authentication && !session.user) document.dispatchEvent(new CustomEvent("login-over"));
+    else this.connect();
   }
 
   take(data, queue) {

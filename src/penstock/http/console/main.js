@@ -1,9 +1,12 @@
 // The page: which view the address asks for, the pulse in the bar, the keys.
 
-import { get } from "./api.js";
+import { get, remove } from "./api.js";
 import { panel } from "./dialog.js";
 import { empty, h, setText } from "./dom.js";
 import { live } from "./live.js";
+import { login } from "./login.js";
+import { has, me, recognise } from "./me.js";
+import { access } from "./views/access.js";
 import { connections } from "./views/connections.js";
 import { log } from "./views/log.js";
 import { overview } from "./views/overview.js";
@@ -13,12 +16,15 @@ import { queues } from "./views/queues.js";
 import { rosetta } from "./views/rosetta.js";
 
 // Each view fills `root` and gives back what ends it. `route` is {path: [words], query, set(query)}.
-const VIEWS = { overview, queues, queue, connections, log, pipelines, rosetta };
-const JUMPS = { o: "#/", q: "#/queues", c: "#/connections", l: "#/log", p: "#/pipelines", r: "#/rosetta" };
+const VIEWS = { overview, queues, queue, connections, log, pipelines, rosetta, access };
+// What somebody needs a right for: one of these.
+const NEEDS = { overview: ["browse"], queues: ["browse"], queue: ["browse"], connections: ["browse"], log: ["read-log"], pipelines: ["browse", "read-log"] };
+const JUMPS = { o: "#/", q: "#/queues", c: "#/connections", l: "#/log", p: "#/pipelines", r: "#/rosetta", a: "#/access" };
 const KEYS = [
   ["/", "search"],
   ["g o · g q · g c", "overview · queues · connections"],
   ["g l · g p · g r", "log · pipelines · Rosetta"],
+  ["g a", "access"],
   ["t", "light or dark"],
   ["?", "this list"],
   ["Esc", "close"],
@@ -54,12 +60,21 @@ function enter() {
   }
   document.title = `${route.path.map(decode).join(" / ") || "overview"} · Penstock`;
   if (route.name !== "queue") live.watch("");
-  leave = view ? view(root, route) : root.append(empty("No such view", "The address names none of them.", h("a", { href: "#/" }, "Overview"))) || null;
+  leave = !offered(route.name) ? refused(root) : view ? view(root, route) : root.append(empty("No such view", "The address names none of them.", h("a", { href: "#/" }, "Overview"))) || null;
   if (shown && shown !== address) {
     main.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
   shown = address;
+}
+
+function offered(name) {
+  return !NEEDS[name] || has(...NEEDS[name]);
+}
+
+function refused(root) {
+  root.append(empty("You may not see this", `${me.user} has no right to it; whoever looks after this broker can grant it.`, h("p", {}, h("a", { href: "#/access" }, "What you may do"))));
+  return null;
 }
 
 function decode(word) {
@@ -107,7 +122,44 @@ live.listen({
 
 document.getElementById("theme").addEventListener("click", () => window.penstockTheme.toggle());
 document.getElementById("help").addEventListener("click", help);
-window.addEventListener("hashchange", enter);
-get("/v1/overview").then((answer) => (document.getElementById("nav").dataset.version = answer.version)).catch(() => {});
-live.start();
-enter();
+document.addEventListener("login-over", () => location.reload(), { once: true });
+
+/** Once it is known who looks: the page, or the login. */
+async function start() {
+  let known = true;
+  try {
+    known = await recognise();
+  } catch {
+    // the broker does not answer: the pulse says so
+  }
+  if (!known) {
+    document.body.classList.add("stranger");
+    document.title = "log in · Penstock";
+    const root = h("div", { class: "view" });
+    main.replaceChildren(root);
+    login(root);
+    return;
+  }
+  if (me.authentication) {
+    const out = document.getElementById("log-out");
+    out.hidden = false;
+    out.title = `Log out ${me.user}`;
+    setText(document.getElementById("who"), me.user);
+    out.addEventListener("click", async () => {
+      await remove("/v1/session").catch(() => {});
+      location.reload();
+    });
+    for (const link of document.querySelectorAll("#nav a")) link.hidden = !offered(link.dataset.view);
+  }
+  window.addEventListener("hashchange", enter);
+  if (has("browse", "read-log")) {
+    get("/v1/overview").then((answer) => (document.getElementById("nav").dataset.version = answer.version)).catch(() => {});
+    live.start();
+  } else {
+    pulse.hidden = true;
+    if (!routeOf(location.hash).path.length) history.replaceState(null, "", "#/access");
+  }
+  enter();
+}
+
+start();

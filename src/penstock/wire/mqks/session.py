@@ -11,6 +11,7 @@ from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
 from penstock.message import LINE_SAFE, Message
 from penstock.wire.expression import ExpressionError, evaluate, render
+from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.mqks.codec import (
     PROTOCOL,
@@ -28,12 +29,12 @@ from penstock.wire.mqks.codec import (
     encode_word,
 )
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
-from penstock.wire.session import MAYBE, NO, YES, Session
+from penstock.wire.session import MAYBE, NO, YES, Session, TurnedAway, is_denied
 from penstock.wire.state import StateView
 from penstock.wire.terms import Flags
 
 ALL: Final = b"--all"
-SHARED_WITH_SEVX: Final = (b"ack", b"reject", b"redrive", b"delete_queue", b"_eval")
+SHARED_WITH_SEVX: Final = (b"auth", b"ack", b"reject", b"redrive", b"delete_queue", b"_eval")
 DASH: Final = 45
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
 NOBODY: Final = b"None"  # the id in the answer to a line that has none
@@ -106,6 +107,9 @@ class MqksSession(NamingSession):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
+        if self.gate is not None:
+            self.knock(data, now)
+            return
         self.now = now
         self.broker.set_time(now)
         lines = self.lines.split(data)
@@ -115,7 +119,10 @@ class MqksSession(NamingSession):
                 self.complain("an HTTP request on the MQKS port", lines[0])
                 self.hang_up()
                 return
-        self._run(lines)
+        try:
+            self._run(lines)
+        except TurnedAway:
+            return
         if self.lines.fault:
             self.send(encode_error(NOBODY, self.fail(self.lines.fault, b"")))
             self.hang_up()
@@ -126,6 +133,7 @@ class MqksSession(NamingSession):
         consumers = self.consumers
         now = self.now
         name_size_max = self.name_size_max
+        publishable = self.publishable
         for line in lines:
             parts = line.split(b" ", 3)
             # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of
@@ -139,17 +147,21 @@ class MqksSession(NamingSession):
                     message = Message(parts[0], event, data, now, PROTOCOL)
                     message.line_fit = LINE_SAFE
                     try:
+                        if publishable is not None and event not in publishable:
+                            self.check_publish(event)
                         broker.publish(message)
                     except Refused as refusal:
-                        self._refuse(parts[0], str(refusal), line)
+                        self._refuse(parts[0], str(refusal), line, is_denied(refusal))
                     continue
             elif len(parts) == 4 and parts[1] == b"ack":
                 consumer = consumers.get(parts[2])
-                delivery = None if consumer is None else consumer.unacked.take(parts[3])
+                mine = consumer is not None and consumer.user is self.user
+                delivery = consumer.unacked.take(parts[3]) if mine and consumer is not None else None
                 if delivery is not None:
                     broker.accept(delivery)
                     continue
             self._request(line.rstrip())
+            publishable = self.publishable  # it may have shown a token
 
     def _request(self, line: bytes) -> None:
         request = decode(line)
@@ -166,13 +178,44 @@ class MqksSession(NamingSession):
         try:
             handler(self, request)
         except (BadRequest, Refused, ExpressionError) as error:
-            self._refuse(request.id, str(error), line)
+            self._refuse(request.id, str(error), line, is_denied(error))
+
+    # -- who it is --------------------------------------------------------------------------------------------------
+
+    def greet(self, data: bytes, at: int) -> Greeting | None:
+        end = data.find(b"\n", at)
+        if end < 0:
+            return None
+        request = decode(data[at:end].rstrip())
+        if request is None or len(request.id) > self.name_size_max:
+            return Greeting(ASKS, end + 1)
+        if request.action == b"auth":
+            return Greeting(SHOWS, end + 1, request.id, request.rest)
+        if request.action == b"ping":
+            return Greeting(PINGS, end + 1, request.id, encode_ok(request.id, request.rest))
+        return Greeting(ASKS, end + 1, request.id)
+
+    def on_auth(self, request: Request) -> None:
+        self.present_among_others(request.id, request.rest)
+
+    def welcome(self, id: bytes) -> bytes:
+        return encode_ok(id)
+
+    def rebuff(self, id: bytes, reason: str) -> bytes:
+        return encode_error(id or NOBODY, self.fail(reason, b"", True))
+
+    def say_out(self, reason: str) -> None:
+        self.send(self.rebuff(b"", reason))
+
+    # -- requests ---------------------------------------------------------------------------------------------------
 
     def on_publish(self, request: Request) -> None:
         flags = Flags(request.rest)
         event, data = decode_publish(flags.rest)
         if len(event) > self.name_size_max:
             raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {self.name_size_max}")
+        if self.publishable is not None and event not in self.publishable:
+            self.check_publish(event)
         message = Message(request.id, event, data, self.now, PROTOCOL)
         if flags.wish is not None:
             message.terms = flags.wish.terms(self.now, self.hub.limits.dedup_seconds)
@@ -184,6 +227,12 @@ class MqksSession(NamingSession):
     def on_consume(self, request: Request) -> None:
         arguments = decode_consume(request.rest)
         broker = self.broker
+        if self.puttable is not None:
+            self.check_start(request.id)
+            self.check_consumer(arguments.queue)
+            self.check_events(arguments.events)
+            if arguments.expires_after is not None:
+                self.check_expiry(arguments.queue, arguments.expires_after)
         broker.bind(arguments.queue, arguments.events)
         if arguments.expires_after is not None:
             broker.expire(arguments.queue, arguments.expires_after)
@@ -209,12 +258,14 @@ class MqksSession(NamingSession):
 
     def on_redrive(self, request: Request) -> None:
         arguments = decode_redrive(request.rest)
+        if self.puttable is not None:
+            self.check_redrive(arguments.queue, arguments.limit, arguments.to)
         if arguments.dry_run:
             counts = self.broker.redrive_targets(arguments.queue, arguments.limit, arguments.to)
             found = [b"%s=%d" % (encode_word(name), count) for name, count in sorted(counts.items())]
             self.send(encode_ok(request.id, b" ".join(found)))
         else:
-            moved = self.broker.redrive(arguments.queue, arguments.limit, arguments.to, self.now)
+            moved = self.redrive(arguments.queue, arguments.limit, arguments.to)
             self.confirm(encode_ok(request.id, b"%d" % moved))
 
     def _named(self, request: Request) -> list[Delivery]:
@@ -226,6 +277,8 @@ class MqksSession(NamingSession):
         self._ok(request)
 
     def on_delete_queue(self, request: Request) -> None:
+        if self.puttable is not None:
+            self.check_delete(request.rest)
         self.broker.delete(request.rest)  # the whole rest of the line is the name
         self._ok(request)
 
@@ -233,6 +286,8 @@ class MqksSession(NamingSession):
         self.send(encode_ok(request.id, request.rest))
 
     def on_eval(self, request: Request) -> None:
+        if self.puttable is not None:
+            self.check_admin()
         value = evaluate(request.rest.decode("utf-8", "replace"), {"state": StateView(self.hub)})
         self.send(encode_ok(request.id, render(value).encode("utf-8", "replace")))
 
@@ -240,11 +295,12 @@ class MqksSession(NamingSession):
         if request.confirm:
             self.confirm(encode_ok(request.id))
 
-    def _refuse(self, request_id: bytes, reason: str, line: bytes) -> None:
-        self.send(encode_error(request_id, self.fail(reason, line)))
+    def _refuse(self, request_id: bytes, reason: str, line: bytes, denied: bool = False) -> None:
+        self.send(encode_error(request_id, self.fail(reason, line, denied)))
 
 
 HANDLERS: Final[dict[bytes, Callable[[MqksSession, Request], None]]] = {
+    b"auth": MqksSession.on_auth,
     b"publish": MqksSession.on_publish,
     b"consume": MqksSession.on_consume,
     b"ack": MqksSession.on_ack,

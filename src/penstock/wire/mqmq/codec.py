@@ -5,6 +5,7 @@
               └────────────┴─────────┴─────────┴───                 └────────────┴──────────
 
     request   Put, {queue}, {message}[, {options}] · Get, {queue}[, {timeout in ms}] · Info · Quit
+              Auth, {token}, which is ours alone
     answer    OK[, {message or info}] · Timeout · Error, {error type}
 
 Numbers are big-endian. A frame's length does not count itself; a length that a frame cannot have ends the connection.
@@ -34,7 +35,8 @@ PUT: Final = b"Put"
 GET: Final = b"Get"
 INFO: Final = b"Info"
 QUIT: Final = b"Quit"
-COMMANDS: Final = (PUT, GET, INFO, QUIT)
+AUTH: Final = b"Auth"  # ours alone
+COMMANDS: Final = (PUT, GET, INFO, QUIT, AUTH)
 
 UNKNOWN_COMMAND: Final = b"REQUEST_UNKNOWN_COMMAND"
 BAD_PARAMS: Final = b"REQUEST_BAD_PARAMS"

@@ -26,7 +26,9 @@ from penstock.errors import (
     Refused,
 )
 from penstock.message import Message
+from penstock.wire.gate import ASKS, LEAVES, SHOWS, Greeting
 from penstock.wire.mqmq.codec import (
+    AUTH,
     BAD_PARAMS,
     BAD_QUEUE_NAME,
     BAD_TIMEOUT,
@@ -43,6 +45,7 @@ from penstock.wire.mqmq.codec import (
     UNKNOWN_COMMAND,
     Decoder,
     Request,
+    decode,
     decode_timeout,
     encode_error,
     encode_info,
@@ -147,6 +150,9 @@ class MqmqSession(Session):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
+        if self.gate is not None:
+            self.knock(data, now)
+            return
         self.now = now
         self.broker.set_time(now)
         self.decoder.append(data)
@@ -183,7 +189,8 @@ class MqmqSession(Session):
         ids = self.hub.ids
         decoder = self.decoder
         name_size_max = self.name_size_max
-        while self.waiting is None and self._has_room() and not self.closing:
+        puttable = self.puttable
+        while self.waiting is None and self._has_room() and not self.closing and self.gate is None:
             request = decoder.take()
             if request is None:
                 break
@@ -192,6 +199,8 @@ class MqmqSession(Session):
             if request.count == 3 and request.command == PUT and len(queue) <= name_size_max:
                 message = Message(ids.next(), queue, request.argument, self.now, PROTOCOL)
                 try:
+                    if puttable is not None and queue not in puttable:
+                        self.check_put(queue)
                     if request.options:
                         self._set_terms(message, request.options)
                     broker.put(queue, message)
@@ -203,6 +212,7 @@ class MqmqSession(Session):
                 self._get(request)
             else:
                 self._rest(request)
+                puttable = self.puttable  # it may have been its token
 
     def _set_terms(self, message: Message, text: bytes) -> None:
         limits = self.hub.limits
@@ -228,6 +238,9 @@ class MqmqSession(Session):
             self._refuse(BAD_TIMEOUT, "a timeout is a number of milliseconds, one hour at most", request.argument)
             return
         try:
+            user = self.user
+            if user is not None and queue not in user.gettable:
+                self.check_get(queue)
             message = self.broker.get(queue)
             if message is not None:
                 self._send_value(message.body)
@@ -239,10 +252,14 @@ class MqmqSession(Session):
     def _rest(self, request: Request) -> None:
         command = request.command
         if command == INFO:
-            counts = {name: queue.ready for name, queue in self.broker.queues.items()}
+            counts = {name: queue.ready for name, queue in self.broker.queues.items() if self.may_see(name)}
             self._send_value(encode_info(len(self.hub.sessions), counts))
         elif command == QUIT:
             self.hang_up()
+        elif command == AUTH and request.count > 1:
+            self.present(b"", request.queue)
+        elif command == AUTH:
+            self._refuse(BAD_PARAMS, "Auth needs a token", AUTH)
         elif command != PUT:
             self._refuse(UNKNOWN_COMMAND, "unknown command", command)
             self.hang_up()
@@ -254,6 +271,37 @@ class MqmqSession(Session):
     def _send_value(self, value: bytes) -> None:
         self.send(encode_ok_head(len(value)))
         self.send(value)
+
+    # -- who it is --------------------------------------------------------------------------------------------------
+
+    def greet(self, data: bytes, at: int) -> Greeting | None:
+        start = at + 4
+        end = start + int.from_bytes(data[at:start], "big")
+        if len(data) < start or (len(data) < end and end - at <= FRAME_SIZE_MAX):
+            return None
+        try:
+            if len(data) < end:
+                raise ProtocolError("a frame that is too large")
+            request = decode(data, start, end)
+        except ProtocolError:
+            return Greeting(ASKS, len(data))
+        if request.command == AUTH and request.count > 1:
+            return Greeting(SHOWS, end, b"", request.queue)
+        return Greeting(LEAVES if request.command == QUIT else ASKS, end)
+
+    def welcome(self, id: bytes) -> bytes:
+        return OK
+
+    def rebuff(self, id: bytes, reason: str) -> bytes:
+        self.complain(reason, b"")
+        return encode_error(REFUSALS[DENIED])
+
+    def hold_back(self) -> None:
+        self._stop_waiting()
+
+    def say_out(self, reason: str) -> None:
+        self._stop_waiting()
+        self.send(self.rebuff(b"", reason))
 
     # -- refusals ---------------------------------------------------------------------------------------------------
 
@@ -330,6 +378,9 @@ class MqmqSession(Session):
     def _stop_deadline(self) -> None:
         if self.deadline is not None:
             self.broker.deadlines.cancel(self.deadline)
+
+    def sharing(self) -> list[Subscription]:
+        return []  # what it is given is settled with its answer
 
     def subscriptions(self) -> list[Subscription]:
         return [] if self.waiting is None else [self.waiting]

@@ -14,6 +14,7 @@ one group said holds for the next one, unless that begins with CLEAR. Everybody'
     a request               CLEAR ID QUEUE PAYLOAD [NOREPLY] [RETRIES] [TIMEOUT] [DELAY] [TTL] REQUEST
     to a consumer           CLEAR QUEUEID|QUEUE PAYLOAD [NOREPLY] ID REQUEST
     its answers             CLEAR ID DELIVERED    CLEAR ID [PAYLOAD] REPLY    CLEAR ID UNDELIVERED
+    who a client is         CLEAR TOKEN           answered by WELCOME, or DENIED and closed; ours alone
 """
 
 from typing import Final
@@ -45,6 +46,9 @@ MAX: Final = 0x62
 ID: Final = 0x80
 DELAY: Final = 0x90  # ours alone, as TTL: milliseconds. Whoever does not know them steps over them.
 TTL: Final = 0x91
+WELCOME: Final = 0x1A  # ours alone, as TOKEN and DENIED: nobody hears them who has not shown a token
+DENIED: Final = 0x1B
+TOKEN: Final = 0xB0  # a string that acts by itself, when it is there as a whole
 QUEUE: Final = 0xA0
 PAYLOAD: Final = 0xE0
 
@@ -67,6 +71,8 @@ PING_BYTES: Final = b"\x05"
 PONG_BYTES: Final = b"\x06"
 SERVER_FULL_BYTES: Final = b"\x17"
 CLOSING_BYTES: Final = b"\x01\x16"
+WELCOME_BYTES: Final = b"\x01\x1a"
+DENIED_BYTES: Final = b"\x01\x1b"
 NOBODY_UNDELIVERED: Final = b"\x01\x10"  # for a request that came without an ID
 
 
@@ -86,6 +92,7 @@ class Fields:
         self.timeout = ABSENT  # seconds
         self.delay = ABSENT  # milliseconds
         self.ttl = ABSENT  # milliseconds
+        self.token = b""
 
     def clear(self) -> None:
         self.id = ABSENT
@@ -186,6 +193,12 @@ class Decoder:
                             at = start + number
                             fields.queue = data[start:at]
                             continue
+                    elif code == TOKEN:
+                        if size - start >= number:
+                            at = start + number
+                            fields.token = data[start:at]
+                            buffer.skip(at - buffer.position)
+                            return code
                     else:
                         buffer.skip(start - buffer.position)
                         self._skip(number)
@@ -232,6 +245,11 @@ class Decoder:
 
 def encode_consuming(number: int, queue: bytes) -> bytes:
     return b"\x01\x60%b\xa0%c%b\x18" % (number.to_bytes(2, "big"), len(queue), queue)
+
+
+def encode_denied(queue: bytes) -> bytes:
+    """That a queue is not for this client to consume."""
+    return b"\x01\xa0%c%b\x1b" % (len(queue), queue)
 
 
 def encode_delivered(id: int) -> bytes:

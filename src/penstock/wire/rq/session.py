@@ -23,6 +23,7 @@ from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
 from penstock.message import TO_CONSUMERS, Message, Terms
+from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.rq.asks import Ask, Timeout
 from penstock.wire.rq.codec import (
     ABSENT,
@@ -33,27 +34,32 @@ from penstock.wire.rq.codec import (
     CLOSING_BYTES,
     CONSUME,
     DELIVERED,
+    DENIED_BYTES,
     MORE,
     NOBODY_UNDELIVERED,
     NOP,
     PING,
     PING_BYTES,
+    PONG,
     PONG_BYTES,
     REPLY,
     REPLY_TAIL,
     REQUEST,
     SERVER_FULL_BYTES,
+    TOKEN,
     UNDELIVERED,
+    WELCOME_BYTES,
     Decoder,
     Fields,
     encode_consuming,
     encode_delivered,
+    encode_denied,
     encode_reply_head,
     encode_undelivered,
 )
 from penstock.wire.rq.consumer import IDS_MAX, NOREPLY_HEADER, PROTOCOL, Consumer
 from penstock.wire.rq.numbers import QueueNumbers
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session, nobody
 
 SECOND: Final = 1_000_000
 MILLISECOND: Final = 1000
@@ -97,7 +103,7 @@ class Rq(Dialect):
         """By a first CLEAR, PING or NOP, which no text begins with, once it cannot be the length of an MQMQ frame."""
         if not head:
             return MAYBE
-        if head[0] not in (CLEAR, PING, NOP):
+        if head[0] not in (CLEAR, PING, NOP, TOKEN):
             return NO
         if head[0] > MQMQ_FIRST_BYTE_MAX or any(head[4:7]) or (len(head) > 7 and head[7] > MQMQ_WORD_SIZE_MAX):
             return YES
@@ -138,6 +144,7 @@ class RqSession(Session):
         self.retiring: dict[bytes, Consumer] = {}
         self.deleted: list[Consumer] = []  # their queue was deleted under them
         self.parked = 0  # of the consumers
+        self.unacked_max = dialect.hub.limits.unacked_max  # of each
         self.several = False  # it has ever asked for more than one queue
         self.numbered: set[bytes] = set()  # queues it was told the number of
         self.unfinished: dict[int, Delivery] = {}  # what it has not answered yet, by the ID we gave it
@@ -149,6 +156,7 @@ class RqSession(Session):
         self.socket_full = False
         self.idle = False
         self.out_of_ids = False
+        self.showed_token = False  # so it knows what only we say
         self.parting = False  # CLOSING was said, by either side
         self.said_closing = False
         # Whether it is alive.
@@ -159,6 +167,9 @@ class RqSession(Session):
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing or not data:
+            return
+        if self.gate is not None:
+            self.knock(data, now)
             return
         self.now = now
         self.broker.set_time(now)
@@ -185,6 +196,8 @@ class RqSession(Session):
                     handler = HANDLERS.get(action)
                     if handler is not None:
                         handler(self, decoder.fields)
+                    if action == TOKEN and self._is_held():
+                        break
         except ProtocolError as error:
             self._break_off(error.reason)
 
@@ -211,6 +224,46 @@ class RqSession(Session):
         self._review()
         self.hang_up()
 
+    # -- who it is --------------------------------------------------------------------------------------------------
+
+    def greet(self, data: bytes, at: int) -> Greeting | None:
+        code = data[at]
+        if code in (CLEAR, NOP, PONG):
+            return Greeting(PINGS, at + 1)
+        if code == PING:
+            return Greeting(PINGS, at + 1, b"", PONG_BYTES)
+        if code != TOKEN:
+            return Greeting(ASKS, at + 1)
+        if len(data) < at + 2 or len(data) < at + 2 + data[at + 1]:
+            return None
+        end = at + 2 + data[at + 1]
+        self.showed_token = True
+        return Greeting(SHOWS, end, b"", data[at + 2 : end])
+
+    def on_token(self, fields: Fields) -> None:
+        token = fields.token
+        fields.token = b""
+        self.showed_token = True
+        self.present(b"", token)
+
+    def _is_held(self) -> bool:
+        return self.gate is not None
+
+    def welcome(self, id: bytes) -> bytes:
+        return WELCOME_BYTES
+
+    def rebuff(self, id: bytes, reason: str) -> bytes:
+        self.complain(reason, b"")
+        return DENIED_BYTES if self.showed_token else b""
+
+    def hold_back(self) -> None:
+        self.parting = True
+        self._review()
+
+    def say_out(self, reason: str) -> None:
+        self.hold_back()
+        self.send(DENIED_BYTES if self.showed_token else CLOSING_BYTES)
+
     # -- the requester's side ---------------------------------------------------------------------------------------
 
     def on_request(self, fields: Fields) -> None:
@@ -232,6 +285,8 @@ class RqSession(Session):
             if not fields.noreply:
                 self.asks[ask] = None
         try:
+            if self.puttable is not None and queue not in self.puttable:
+                self.check_put(queue)
             self.broker.put(queue, message)
         except Refused as refusal:
             if ask is not None:
@@ -269,9 +324,18 @@ class RqSession(Session):
             self.complain("BROADCAST needs QUEUE or a QUEUEID of ours, and a PAYLOAD that is not empty", queue)
             return
         try:
+            if self.puttable is not None and queue not in self.puttable:
+                self._check_broadcast(queue)
             self.broker.broadcast(queue, Message(self.hub.ids.next(), queue, payload, self.now, PROTOCOL))
         except Refused as refusal:
             self.complain(str(refusal), queue)
+
+    def _check_broadcast(self, queue: bytes) -> None:
+        """A broadcast makes no queue, so it needs no more than the right to publish."""
+        user = self.user
+        if user is None:
+            raise nobody()
+        user.check_put(queue, False)
 
     def send_reply(self, id: int, body: bytes) -> None:
         if self.replies or self.outbox_size >= self.outbox_max:
@@ -330,8 +394,12 @@ class RqSession(Session):
             self._readmit(consumer)
             return
         try:
+            if self.puttable is not None:
+                self.check_consumer(queue)
             self.broker.declare(queue)
         except Refused as refusal:
+            if self.showed_token:
+                self.send(encode_denied(queue))
             self.complain(str(refusal), queue)  # before it gets a number: names that are not taken must not pile up
             return
         consumer = Consumer(self, queue, self._number_of(queue), fields.exclusive)
@@ -353,6 +421,8 @@ class RqSession(Session):
         self.consumers[queue] = consumer
         consumer.suspended = True  # until it is decided whether it may be given something
         try:
+            if self.puttable is not None:
+                self.check_consume(queue)  # also where the queue was deleted, and would come to be again
             self.broker.subscribe(queue, consumer, None, self.now)
         except Refused as refusal:
             del self.consumers[queue]
@@ -361,13 +431,22 @@ class RqSession(Session):
         if not consumer.active:
             consumer.parked = True
             self.parked += 1
-        consumer.limit(self.hub.limits.unacked_max)
+        consumer.limit(self.unacked_max)
+        self.share()
         if self.parked == 0 and self._may_be_given():
             self.broker.resume(consumer)
 
+    def allow(self, credit: int) -> None:
+        self.unacked_max = credit
+        for consumer in self.consumers.values():
+            consumer.limit(credit)
+            if consumer.queue is not None:
+                consumer.queue.reconsider(consumer)
+                consumer.queue.pump()
+
     def _readmit(self, consumer: Consumer) -> None:
         """Let a consumer stand in its queue's line by what it allows now."""
-        consumer.limit(self.hub.limits.unacked_max)
+        consumer.limit(self.unacked_max)
         self.broker.suspend(consumer)
         self._review()
 
@@ -637,4 +716,5 @@ HANDLERS: Final[dict[int, Callable[[RqSession, Fields], None]]] = {
     CANCEL_QUEUE: RqSession.on_cancel_queue,
     CLOSING: RqSession.on_closing,
     PING: RqSession.on_ping,
+    TOKEN: RqSession.on_token,
 }

@@ -17,15 +17,17 @@ from penstock.core.subscription import Delivery
 from penstock.errors import Refused
 from penstock.message import LINE_SAFE, Message, Terms
 from penstock.wire.expression import ExpressionError, evaluate
+from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.ids import random_id
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
-from penstock.wire.session import MAYBE, NO, YES, Hub, Session
+from penstock.wire.session import MAYBE, NO, YES, Hub, Session, TurnedAway, is_denied
 from penstock.wire.sevx.codec import (
     AT_ONCE,
     DTID_TAIL_LENGTH,
     PROTOCOL,
     BadRequest,
+    RecvRequest,
     Request,
     decode,
     decode_object,
@@ -55,7 +57,7 @@ SEND_WORD: Final[i32] = 0x646E6573  # its letters, as they are read in one go
 SPACE: Final = 32  # a number: looking for bytes of length one is ten times as slow
 RETURN: Final = 13
 NO_EVENT: Final = b"sevx"  # the event of a message whose JSON does not name one
-SHARED_WITH_MQKS: Final = (b"ack", b"reject", b"redrive", b"delete_queue", b"_eval")
+SHARED_WITH_MQKS: Final = (b"auth", b"ack", b"reject", b"redrive", b"delete_queue", b"_eval")
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
 
 
@@ -165,6 +167,9 @@ class SevxSession(NamingSession):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
+        if self.gate is not None:
+            self.knock(data, now)
+            return
         self.now = now
         self.broker.set_time(now)
         lines = self.lines.split(data)
@@ -179,7 +184,10 @@ class SevxSession(NamingSession):
                     self.complain("an HTTP request on the SEVX port", lines[0])
                     self.hang_up()
                     return
-            self._run(lines, is_clean)
+            try:
+                self._run(lines, is_clean)
+            except TurnedAway:
+                return
         elif not clean:
             self.rest_is_clean = False
         if self.lines.fault:
@@ -220,7 +228,11 @@ class SevxSession(NamingSession):
         if not isinstance(document, dict):
             self._refuse(id, "the JSON is not an object", line)
             return
-        message = Message(id, self.dialect.event_of(document), text, self.now, PROTOCOL)
+        event = self.dialect.event_of(document)
+        publishable = self.publishable
+        if publishable is not None and event not in publishable and not self._may_publish(id, event, line):
+            return
+        message = Message(id, event, text, self.now, PROTOCOL)
         message.document = document
         message.terms = terms
         if is_clean or RETURN not in text:
@@ -228,8 +240,16 @@ class SevxSession(NamingSession):
         try:
             self.publish_confirmed(message, id, b" ok \n")
         except Refused as refusal:
-            self._refuse(id, str(refusal), line)
+            self._refuse(id, str(refusal), line, is_denied(refusal))
         message.document = None  # it was for the routing; a queue would hold it as long as the message
+
+    def _may_publish(self, id: bytes, event: bytes, line: bytes) -> bool:
+        try:
+            self.check_publish(event)
+        except Refused as refusal:
+            self._refuse(id, str(refusal), line, is_denied(refusal))
+            return False
+        return True
 
     def _publish_flagged(self, id: bytes, text: bytes, line: bytes) -> bool:
         """Take an event that has flags before its JSON; False when they are none."""
@@ -256,6 +276,8 @@ class SevxSession(NamingSession):
         if not isinstance(receiver_id, str) or not isinstance(event_id, str):
             return False
         receiver = self.consumers.get(receiver_id.encode())
+        if receiver is not None and receiver.user is not self.user:
+            return False
         delivery = None if receiver is None else receiver.unacked.take(event_id.encode())
         self.confirm(id + b" ok \n")
         if delivery is not None:
@@ -280,7 +302,39 @@ class SevxSession(NamingSession):
         try:
             handler(self, request)
         except (BadRequest, Refused, ExpressionError) as error:
-            self._refuse(request.id, str(error), line)
+            self._refuse(request.id, str(error), line, is_denied(error))
+
+    # -- who it is --------------------------------------------------------------------------------------------------
+
+    def greet(self, data: bytes, at: int) -> Greeting | None:
+        end = data.find(b"\n", at)
+        if end < 0:
+            return None
+        request = decode(data[at:end].rstrip())
+        if not is_id(request.id) or len(request.id) > self.hub.limits.name_size_max:
+            request.id = b""
+        try:
+            if request.action == b"auth":
+                token = decode_text(decode_object(request.text), "token")
+                return Greeting(SHOWS, end + 1, request.id or self._new_id(), token)
+            if request.action == b"_ping":
+                pong = encode_ok(request.id or self._new_id(), decode_ping(request.text))
+                return Greeting(PINGS, end + 1, request.id, pong)
+        except BadRequest:
+            pass
+        return Greeting(ASKS, end + 1, request.id)
+
+    def on_auth(self, request: Request) -> None:
+        self.present_among_others(request.id, decode_text(decode_object(request.text), "token"))
+
+    def welcome(self, id: bytes) -> bytes:
+        return encode_ok(id)
+
+    def rebuff(self, id: bytes, reason: str) -> bytes:
+        return encode_error(id or self._new_id(), self.fail(reason, b"", True))
+
+    def say_out(self, reason: str) -> None:
+        self.send(self.rebuff(b"", reason))
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
@@ -292,6 +346,8 @@ class SevxSession(NamingSession):
         broker = self.broker
         queue = arguments.queue
         is_new = queue not in broker.queues
+        if self.puttable is not None:
+            self._check_recv(request.id, arguments)
         broker.bind(queue, (), (canonical_text(arguments.pattern),))
         if arguments.expires_after is not None:
             broker.expire(queue, arguments.expires_after)
@@ -299,6 +355,18 @@ class SevxSession(NamingSession):
             broker.expire(queue, AT_ONCE)
         self.send(encode_ok(request.id))
         self.start(queue, Receiver(self, request.id, arguments.manual_ack))
+
+    def _check_recv(self, id: bytes, arguments: RecvRequest) -> None:
+        self.check_start(id)
+        self.check_consumer(arguments.queue)
+        pattern = arguments.pattern
+        event = pattern.get("event") if isinstance(pattern, dict) else None
+        if isinstance(event, str):
+            self.check_events((event.encode(),))
+        else:
+            self.check_all_events()
+        if arguments.expires_after is not None:
+            self.check_expiry(arguments.queue, arguments.expires_after)
 
     def on_ack(self, request: Request) -> None:
         deliveries = self._named(request)
@@ -319,11 +387,13 @@ class SevxSession(NamingSession):
 
     def on_redrive(self, request: Request) -> None:
         arguments = decode_redrive(request.text)
+        if self.puttable is not None:
+            self.check_redrive(arguments.queue, arguments.limit, arguments.to)
         if arguments.dry_run:
             counts = self.broker.redrive_targets(arguments.queue, arguments.limit, arguments.to)
             self.send(encode_ok(request.id, encode_targets(counts)))
         else:
-            moved = self.broker.redrive(arguments.queue, arguments.limit, arguments.to, self.now)
+            moved = self.redrive(arguments.queue, arguments.limit, arguments.to)
             self.confirm(encode_ok(request.id, encode_redriven(moved)))
 
     def _named(self, request: Request) -> list[Delivery]:
@@ -332,24 +402,30 @@ class SevxSession(NamingSession):
 
     def on_delete_receiver(self, request: Request) -> None:
         receiver_id = decode_text(decode_object(request.text), "receiver_id")
+        self.check_start(receiver_id)
         self.confirm(encode_ok(request.id))
         self.stop(receiver_id)
 
     def on_delete_queue(self, request: Request) -> None:
-        self.broker.delete(decode_text(decode_object(request.text), "queue"))
+        queue = decode_text(decode_object(request.text), "queue")
+        if self.puttable is not None:
+            self.check_delete(queue)
+        self.broker.delete(queue)
         self.confirm(encode_ok(request.id))
 
     def on_ping(self, request: Request) -> None:
         self.send(encode_ok(request.id, decode_ping(request.text)))
 
     def on_eval(self, request: Request) -> None:
+        if self.puttable is not None:
+            self.check_admin()
         code = decode_text(decode_object(request.text), "code").decode()
         self.send(encode_ok(request.id, encode_result(evaluate(code, {"state": StateView(self.hub)}))))
 
     # -- answers ----------------------------------------------------------------------------------------------------
 
-    def _refuse(self, request_id: bytes, reason: str, line: bytes) -> None:
-        self.send(encode_error(request_id, self.fail(reason, line)))
+    def _refuse(self, request_id: bytes, reason: str, line: bytes, denied: bool = False) -> None:
+        self.send(encode_error(request_id, self.fail(reason, line, denied)))
 
     def _new_id(self) -> bytes:
         return dtid(self.now, random_id(DTID_TAIL_LENGTH))
@@ -357,6 +433,7 @@ class SevxSession(NamingSession):
 
 HANDLERS: Final[dict[bytes, Callable[[SevxSession, Request], None]]] = {
     SEND: SevxSession.on_send,
+    b"auth": SevxSession.on_auth,
     b"recv": SevxSession.on_recv,
     b"ack": SevxSession.on_ack,
     b"reject": SevxSession.on_reject,

@@ -4,6 +4,7 @@
     C:{queue}[:]           consume the queue             not answered; from then on each message comes as {data} LF
     D:{queue}:{count}      that many are done            not answered
     S[:[:]]                statistics                    {"queue":count,...} LF
+    A:{token}              who the client is, ours       not answered; wrong: UNKNOWN_TYPE LF, and closed
     anything else                                        UNKNOWN_TYPE LF
 
 The queue is what stands between the first and the second colon. Data may hold colons, a CR, or nothing at all.
@@ -18,6 +19,7 @@ MESSAGE: Final = b"M"
 CONSUME: Final = b"C"
 DONE: Final = b"D"
 STATS: Final = b"S"
+AUTH: Final = b"A"
 
 UNKNOWN_TYPE: Final = b"UNKNOWN_TYPE\n"
 

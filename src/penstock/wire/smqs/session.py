@@ -13,13 +13,17 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from penstock.access.directory import BY_TOKEN
+from penstock.access.tokens import id_of
 from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import Refused
 from penstock.message import Message
+from penstock.wire.gate import ASKS, SHOWS, Greeting
 from penstock.wire.lines import LineBuffer, looks_like_http
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Session
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Session, TurnedAway, is_denied
 from penstock.wire.smqs.codec import (
+    AUTH,
     CONSUME,
     DONE,
     MESSAGE,
@@ -36,10 +40,13 @@ PROTOCOL: Final = "smqs"
 QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S is taken as it is
 
 # First bytes that may be the start of a request, and what tells a line of MQKS or SEVX whose id looks like one of ours.
-KINDS: Final = (b"M:", b"C:", b"D:", b"S:")
+KINDS: Final = (b"M:", b"C:", b"D:", b"S:", b"A:")
 UNTERMINATED: Final = (ord("C"), ord("D"), ord("S"))
 ACTIONS_ELSEWHERE: Final = frozenset(
-    b"publish consume send recv ack reject delete_consumer delete_receiver delete_queue ping _ping _eval".split()
+    (
+        b"publish consume send recv ack reject redrive delete_consumer delete_receiver delete_queue "
+        b"auth ping _ping _eval"
+    ).split()
 )
 RECOGNISE_WITHIN: Final = 512  # the others' id and action are not longer than this
 
@@ -57,7 +64,7 @@ class Smqs(Dialect):
         if len(line) < 2 or line == b"S\r":
             if end:
                 return YES if line.rstrip() == STATS else NO
-            return MAYBE if not line or line[:1] in (MESSAGE, CONSUME, DONE, STATS) else NO
+            return MAYBE if not line or line[:1] in (MESSAGE, CONSUME, DONE, STATS, AUTH) else NO
         if line[:2] not in KINDS:
             return NO
         words = line.split(b" ", 2)
@@ -131,6 +138,9 @@ class SmqsSession(Session):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
+        if self.gate is not None:
+            self.knock(data, now)
+            return
         self.now = now
         self.broker.set_time(now)
         lines = self.lines.split(data)
@@ -140,7 +150,10 @@ class SmqsSession(Session):
                 self.hang_up()
                 return
             self.fresh = False
-            self._run(lines)
+            try:
+                self._run(lines)
+            except TurnedAway:
+                return
         if self.lines.fault:
             self.complain(self.lines.fault, b"")
             self.hang_up()
@@ -172,18 +185,22 @@ class SmqsSession(Session):
         broker = self.broker
         ids = self.hub.ids
         now = self.now
+        puttable = self.puttable
         for line in lines:
             parts = line.split(b":", 2)
             if len(parts) == 3 and parts[0] == MESSAGE:
                 queue = parts[1]
                 try:
+                    if puttable is not None and queue not in puttable:
+                        self.check_put(queue)
                     broker.put(queue, Message(ids.next(), queue, parts[2], now, PROTOCOL))
                 except Refused as refusal:
-                    self.complain(str(refusal), line)
+                    self._refuse_message(refusal, line)
             elif len(parts) == 3 and parts[0] == DONE:
                 self.on_done(line, parts)
             else:
                 self._request(line, parts)
+                puttable = self.puttable  # it may have shown a token
 
     def _request(self, line: bytes, parts: list[bytes]) -> None:
         if len(parts) > 1:
@@ -199,6 +216,28 @@ class SmqsSession(Session):
             elif word:
                 self._unknown("expected {type}:{queue}", line)
 
+    # -- who it is --------------------------------------------------------------------------------------------------
+
+    def greet(self, data: bytes, at: int) -> Greeting | None:
+        end = data.find(b"\n", at)
+        if end < 0:
+            return None
+        kind, colon, token = data[at:end].partition(b":")
+        if kind == AUTH and colon:
+            return Greeting(SHOWS, end + 1, b"", token.rstrip(b"\r"))
+        return Greeting(ASKS, end + 1)
+
+    def on_auth(self, line: bytes, parts: list[bytes]) -> None:
+        token = line[2:].rstrip(b"\r")
+        if self.hub.access is None and not id_of(token):
+            self._unknown("unknown type", line)
+        else:
+            self.present_among_others(b"", token)
+
+    def rebuff(self, id: bytes, reason: str) -> bytes:
+        self.complain(reason, b"")
+        return UNKNOWN_TYPE
+
     # -- requests ---------------------------------------------------------------------------------------------------
 
     def on_unfit_message(self, line: bytes, parts: list[bytes]) -> None:
@@ -208,7 +247,14 @@ class SmqsSession(Session):
         queue = parts[1]
         if queue in self.own:
             return
+        if self.puttable is not None:
+            try:
+                self.check_consumer(queue)
+            except Refused as refusal:
+                self._unknown(str(refusal), line)
+                return
         consumer = Consumer(self, queue)
+        consumer.credit = self.first_share()
         consumer.suspended = self.blocked
         if self.sole is not None:
             # Until now there was one queue, so its deliveries in their order are the connection's.
@@ -223,6 +269,8 @@ class SmqsSession(Session):
         except Refused as refusal:
             self.forget(consumer)
             self._unknown(str(refusal), line)
+            return
+        self.share()
 
     def on_done(self, line: bytes, parts: list[bytes]) -> None:
         count = decode_count(parts[2]) if len(parts) == 3 else -1
@@ -286,6 +334,13 @@ class SmqsSession(Session):
         else:
             self.stats_owed += 1
 
+    def _refuse_message(self, refusal: Refused, line: bytes) -> None:
+        """A message is never answered, but for a client that has shown a token, and is told what it may not do."""
+        if is_denied(refusal) and self.identity is not None and self.identity.how == BY_TOKEN:
+            self._unknown(str(refusal), line)
+        else:
+            self.complain(str(refusal), line)
+
     def _unknown(self, reason: str, line: bytes) -> None:
         self.complain(reason, line)
         if self._has_room():
@@ -298,7 +353,8 @@ class SmqsSession(Session):
         return not self.blocked and self.outbox_size < self.outbox_max
 
     def _stats(self) -> bytes:
-        return encode_stats({name: queue.ready + queue.unacked for name, queue in self.broker.queues.items()})
+        queues = self.broker.queues.items()
+        return encode_stats({name: queue.ready + queue.unacked for name, queue in queues if self.may_see(name)})
 
     def pause(self) -> None:
         self.blocked = True
@@ -366,4 +422,5 @@ HANDLERS: Final[dict[bytes, Callable[[SmqsSession, bytes, list[bytes]], None]]] 
     CONSUME: SmqsSession.on_consume,
     DONE: SmqsSession.on_done,
     STATS: SmqsSession.on_stats,
+    AUTH: SmqsSession.on_auth,
 }

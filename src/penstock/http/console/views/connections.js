@@ -5,6 +5,7 @@ import { ask, toast } from "../dialog.js";
 import { badge, command, empty, h, repeat, setText } from "../dom.js";
 import { exact, plural, size } from "../format.js";
 import { live } from "../live.js";
+import { me } from "../me.js";
 import { pager, table } from "../table.js";
 
 const LIMIT = 50;
@@ -21,13 +22,14 @@ export function connections(root, route) {
     columns: [
       { label: "peer", class: "mono", cell: (row) => row.id },
       { label: "by", node: true, cell: (row) => h("span", { class: `door proto-${row.protocol}` }, row.protocol) },
+      ...(me.authentication ? [{ label: "user", class: "name", cell: (row) => row.user }] : []),
       { label: "consumers", number: true, wide: true, cell: (row) => exact(row.consumers) },
       { label: "un-acked", number: true, cell: (row) => exact(row.unacked) },
       { label: "waits to be written", number: true, wide: true, cell: (row) => size(row.outbox_bytes) },
       { label: "errors", number: true, wide: true, cell: (row) => exact(row.errors) },
       { label: "", node: true, changes: true, cell: (row) => (row.publishing_paused ? badge("publishing paused", "warn") : h("span")) },
-      { label: "", node: true, class: "end", cell: (row) => h("button", { type: "button", class: "small danger quiet", "aria-label": `Close ${row.id}`, onclick: () => close(row) }, "close") },
-    ],
+      me.admin && { label: "", node: true, class: "end", cell: (row) => h("button", { type: "button", class: "small danger quiet", "aria-label": `Close ${row.id}`, onclick: () => close(row) }, "close") },
+    ].filter(Boolean),
   });
   const pages = pager((step) => {
     asked.offset = Math.max(0, asked.offset + step * LIMIT);

@@ -5,6 +5,7 @@ import { act, ask, toast } from "../dialog.js";
 import { badge, card, empty, h, repeat, setText, tiles } from "../dom.js";
 import { age, count, exact, plural, rate, short, shortRate, size } from "../format.js";
 import { live } from "../live.js";
+import { has, may, me } from "../me.js";
 import { browser, publish, redrive, transfer } from "../messages.js";
 import { plot } from "../plot.js";
 import { table } from "../table.js";
@@ -18,22 +19,28 @@ export function queue(root, route) {
   } catch {
     // bytes that are no UTF-8: the broker's answer says how to show them
   }
+  if (!may("browse", "queue", name)) {
+    root.append(empty(`You may not see ${name}`, "It takes the right to browse it.", h("p", {}, h("a", { href: "#/queues" }, "The queues you may see"))));
+    return null;
+  }
   let paused = false;
   let messages = 0;
 
   const heading = h("h1", { class: "mono" }, name);
   const badges = h("span", { class: "badges" });
   const pause = h("button", { type: "button", onclick: togglePause }, "Pause");
+  const takes = may("consume", "queue", name);
+  const deletes = may("delete", "queue", name);
   const actions = h(
     "div",
     { class: "actions", role: "group", "aria-label": "What can be done" },
-    h("button", { type: "button", class: "primary", onclick: () => after(publish(path, name)) }, "Publish"),
-    h("button", { type: "button", onclick: () => after(transfer(path, name, "move")) }, "Move"),
-    h("button", { type: "button", onclick: () => after(transfer(path, name, "copy")) }, "Copy"),
-    h("button", { type: "button", onclick: () => after(redrive(path, name)) }, "Redrive"),
-    pause,
-    h("button", { type: "button", class: "danger quiet", onclick: purge }, "Purge"),
-    h("button", { type: "button", class: "danger quiet", onclick: destroy }, "Delete"),
+    may("publish", "queue", name) && h("button", { type: "button", class: "primary", onclick: () => after(publish(path, name)) }, "Publish"),
+    takes && has("publish") && h("button", { type: "button", onclick: () => after(transfer(path, name, "move")) }, "Move"),
+    has("publish") && h("button", { type: "button", onclick: () => after(transfer(path, name, "copy")) }, "Copy"),
+    takes && has("publish") && h("button", { type: "button", onclick: () => after(redrive(path, name)) }, "Redrive"),
+    me.admin && pause,
+    deletes && h("button", { type: "button", class: "danger quiet", onclick: purge }, "Purge"),
+    deletes && h("button", { type: "button", class: "danger quiet", onclick: destroy }, "Delete"),
   );
   const figures = tiles([
     ["ready", "ready"],

@@ -3,6 +3,7 @@
 import { get, put, query } from "../api.js";
 import { ask, toast } from "../dialog.js";
 import { badge, command, empty, h, repeat, settled } from "../dom.js";
+import { has } from "../me.js";
 import { age, exact, plural, rate, size } from "../format.js";
 import { pager, table } from "../table.js";
 import { queueLink } from "./overview.js";
@@ -37,7 +38,7 @@ export function queues(root, route) {
   const pages = pager((step) => change({ offset: Math.max(0, asked.offset + step * LIMIT) }));
   const nothing = h("div", { hidden: true });
   root.append(
-    h("div", { class: "title" }, h("h1", {}, "Queues"), found, h("span", { class: "gap" }), search, h("button", { type: "button", class: "primary", onclick: declare }, "New queue")),
+    h("div", { class: "title" }, h("h1", {}, "Queues"), found, h("span", { class: "gap" }), search, has("declare") && h("button", { type: "button", class: "primary", onclick: declare }, "New queue")),
     h("section", { class: "card flush" }, rows.element, nothing, pages.element),
   );
 

@@ -1,4 +1,4 @@
-"""The examples of docs/delivery.md, carried out: what stands behind > is said, what stands behind < must come."""
+"""The conversations of the pages, carried out: what stands behind > is said, what stands behind < must come."""
 
 import re
 from pathlib import Path
@@ -14,37 +14,42 @@ from penstock.wire.mqks.session import Mqks
 from penstock.wire.session import Hub
 from penstock.wire.sevx.session import Sevx
 
-PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "delivery.md"
-BLOCKS = re.findall(r"(?:^    .*\n|^\n(?=    ))+", PAGE.read_text(), re.MULTILINE)
-EXAMPLES = [[line[4:] for line in block.strip("\n").splitlines()] for block in BLOCKS]
-TALKS = [example for example in EXAMPLES if example[0].startswith(("# MQKS", "# SEVX"))]
-(TABLES,) = [example[1:] for example in EXAMPLES if example[0] == "# TOML"]
-DIALECTS = {"MQKS": Mqks, "SEVX": Sevx}
+from .blocks import ROOT, Block, blocks
+
+DIALECTS = {"mqks": Mqks, "sevx": Sevx}
+TALKS = [block for block in blocks() if block.kind in DIALECTS]
+(POLICY,) = [block for block in blocks() if block.kind == "toml" and block.page == "docs/delivery.md"]
 
 
 def policies(tmp_path: Path) -> Config:
     file = tmp_path / "penstock.toml"
-    file.write_text("\n".join(TABLES))
+    file.write_text(POLICY.text)
     return Config.load({}, {}, file)
+
+
+def has_policy(talk: Block) -> bool:
+    lines = (ROOT / talk.page).read_text().splitlines()
+    return lines[talk.line - 2] == "<!-- with the policy below -->"
 
 
 def test_the_policies_of_the_page_can_be_loaded(tmp_path: Path) -> None:
     assert [table.queues for table in policies(tmp_path).policy] == [("*",), ("orders.*", "invoices"), ("payments*",)]
 
 
-def test_the_page_has_examples() -> None:
-    assert len(TALKS) == 5
+def test_the_pages_have_conversations() -> None:
+    assert len(TALKS) == 6
+    assert sum(map(has_policy, TALKS)) == 1
 
 
-@pytest.mark.parametrize("talk", TALKS, ids=lambda talk: f"{talk[0][2:6]} {talk[-1][2:30]}")
-def test_an_example_of_the_page_is_true(talk: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("talk", TALKS, ids=str)
+def test_a_conversation_is_true(talk: Block, tmp_path: Path) -> None:
     broker = Broker(MemoryLog(), Limits())
-    if "policy" in talk[0]:
+    if has_policy(talk):
         broker.set_policies([rule_of(table) for table in policies(tmp_path).policy])
-    session = DIALECTS[talk[0][2:6]](Hub(broker, lambda level, event, details: None)).open("peer", 0)
+    session = DIALECTS[talk.kind](Hub(broker, lambda level, event, details: None)).open("peer", 0)
     now = 1_700_000_000_000_000
     heard: list[str] = []
-    for line in talk[1:]:
+    for line in talk.text.splitlines():
         if line.startswith("<"):
             assert heard, f"nothing came where the page has {line}"
             assert heard.pop(0).rstrip() == line[2:]

@@ -1,0 +1,71 @@
+"""A broker that asks who its clients are: the targets `locked-...`, which are the other ones with a gate before them.
+
+One user, `guest`, has a token that the fuzzer knows, and some rights but not all. The witnesses are known from the
+beginning. Besides the rules of `sessions.py`:
+
+ 8. A client that has not said who it is changes nothing, and is kept no longer, and no more of it, than the limits say.
+ 9. When all have left, nobody waits at the gate, and no user has a connection.
+"""
+
+from typing import Final
+
+from fuzz.words import PROTOCOLS, mqmq_frame, rq_command, rq_group
+from penstock.access.directory import Directory, Identity
+from penstock.access.lobby import Lobby
+from penstock.access.rights import parse_grant
+from penstock.access.tokens import Token, digest_of
+from penstock.access.user import User
+
+PREFIX: Final = "locked-"
+LOCKED: Final = tuple(PREFIX + protocol for protocol in (*PROTOCOLS, "any"))
+BYTES_MAX: Final = 300
+WITNESSES: Final = ("publisher", "consumer")
+
+SECRET: Final = b"s" * 43
+RIGHT: Final = b"pst_FUZZFUZZ_" + SECRET
+WRONG: Final = (b"pst_FUZZFUZZ_" + b"t" * 43, b"pst_NOBODYxx_" + SECRET, b"hello", b"")
+GRANTS: Final = (
+    "publish event:e0",
+    "publish queue:q[01]",
+    "declare queue:q0",
+    "consume q0",
+    "consume event:e*",
+    "browse q1",
+)
+
+
+def base_of(target: str) -> str:
+    """The protocol of a target, with a gate before it or without."""
+    return target.removeprefix(PREFIX)
+
+
+def shown(protocol: str, token: bytes) -> bytes:
+    """The request that shows a token."""
+    if protocol == "sevx":
+        return b'a auth {"token": "%s"}\n' % token
+    if protocol == "smqs":
+        return b"A:%s\n" % token
+    if protocol == "mqmq":
+        return mqmq_frame(b"Auth", token)
+    if protocol == "rq":
+        return rq_group(rq_command(0xB0, token))
+    return b"a auth %s\n" % token
+
+
+def make_access(unacked: int) -> Directory:
+    access = Directory(Lobby(1000))
+    access.unauthenticated_bytes_max = BYTES_MAX
+    guest = User("guest")
+    guest.grants = [parse_grant(text) for text in GRANTS]
+    guest.quotas.queues = 2
+    guest.quotas.unacked = unacked
+    guest.tokens = {"FUZZFUZZ": Token("FUZZFUZZ", digest_of(SECRET), 0)}
+    witness = User("witness")
+    witness.grants = [parse_grant("admin")]
+    access.replace({"guest": guest, "witness": witness})
+    return access
+
+
+def known(access: Directory, name: str) -> Identity | None:
+    """Who a client is from the beginning."""
+    return access.by_default("witness") if name in WITNESSES else None

@@ -1,0 +1,27 @@
+"""The names that a verified client certificate gives its holder, as users are given them: `CN:worker-1`."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.errors import AccessError
+
+KINDS = ("CN", "DNS", "URI", "email", "sha256")
+
+
+def names_of(certificate: Mapping[str, Any] | None, der: bytes | None = None) -> list[str]:
+    """All names of a certificate as `ssl` gives it, the most exact first: its fingerprint, its SANs, its CN."""
+    names = [] if der is None else ["sha256:" + hashlib.sha256(der).hexdigest()]
+    if certificate:
+        names += [f"{kind}:{value}" for kind, value in certificate.get("subjectAltName", ()) if kind in KINDS]
+        for part in certificate.get("subject", ()):
+            names += [f"CN:{value}" for kind, value in part if kind == "commonName"]
+    return names
+
+
+def checked_name(text: str) -> str:
+    """A name as a user is given it. Raises AccessError when no certificate can have it."""
+    kind, colon, value = text.partition(":")
+    if not colon or kind not in KINDS or not value:
+        raise AccessError(f"{text!r} is no name of a certificate: give {':..., '.join(KINDS)}:... such as CN:worker-1")
+    return f"{kind}:{value.replace(':', '').lower()}" if kind == "sha256" else text

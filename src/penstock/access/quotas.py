@@ -1,0 +1,78 @@
+"""How much one user may use. What is 0 is not limited."""
+
+from typing import Final
+
+from penstock.errors import AccessError
+
+QUOTAS: Final = {
+    "connections": "connections open at once, by the five protocols",
+    "queues": "queues it has made since the broker started, and that are still there",
+    "messages": "messages published in a second; above it the connection waits",
+    "bytes": "bytes sent in a second; above it the connection waits",
+    "unacked": "messages delivered to its consumers and not settled yet, shared out evenly among them",
+}
+AMOUNT_MAX: Final = 2**53  # what every JSON reader keeps exactly
+SECOND: Final = 1_000_000  # microseconds
+
+
+class Quotas:
+    def __init__(
+        self, connections: int = 0, queues: int = 0, messages: int = 0, bytes: int = 0, unacked: int = 0
+    ) -> None:
+        self.connections = connections
+        self.queues = queues
+        self.messages = messages
+        self.bytes = bytes
+        self.unacked = unacked
+
+    def set(self, name: str, amount: int) -> None:
+        """Raises AccessError when there is no such quota, or it cannot be that much."""
+        if name not in QUOTAS:
+            raise AccessError(f"{name!r} is no quota: give one of {', '.join(QUOTAS)}")
+        if not 0 <= amount <= AMOUNT_MAX:
+            raise AccessError(f"quota {name} is a whole number from 0, which is no limit, to {AMOUNT_MAX}")
+        if name == "connections":
+            self.connections = amount
+        elif name == "queues":
+            self.queues = amount
+        elif name == "messages":
+            self.messages = amount
+        elif name == "bytes":
+            self.bytes = amount
+        else:
+            self.unacked = amount
+
+    def said(self) -> dict[str, int]:
+        """Those that limit something."""
+        amounts = {
+            "connections": self.connections,
+            "queues": self.queues,
+            "messages": self.messages,
+            "bytes": self.bytes,
+            "unacked": self.unacked,
+        }
+        return {name: amount for name, amount in amounts.items() if amount}
+
+
+class Meter:
+    """A second's worth of something, filled up as time passes. It is charged afterwards, so it may be below zero."""
+
+    def __init__(self) -> None:
+        self.rate = 0  # in a second; 0 is not limited
+        self._level = 0.0
+        self._at = 0
+
+    def set_rate(self, rate: int) -> None:
+        if rate != self.rate:
+            self.rate = rate
+            self._level = float(rate)
+
+    def charge(self, amount: int, now: int) -> float:
+        """Use that much; how many seconds to wait before more may be used."""
+        rate = self.rate
+        if rate == 0:
+            return 0.0
+        passed = max(0, now - self._at)
+        self._at = now
+        self._level = min(float(rate), self._level + rate * (passed / SECOND)) - amount
+        return 0.0 if self._level >= 0 else -self._level / rate

@@ -1,0 +1,63 @@
+"""Tokens: 256 random bits behind a name that is no secret.
+
+    pst_<8 of base62: its id>_<43 of base64url: the secret>
+
+Only the hash of the secret is kept. A secret that nobody can guess needs no salt and no slow hash.
+"""
+
+import hashlib
+import re
+import secrets
+from typing import Final
+
+PREFIX: Final = "pst_"
+ID_LENGTH: Final = 8
+SECRET_LENGTH: Final = 43
+ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+SHAPE: Final = re.compile(rb"pst_([0-9A-Za-z]{8})_([0-9A-Za-z_-]{43})")
+TRACE: Final = re.compile(rb"(pst_[0-9A-Za-z]{0,8}_?)[0-9A-Za-z_-]*")
+TOKEN_SIZE: Final = len(PREFIX) + ID_LENGTH + 1 + SECRET_LENGTH
+
+
+class Token:
+    """What is kept of one. Times are seconds since 1970; `expires_at` 0 is never."""
+
+    def __init__(self, id: str, digest: str, created_at: int, expires_at: int = 0, note: str = "") -> None:
+        self.id = id
+        self.digest = digest  # sha256 of the secret part, in hex
+        self.created_at = created_at
+        self.expires_at = expires_at
+        self.note = note
+
+    def is_over(self, seconds: float) -> bool:
+        return self.expires_at != 0 and seconds >= self.expires_at
+
+
+def new_token(now_seconds: int, expires_at: int = 0, note: str = "") -> tuple[str, Token]:
+    """A new token: its text, to be shown once, and what is kept of it."""
+    id = "".join([secrets.choice(ALPHABET) for _ in range(ID_LENGTH)])
+    secret = secrets.token_urlsafe(32)
+    return f"{PREFIX}{id}_{secret}", Token(id, digest_of(secret.encode()), now_seconds, expires_at, note)
+
+
+def digest_of(secret: bytes) -> str:
+    return hashlib.sha256(secret).hexdigest()
+
+
+def take_apart(presented: bytes) -> tuple[str, bytes] | None:
+    """The id and the secret of what somebody presents; None when it has not the shape of a token."""
+    if len(presented) != TOKEN_SIZE:
+        return None
+    found = SHAPE.fullmatch(presented)
+    return None if found is None else (found[1].decode(), found[2])
+
+
+def redacted(text: bytes) -> bytes:
+    """The text with the secret of every token in it left out, also of one whose end is cut off."""
+    return text if b"pst_" not in text else TRACE.sub(rb"\1***", text)
+
+
+def id_of(presented: bytes) -> str:
+    """Which token somebody presents, for people who look: empty when it is none."""
+    parts = take_apart(presented)
+    return "" if parts is None else parts[0]

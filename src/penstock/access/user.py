@@ -1,0 +1,175 @@
+"""One user: who it is, what it may do, and what it uses just now.
+
+What was decided for a name is remembered, so that a message costs a look into a dictionary. `publishable` and
+`puttable` hold the names that are allowed without another question; sessions keep a reference to them, so they are
+emptied and never replaced.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from penstock.access.quotas import Meter, Quotas
+from penstock.access.rights import ADMIN, DECLARE, EVENT, PUBLISH, QUEUE, Grant
+from penstock.access.tokens import Token
+from penstock.errors import DENIED, OVER_LIMIT, Refused
+
+NAMES_KNOWN_MAX: Final = 10_000  # clients make up names; what was decided is kept for so many
+
+
+class User:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.grants: list[Grant] = []
+        self.quotas = Quotas()
+        self.tokens: dict[str, Token] = {}
+        self.certificates: list[str] = []
+        self.password = ""  # its argon2 hash; empty when there is none
+        self.revision = 0  # grows when something is taken away: whoever came in before has to come again
+        self.password_revision = 0
+        # What was decided.
+        self.publishable: dict[bytes, None] = {}  # events
+        self.puttable: dict[bytes, None] = {}  # queues it may put into, and may make where they are not there
+        self.gettable: dict[bytes, None] = {}  # the same for taking a message
+        self._decided: dict[tuple[str, str, bytes], bool] = {}
+        # What it uses.
+        self.connections = 0
+        self.made: dict[bytes, None] = {}  # queues
+        self.published = 0
+        self.received_bytes = 0
+        self.denied = 0
+        self.paused = 0  # times a connection had to wait
+        self.messages_meter = Meter()
+        self.bytes_meter = Meter()
+        self.metered = False
+
+    # -- rights -----------------------------------------------------------------------------------------------------
+
+    def has(self, right: str) -> bool:
+        """Whether it has a right at all, wherever; for those that have no names, whether it has it."""
+        return any(grant.right == right or grant.right == ADMIN for grant in self.grants)
+
+    def may(self, right: str, scope: str, name: bytes) -> bool:
+        key = (right, scope, name)
+        known = self._decided.get(key)
+        if known is None:
+            known = self._decide(right, scope, name)
+            if len(self._decided) >= NAMES_KNOWN_MAX:
+                self._decided.clear()
+            self._decided[key] = known
+        return known
+
+    def _decide(self, right: str, scope: str, name: bytes) -> bool:
+        return any(
+            grant.right == ADMIN or (grant.right == right and grant.covers(scope, name)) for grant in self.grants
+        )
+
+    def may_all(self, right: str, scope: str) -> bool:
+        """Whether it has the right on all names there can be."""
+        return any(grant.right == ADMIN or (grant.right == right and grant.covers_all(scope)) for grant in self.grants)
+
+    def check(self, right: str, scope: str, name: bytes) -> None:
+        """Raises Refused when it may not."""
+        if not self.may(right, scope, name):
+            raise self.refusal(f"{right} {scope} {name.decode('utf-8', 'backslashreplace')!r}")
+
+    def check_has(self, right: str) -> None:
+        if not self.has(right):
+            raise self.refusal(right)
+
+    def check_all(self, right: str, scope: str) -> None:
+        if not self.may_all(right, scope):
+            raise self.refusal(f"{right} {scope} '*'")
+
+    def refusal(self, what: str) -> Refused:
+        self.denied += 1
+        return Refused(DENIED, f"user {self.name!r} has no right: {what}")
+
+    def check_publish(self, event: bytes) -> None:
+        """For an event that is not in `publishable`: puts it there, or raises Refused."""
+        self.check(PUBLISH, EVENT, event)
+        if len(self.publishable) >= NAMES_KNOWN_MAX:
+            self.publishable.clear()
+        self.publishable[event] = None
+
+    def check_put(self, queue: bytes, is_new: bool) -> None:
+        """For a queue that is not in `puttable`: a message may be put into it, which may make it. Raises Refused."""
+        self.check(PUBLISH, QUEUE, queue)
+        if self.quotas.queues == 0 and self.may(DECLARE, QUEUE, queue):
+            if len(self.puttable) >= NAMES_KNOWN_MAX:
+                self.puttable.clear()
+            self.puttable[queue] = None
+        elif is_new:
+            self.check(DECLARE, QUEUE, queue)
+
+    def remember_get(self, queue: bytes) -> None:
+        if len(self.gettable) >= NAMES_KNOWN_MAX:
+            self.gettable.clear()
+        self.gettable[queue] = None
+
+    # -- quotas -----------------------------------------------------------------------------------------------------
+
+    def has_room(self) -> bool:
+        """Whether it may have one more connection."""
+        most = self.quotas.connections
+        return most == 0 or self.connections < most
+
+    def connect(self) -> None:
+        self.connections += 1
+
+    def disconnect(self) -> None:
+        self.connections -= 1
+
+    def charge(self, messages: int, size: int, now: int) -> float:
+        """It has published so many messages with so many bytes; how many seconds its connection has to wait."""
+        self.published += messages
+        self.received_bytes += size
+        if not self.metered:
+            return 0.0
+        wait = max(self.messages_meter.charge(messages, now), self.bytes_meter.charge(size, now))
+        if wait > 0:
+            self.paused += 1
+        return wait
+
+    def count_made(self, queue: bytes, there: Mapping[bytes, object]) -> None:
+        """A queue comes to be by it. Raises Refused when it has made as many as it may, of those that are there."""
+        most = self.quotas.queues
+        if most == 0 or queue in self.made:
+            return
+        if len(self.made) >= most:
+            for name in list(self.made):
+                if name not in there:
+                    del self.made[name]
+            if len(self.made) >= most:
+                raise self.over_quota("queues", most)
+        self.made[queue] = None
+
+    def over_quota(self, name: str, amount: int) -> Refused:
+        return Refused(OVER_LIMIT, f"user {self.name!r} has reached its quota: {name} is {amount}")
+
+    # -- changes ----------------------------------------------------------------------------------------------------
+
+    def adopt(self, other: "User") -> None:
+        """Become as the users file has it now. What was taken away ends what came in by it, see `revision`."""
+        kept = {grant.text for grant in other.grants}
+        if any(grant.text not in kept for grant in self.grants):
+            self.revision += 1
+        if self.password != other.password:
+            self.password_revision += 1
+        self.grants = other.grants
+        self.tokens = other.tokens
+        self.certificates = other.certificates
+        self.password = other.password
+        self.set_quotas(other.quotas)
+        self.forget_decisions()
+
+    def set_quotas(self, quotas: Quotas) -> None:
+        self.quotas = quotas
+        self.messages_meter.set_rate(quotas.messages)
+        self.bytes_meter.set_rate(quotas.bytes)
+        self.metered = quotas.messages > 0 or quotas.bytes > 0
+
+    def forget_decisions(self) -> None:
+        self.publishable.clear()
+        self.puttable.clear()
+        self.gettable.clear()
+        self._decided.clear()

@@ -1,0 +1,257 @@
+"""Where the commands `user` and `token` find users: in the file of a broker, or with the broker itself.
+
+Whoever may write the file needs no token: so the first user is made. A broker that runs with the file takes a change in
+by itself, and the command comes back when it has. With `--server` an admin does the same from elsewhere, over HTTP.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypeVar
+from urllib.parse import quote, urlencode
+
+import orjson
+import typer
+
+from penstock.access.file import UsersFile
+from penstock.access.tokens import Token, id_of
+from penstock.access.user import User
+from penstock.access.users import Users
+from penstock.cli.exits import Failed, Misused
+from penstock.cli.reach import Api
+from penstock.config import Config, env_of
+
+SEEN_SECONDS = 10.0
+PAGE = 1000
+
+Result = TypeVar("Result")
+Shown = dict[str, Any]
+
+Data = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="The broker's data directory.  [default: penstock-data]")
+]
+File = Annotated[
+    Path | None, typer.Option("--users", metavar="FILE", help="The users file.  [default: users.json in there]")
+]
+Settings = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", envvar=env_of("config"), help="TOML file with settings.")
+]
+At = Annotated[
+    str, typer.Option("--server", metavar="URL", help="Ask the broker there, as an admin, instead of the file.")
+]
+
+
+class Book(Protocol):
+    """Users, wherever they are kept. What makes no sense raises an Error that says so."""
+
+    def users(self, name: str) -> list[Shown]: ...
+
+    def add(
+        self, name: str, grants: Sequence[str], quotas: dict[str, int], names: Sequence[str], word: str
+    ) -> None: ...
+
+    def remove(self, name: str) -> None: ...
+
+    def grant(self, name: str, grants: Sequence[str]) -> None: ...
+
+    def revoke(self, name: str, grants: Sequence[str]) -> None: ...
+
+    def set_quotas(self, name: str, quotas: dict[str, int]) -> None: ...
+
+    def set_certificates(self, name: str, names: Sequence[str], remove: bool) -> None: ...
+
+    def set_password(self, name: str, word: str) -> None: ...
+
+    def tokens(self, user: str) -> list[Shown]: ...
+
+    def create_token(self, user: str, life: int, note: str) -> str: ...
+
+    def revoke_token(self, id: str) -> None: ...
+
+
+def book_at(server: str, data: Path | None, users: Path | None, config: Path | None) -> Book:
+    """The broker at that address, or the file that one with these settings and this environment would use."""
+    if server:
+        if data is not None or users is not None:
+            raise Misused("--server asks a broker, --data and --users name a file: give one of them")
+        return ServerBook(server)
+    said = {"data": data, "users": users}
+    flags = {key: str(value) for key, value in said.items() if value is not None}
+    path = Config.load(flags, os.environ, config).users_file
+    if path is None:
+        raise Misused("where everything is kept in memory, users need a file of their own: give --users FILE")
+    return FileBook(UsersFile(path))
+
+
+class FileBook:
+    def __init__(self, file: UsersFile) -> None:
+        self._file = file
+
+    def _change(self, work: Callable[[Users], Result]) -> Result:
+        """Come back when the change holds."""
+        with self._file.edit() as users:
+            result = work(users)
+        if not self._file.wait_until_seen(users.serial, SEEN_SECONDS):
+            raise Failed(
+                f"{self._file.path} is changed, but the broker that uses it has not taken that in: see its log"
+            )
+        return result
+
+    def users(self, name: str) -> list[Shown]:
+        found = self._file.load()
+        shown = [found.user(name)] if name else [user for _, user in sorted(found.by_name.items())]
+        return [_user_shown(user) for user in shown]
+
+    def add(self, name: str, grants: Sequence[str], quotas: dict[str, int], names: Sequence[str], word: str) -> None:
+        hashed = _hashed(word) if word else ""
+
+        def work(users: Users) -> None:
+            user = users.add(name)
+            for text in grants:
+                users.grant(name, text)
+            for quota, amount in quotas.items():
+                user.quotas.set(quota, amount)
+            for text in names:
+                users.add_certificate(name, text)
+            user.password = hashed
+
+        self._change(work)
+
+    def remove(self, name: str) -> None:
+        self._change(lambda users: users.remove(name))
+
+    def grant(self, name: str, grants: Sequence[str]) -> None:
+        self._change(lambda users: [users.grant(name, text) for text in grants])
+
+    def revoke(self, name: str, grants: Sequence[str]) -> None:
+        self._change(lambda users: [users.revoke(name, text) for text in grants])
+
+    def set_quotas(self, name: str, quotas: dict[str, int]) -> None:
+        def work(users: Users) -> None:
+            for quota, amount in quotas.items():
+                users.user(name).quotas.set(quota, amount)
+
+        self._change(work)
+
+    def set_certificates(self, name: str, names: Sequence[str], remove: bool) -> None:
+        def work(users: Users) -> None:
+            for text in names:
+                if remove:
+                    users.remove_certificate(name, text)
+                else:
+                    users.add_certificate(name, text)
+
+        self._change(work)
+
+    def set_password(self, name: str, word: str) -> None:
+        hashed = _hashed(word) if word else ""
+        self._change(lambda users: users.set_password(name, hashed))
+
+    def tokens(self, user: str) -> list[Shown]:
+        found = self._file.load()
+        owners = [found.user(user)] if user else [owner for _, owner in sorted(found.by_name.items())]
+        return [_token_shown(owner.name, token) for owner in owners for token in owner.tokens.values()]
+
+    def create_token(self, user: str, life: int, note: str) -> str:
+        now = int(time.time())
+        return self._change(lambda users: users.create_token(user, now, now + life if life else 0, note))
+
+    def revoke_token(self, id: str) -> None:
+        self._change(lambda users: users.revoke_token(id_of(id.encode()) or id))  # the whole token will do
+
+
+class ServerBook:
+    def __init__(self, server: str) -> None:
+        self._api = Api(server)
+
+    def _ask(self, method: str, path: str, value: object = None, **query: str) -> Any:
+        with self._api:  # connects anew where there is more to ask
+            return orjson.loads(self._api.ask(method, f"/v1/{path}{'?' + urlencode(query) if query else ''}", value))
+
+    def _all(self, kind: str, **query: str) -> list[Any]:
+        found: list[Any] = []
+        while True:
+            page = self._ask("GET", kind, limit=str(PAGE), offset=str(len(found)), **query)
+            found += page[kind]
+            if len(found) >= page["total"] or not page[kind]:
+                return found
+
+    def users(self, name: str) -> list[Shown]:
+        found = [self._ask("GET", _user(name))] if name else self._all("users")
+        keys = ("grants", "quotas", "certificates", "tokens", "password")
+        return [{"user": user["name"], **{key: user[key] for key in keys}} for user in found]
+
+    def add(self, name: str, grants: Sequence[str], quotas: dict[str, int], names: Sequence[str], word: str) -> None:
+        new: Shown = {"name": name, "grants": [*grants], "quotas": quotas, "certificates": [*names]}
+        self._ask("POST", "users", {**new, "password": word} if word else new)
+
+    def remove(self, name: str) -> None:
+        self._ask("DELETE", _user(name))
+
+    def grant(self, name: str, grants: Sequence[str]) -> None:
+        for text in grants:
+            self._ask("POST", f"{_user(name)}/grants", {"grant": text})
+
+    def revoke(self, name: str, grants: Sequence[str]) -> None:
+        for text in grants:
+            self._ask("DELETE", f"{_user(name)}/grants", grant=text)
+
+    def set_quotas(self, name: str, quotas: dict[str, int]) -> None:
+        self._ask("PUT", f"{_user(name)}/quotas", quotas)
+
+    def set_certificates(self, name: str, names: Sequence[str], remove: bool) -> None:
+        for text in names:
+            if remove:
+                self._ask("DELETE", f"{_user(name)}/certificates", certificate=text)
+            else:
+                self._ask("POST", f"{_user(name)}/certificates", {"certificate": text})
+
+    def set_password(self, name: str, word: str) -> None:
+        if word:
+            self._ask("PUT", f"{_user(name)}/password", {"password": word})
+        else:
+            self._ask("DELETE", f"{_user(name)}/password")
+
+    def tokens(self, user: str) -> list[Shown]:
+        found = self._all("tokens", user=user) if user else self._all("tokens")
+        keys = ("user", "created_at", "expires_at", "note")
+        return [{"token": token["id"], **{key: token[key] for key in keys}} for token in found]
+
+    def create_token(self, user: str, life: int, note: str) -> str:
+        new: Shown = {"user": user, "note": note}
+        return str(self._ask("POST", "tokens", {**new, "expires_seconds": life} if life else new)["token"])
+
+    def revoke_token(self, id: str) -> None:
+        self._ask("DELETE", f"tokens/{quote(id_of(id.encode()) or id, safe='')}")
+
+
+def _user(name: str) -> str:
+    return f"users/{quote(name, safe='')}"
+
+
+def _user_shown(user: User) -> Shown:
+    return {
+        "user": user.name,
+        "grants": [grant.text for grant in user.grants],
+        "quotas": user.quotas.said(),
+        "certificates": user.certificates,
+        "tokens": len(user.tokens),
+        "password": bool(user.password),
+    }
+
+
+def _token_shown(name: str, token: Token) -> Shown:
+    times = {"created_at": _when(token.created_at), "expires_at": _when(token.expires_at)}
+    return {"token": token.id, "user": name, **times, "note": token.note}
+
+
+def _when(seconds: int) -> str | None:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else None
+
+
+def _hashed(word: str) -> str:
+    from penstock.access.passwords import hash_password
+
+    return hash_password(word)

@@ -1,0 +1,210 @@
+"""`penstock user`: who there is, what they may do and how much."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.access.quotas import QUOTAS
+from penstock.access.rights import RIGHTS
+from penstock.access.users import grants_in
+from penstock.cli.directory import At, Data, File, Settings, book_at
+from penstock.cli.exits import Misused
+from penstock.cli.main import COMMANDS
+from penstock.cli.reach import Json, reaching
+from penstock.cli.show import print_json, say, table, tell
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.")]
+Rights = Annotated[
+    list[str],
+    typer.Argument(metavar="RIGHT [NAMES]...", help=f"{', '.join(RIGHTS)}; names with *, after event: or queue:."),
+]
+PasswordFile = Annotated[
+    Path | None,
+    typer.Option("--password-file", metavar="FILE", help="Take the password from a file's first line; - is stdin."),
+]
+
+
+def app() -> typer.Typer:
+    made = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        help=COMMANDS["user"],
+        epilog="A broker that runs with the same data directory takes each change in before the command is done. "
+        "What is taken away ends the connections that had come in by it.",
+    )
+    for command in (add, listed, remove, grant, revoke, quota, certificate, password):
+        made.command("list" if command is listed else command.__name__)(reaching(command))
+    return made
+
+
+def add(
+    name: Name,
+    grants: Annotated[
+        list[str] | None, typer.Option("--grant", metavar="RIGHT", help='What it may do: "publish orders.*", admin.')
+    ] = None,
+    quotas: Annotated[
+        list[str] | None, typer.Option("--quota", metavar="NAME=N", help=f"How much: {', '.join(QUOTAS)}.")
+    ] = None,
+    certificates: Annotated[
+        list[str] | None,
+        typer.Option("--certificate", metavar="NAME", help="Whoever holds such a certificate: CN:worker-1, DNS:..."),
+    ] = None,
+    password_file: PasswordFile = None,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
+) -> None:
+    """Make a user. With the first one, clients have to say who they are."""
+    word = "" if password_file is None else _read_password(password_file)
+    wanted = [grant for text in grants or [] for grant in grants_in([text])]
+    book = book_at(server, data, users, config)
+    book.add(name, wanted, _amounts(quotas or []), certificates or [], word)
+    made = book.users(name)[0] if json else {}
+    tell(json, f"user {name} is there; penstock token create {name} makes a token for it", **made)
+
+
+def listed(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One user only.", show_default=False)] = "",
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
+) -> None:
+    """Show users with their rights and quotas."""
+    found = book_at(server, data, users, config).users(name)
+    if json:
+        for user in found:
+            print_json(user)
+        return
+    if not found:
+        say("there is no user: everybody may do everything, unless auth is on")
+        return
+    rows = []
+    for user in found:
+        ways = [*([f"{user['tokens']} tokens"] if user["tokens"] else []), *(["password"] if user["password"] else [])]
+        quotas = ", ".join(f"{key}={value}" for key, value in user["quotas"].items())
+        rights = ", ".join(user["grants"])
+        rows.append([user["user"], ", ".join([*ways, *user["certificates"]]) or "-", quotas or "-", rights or "-"])
+    table(["user", "comes in by", "quotas", "rights"], rows)
+
+
+def remove(
+    name: Name, data: Data = None, users: File = None, config: Settings = None, server: At = "", json: Json = False
+) -> None:
+    """Remove a user with its tokens."""
+    book_at(server, data, users, config).remove(name)
+    tell(json, f"user {name} is gone", user=name, removed=True)
+
+
+def grant(
+    name: Name,
+    rights: Rights,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
+) -> None:
+    """Let a user do more: penstock user grant ann publish 'orders.*' consume queue:jobs."""
+    wanted = grants_in(rights)
+    book_at(server, data, users, config).grant(name, wanted)
+    tell(json, f"user {name} may {', '.join(wanted)}", user=name, granted=wanted)
+
+
+def revoke(
+    name: Name,
+    rights: Rights,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
+) -> None:
+    """Take rights away, as they were granted. Connections of the user end, and may come again."""
+    wanted = grants_in(rights)
+    book_at(server, data, users, config).revoke(name, wanted)
+    tell(json, f"user {name} may no longer {', '.join(wanted)}", user=name, revoked=wanted)
+
+
+def quota(
+    name: Name,
+    amounts: Annotated[list[str], typer.Argument(metavar="NAME=N...", help=f"{', '.join(QUOTAS)}; 0 is no limit.")],
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
+) -> None:
+    """Limit how much a user may use."""
+    book = book_at(server, data, users, config)
+    book.set_quotas(name, _amounts(amounts))
+    said = book.users(name)[0]["quotas"]
+    text = ", ".join(f"{key}={value}" for key, value in said.items()) or "no quotas"
+    tell(json, f"user {name}: {text}", user=name, quotas=said)
+
+
+def certificate(
+    name: Name,
+    certificates: Annotated[
+        list[str], typer.Argument(metavar="CERTIFICATE...", help="CN:worker-1, DNS:..., URI:..., email:..., sha256:...")
+    ],
+    remove: Annotated[bool, typer.Option("--remove", help="Not any longer.")] = False,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
+) -> None:
+    """Let whoever holds a client certificate of that name be this user."""
+    book = book_at(server, data, users, config)
+    book.set_certificates(name, certificates, remove)
+    said = book.users(name)[0]["certificates"]
+    tell(json, f"user {name}: " + (", ".join(said) or "no certificates"), user=name, certificates=said)
+
+
+def password(
+    name: Name,
+    password_file: PasswordFile = None,
+    remove: Annotated[bool, typer.Option("--remove", help="No password: no way into the console.")] = False,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
+) -> None:
+    """Set a user's password for the console, from a prompt or a file."""
+    book = book_at(server, data, users, config)
+    book.users(name)  # before anybody types for nothing
+    word = "" if remove else _prompt() if password_file is None else _read_password(password_file)
+    book.set_password(name, word)
+    tell(json, f"user {name}: the password is {'gone' if remove else 'set'}", user=name, password=not remove)
+
+
+def _amounts(texts: list[str]) -> dict[str, int]:
+    amounts: dict[str, int] = {}
+    for text in texts:
+        name, _, amount = text.partition("=")
+        if not (amount.isascii() and amount.isdigit() and len(amount) < 20):
+            raise Misused(f"{text!r} is no quota: write name=number, such as connections=10")
+        amounts[name] = int(amount)
+    return amounts
+
+
+def _prompt() -> str:
+    if not sys.stdin.isatty():
+        raise Misused("a password is typed at a terminal, or comes from --password-file; - is stdin")
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+
+
+def _read_password(file: Path) -> str:
+    text = sys.stdin.readline() if str(file) == "-" else file.read_text(encoding="utf-8").partition("\n")[0]
+    word = text.rstrip("\r\n")
+    if not word:
+        raise Misused(f"{'stdin' if str(file) == '-' else file} has no password in its first line")
+    return word

@@ -1,0 +1,160 @@
+"""Who a client is: its token and its certificate, and whom it believes.
+
+    option          environment              what
+    token_file      PENSTOCK_TOKEN_FILE      a file with the token
+    token           PENSTOCK_TOKEN           the token itself
+    ca_file         PENSTOCK_CA_FILE         the certificates to trust
+    cert_file       PENSTOCK_CERT_FILE       the certificate to show
+    key_file        PENSTOCK_KEY_FILE        its private key
+    tls             PENSTOCK_TLS             1 to speak TLS, also where none of these is given
+
+An option comes before the environment, a token before a file. Everything is looked up and read with every new
+connection, so a token or certificate that is replaced holds from the next one on. No error and no log line ever has
+the secret part of a token; the part before it, `pst_` and eight letters, is its name.
+"""
+
+import functools
+import os
+import re
+import ssl
+from pathlib import Path
+
+from penstock.client._options import Address, File, Options
+from penstock.client.errors import AuthFailed, TlsFailed
+
+ENV_PREFIX = "PENSTOCK_"
+TOKEN_SIZE_MAX = 255  # what RQ can carry
+TOKEN_NAME = re.compile(rb"(pst_[0-9A-Za-z]{8})_")
+
+# What a server says by TLS to a client whose certificate it does not take.
+UNWELCOME = re.compile("CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|DECRYPT_ERROR|HANDSHAKE_FAILURE")
+
+
+class Token:
+    """What is shown, and where it came from. It does not show itself."""
+
+    __slots__ = ("_value", "source")
+
+    def __init__(self, value: bytes, source: str) -> None:
+        self._value = value
+        self.source = source
+
+    def reveal(self) -> bytes:
+        return self._value
+
+    def __str__(self) -> str:
+        found = TOKEN_NAME.match(self._value)
+        name = f"{found[1].decode()} " if found is not None else ""
+        return f"the token {name}({self.source})"
+
+    __repr__ = __str__
+
+
+def token_of(options: Options) -> Token | None:
+    """What to show, if anything. Raises AuthFailed when what should be one cannot be."""
+    if options.token is not None:
+        return _token(options.token, "Options.token") if options.token else None
+    if options.token_file:
+        return _token_in(options.token_file, f"in {os.fspath(options.token_file)}")
+    file, text = _environment("TOKEN_FILE"), _environment("TOKEN")
+    if file:
+        return _token_in(file, f"in {file}, by {ENV_PREFIX}TOKEN_FILE")
+    return _token(text, f"{ENV_PREFIX}TOKEN") if text else None
+
+
+def _token_in(file: File, source: str) -> Token:
+    try:
+        with Path(file).open(encoding="ascii", errors="replace") as opened:
+            text = opened.read(4096).strip()
+    except OSError as error:
+        raise AuthFailed(f"no token: {os.fspath(file)} cannot be read: {error.strerror}") from None
+    if not text:
+        raise AuthFailed(f"no token: {os.fspath(file)} is empty")
+    return _token(text, source)
+
+
+def _token(text: str, source: str) -> Token:
+    if not (text.isascii() and text.isprintable() and " " not in text and len(text) <= TOKEN_SIZE_MAX):
+        raise AuthFailed(f"no token: what there is ({source}) is not one word of at most {TOKEN_SIZE_MAX} characters")
+    return Token(text.encode(), source)
+
+
+def _environment(name: str) -> str:
+    return os.environ.get(ENV_PREFIX + name, "").strip()
+
+
+def _is_said(name: str) -> bool:
+    return _environment(name).lower() in ("1", "true", "yes", "on")
+
+
+def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
+    """How to speak TLS to an address; None where it is not spoken. Raises TlsFailed for files that are of no use."""
+    if isinstance(options.tls, ssl.SSLContext):
+        return None if address.tls is False else options.tls
+    ca_file = os.fspath(options.ca_file) or _environment("CA_FILE")
+    cert_file = os.fspath(options.cert_file) or _environment("CERT_FILE")
+    key_file = os.fspath(options.key_file) or ("" if options.cert_file else _environment("KEY_FILE"))
+    wanted = address.tls if address.tls is not None else options.tls
+    if not (bool(ca_file or cert_file) or _is_said("TLS") if wanted is None else wanted):
+        return None
+    stamps = tuple(_stamp(file) for file in (ca_file, cert_file, key_file))
+    try:
+        return _context(ca_file, cert_file, key_file, stamps)
+    except ssl.SSLError as error:
+        files = ", ".join(file for file in (ca_file, cert_file, key_file) if file)
+        raise TlsFailed(f"TLS: {files}: {_words(error)}") from None
+
+
+def shows_certificate(options: Options) -> bool:
+    return bool(options.cert_file or _environment("CERT_FILE"))
+
+
+def _stamp(file: str) -> tuple[int, int] | None:
+    if not file:
+        return None
+    try:
+        with Path(file).open("rb") as opened:
+            found = os.fstat(opened.fileno())
+        return found.st_mtime_ns, found.st_size
+    except OSError as error:
+        raise TlsFailed(f"TLS: {file} cannot be read: {error.strerror}") from None
+
+
+@functools.lru_cache(maxsize=8)  # to load what a system trusts takes longer than to connect
+def _context(ca_file: str, cert_file: str, key_file: str, stamps: tuple[tuple[int, int] | None, ...]) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=ca_file or None)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if cert_file:
+        # Nobody is asked for a password: a key that has one is refused.
+        context.load_cert_chain(cert_file, key_file or None, password=lambda: "")
+    return context
+
+
+def trouble_with_tls(address: Address, error: ssl.SSLError) -> TlsFailed | AuthFailed | None:
+    """Why a handshake failed for good; None when another may succeed."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason = error.verify_message or "it cannot be verified"
+        return TlsFailed(f"cannot connect to {address}: its certificate is not believed: {reason}{_advice(reason)}")
+    reason = (error.reason or "").upper()
+    if "ALERT" in reason and UNWELCOME.search(reason):
+        what = "the certificate of this client, or its lack of one"
+        return AuthFailed(f"{address} does not take {what}: {_words(error)}")
+    if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"):
+        return TlsFailed(f"cannot connect to {address}: it does not speak TLS there")
+    if reason in ("UNSUPPORTED_PROTOCOL", "NO_SHARED_CIPHER", "TLSV1_ALERT_PROTOCOL_VERSION"):
+        return TlsFailed(f"cannot connect to {address}: there is no version of TLS that both speak: {_words(error)}")
+    return None
+
+
+def _advice(reason: str) -> str:
+    if "hostname mismatch" in reason.lower() or "ip address mismatch" in reason.lower():
+        return "; connect by a name it has, or say which with server_hostname"
+    if "issuer" in reason or "self" in reason:
+        return "; name who vouches for it with ca_file"
+    return ""
+
+
+def _words(error: ssl.SSLError) -> str:
+    """OpenSSL's words, without the place in its source."""
+    text = str(error.reason or error.strerror or error)
+    return text.replace("_", " ").lower() if text.isupper() or "_" in text else text

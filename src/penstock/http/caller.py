@@ -1,0 +1,138 @@
+"""Who asks, in the course of one request, and what they may do.
+
+The guard says who it is before anything else is done with a request (`doorman.py`). Whatever handles it finds that
+here, and not in arguments: it holds for all that is done in the request's task.
+"""
+
+from collections.abc import Iterable
+from contextvars import ContextVar
+
+from penstock.access.directory import Identity
+from penstock.access.rights import BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
+from penstock.access.user import User
+from penstock.core.broker import Broker
+from penstock.core.queue import Queue
+from penstock.http.problems import Problem
+from penstock.message import TO_QUEUE, Message
+
+
+class Caller:
+    """Everybody may do everything where `user` is None: authentication is off, or the resource is open."""
+
+    def __init__(self, identity: Identity | None, peer: str, login: bytes = b"") -> None:
+        self.identity = identity
+        self.user: User | None = None if identity is None else identity.user
+        self.peer = peer
+        self.login = login  # which login of the console it came by, if so
+
+    @property
+    def name(self) -> str:
+        return "" if self.user is None else self.user.name
+
+    # -- one right --------------------------------------------------------------------------------------------------
+
+    def may(self, right: str, scope: str, name: bytes) -> bool:
+        return self.user is None or self.user.may(right, scope, name)
+
+    def check(self, right: str, scope: str, name: bytes) -> None:
+        """Raises Refused, as all that is called `check`."""
+        if self.user is not None:
+            self.user.check(right, scope, name)
+
+    def has(self, right: str) -> bool:
+        return self.user is None or self.user.has(right)
+
+    def sees_all(self) -> bool:
+        return self.user is None or self.user.may_all(BROWSE, QUEUE)
+
+    def sees(self, queue: bytes) -> bool:
+        return self.may(BROWSE, QUEUE, queue)
+
+    def seen(self, queues: Iterable[Queue]) -> list[Queue]:
+        """Those of the queues that may be shown."""
+        return list(queues) if self.sees_all() else [queue for queue in queues if self.sees(queue.name)]
+
+    # -- what is done -----------------------------------------------------------------------------------------------
+
+    def check_send(self, message: Message, broker: Broker) -> None:
+        """Publish it, or put it into the queue of its name."""
+        user = self.user
+        if user is None:
+            return
+        if message.route != TO_QUEUE:
+            if message.event not in user.publishable:
+                user.check_publish(message.event)
+        elif message.event not in user.puttable:
+            is_new = broker.would_make(message.event)
+            user.check_put(message.event, is_new)
+            if is_new:
+                user.count_made(message.event, broker.queues)
+
+    def check_put(self, queue: bytes, broker: Broker) -> None:
+        """Move or copy messages into a queue."""
+        user = self.user
+        if user is not None:
+            is_new = queue not in broker.queues
+            user.check_put(queue, is_new)
+            if is_new:
+                user.count_made(queue, broker.queues)
+
+    def may_put(self, queue: bytes, broker: Broker) -> bool:
+        return self.may(PUBLISH, QUEUE, queue) and (queue in broker.queues or self.may(DECLARE, QUEUE, queue))
+
+    def check_bind(self, events: Iterable[bytes], patterns: Iterable[object]) -> None:
+        """A pattern that asks for one event needs what that event needs; any other one may match all of them."""
+        user = self.user
+        if user is None:
+            return
+        for event in events:
+            user.check(CONSUME, EVENT, event)
+        for pattern in patterns:
+            wanted = pattern.get("event") if isinstance(pattern, dict) else None
+            if isinstance(wanted, str):
+                user.check(CONSUME, EVENT, wanted.encode())
+            else:
+                user.check_all(CONSUME, EVENT)
+
+    def check_made(self, queue: bytes, broker: Broker) -> None:
+        """The queue comes to be, which a quota may be against."""
+        if self.user is not None and queue not in broker.queues:
+            self.user.count_made(queue, broker.queues)
+
+    def check_expiry(self, queue: Queue | None, after: int) -> None:
+        """To let a queue go when it is unused is to delete it: whoever has not made it needs the right to."""
+        if queue is not None and queue.expires_after != after:
+            self.check(DELETE, QUEUE, queue.name)
+
+    # -- how much ---------------------------------------------------------------------------------------------------
+
+    def check_rate(self, now: int) -> None:
+        """Who has published more than a second's worth asks again later: nothing of the request is read before."""
+        if self.user is None:
+            return
+        wait = self.user.charge(0, 0, now)
+        if wait > 0:
+            raise Problem(
+                429,
+                "over-quota",
+                f"user {self.name!r} has published more than its quotas messages and bytes allow in a second",
+                f"try again in {wait:.1f} seconds",
+                {"retry-after": str(int(wait) + 1)},
+            )
+
+    def charge(self, messages: int, size: int, now: int) -> None:
+        if self.user is not None:
+            self.user.charge(messages, size, now)
+
+
+_present: ContextVar[Caller] = ContextVar("caller")
+
+
+def enter(caller: Caller) -> None:
+    """For the guard: whatever this task does now, it does for them."""
+    _present.set(caller)
+
+
+def caller() -> Caller:
+    """Who asks. Not to be known is a mistake of ours, and lets nobody in."""
+    return _present.get()

@@ -1,0 +1,256 @@
+// Who may do what, and how much of it they use: one's own rights for everybody, all users and tokens for admins.
+
+import { get, post, put, query, remove } from "../api.js";
+import { act, ask, panel, toast } from "../dialog.js";
+import { badge, card, command, empty, h, repeat, setText } from "../dom.js";
+import { exact, moment, plural, rate } from "../format.js";
+import { me } from "../me.js";
+import { pager, table } from "../table.js";
+
+const LIMIT = 50;
+const QUOTAS = [
+  ["connections", "connections at once"],
+  ["queues", "queues it has made"],
+  ["messages", "messages in a second"],
+  ["bytes", "bytes in a second"],
+  ["unacked", "messages un-acked"],
+];
+
+export function access(root) {
+  if (!me.authentication) {
+    root.append(
+      h("div", { class: "title" }, h("h1", {}, "Access")),
+      h("section", { class: "card" }, empty("Authentication is off", "Whoever reaches this broker may do everything. The first user turns it on, and is made on the broker's own machine:", command("penstock user add ada --grant admin"))),
+    );
+    return () => {};
+  }
+  root.append(h("div", { class: "title" }, h("h1", {}, "Access")), own());
+  if (!me.admin) return () => {};
+  const users = usersCard();
+  const tokens = tokensCard();
+  root.append(users.element, tokens.element);
+  return repeat(() => Promise.all([users.load(), tokens.load()]), 2000);
+
+  function own() {
+    const facts = [
+      ["User", me.user],
+      ["Came by", { password: "password", token: `token ${me.which}`, certificate: `certificate ${me.which}` }[me.by] || me.by],
+      ["Rights", grantList(me.grants)],
+      ["Quotas", Object.entries(me.quotas).map(([name, amount]) => `${name} ${exact(amount)}`).join(", ") || "none"],
+    ];
+    return card("You", h("dl", { class: "facts" }, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
+  }
+
+  // -- users ----------------------------------------------------------------------------------------------------------
+
+  function usersCard() {
+    const asked = { offset: 0 };
+    const before = new Map(); // name -> {at, published}
+    const found = h("span", { class: "muted", role: "status" });
+    const rows = table({
+      caption: "Users",
+      key: (row) => row.name,
+      columns: [
+        { label: "user", node: true, class: "name", cell: (row) => h("button", { type: "button", class: "link", onclick: () => open(row.name) }, row.name) },
+        { label: "rights", node: true, changes: true, class: "clip", cell: (row) => h("span", { class: "mono", title: row.grants.join("\n") }, row.grants.join(", ") || "–") },
+        { label: "connections", number: true, cell: (row) => used(row.use.connections, row.quotas.connections) },
+        { label: "publishes", number: true, wide: true, cell: (row) => used(rate(row.rate), row.quotas.messages && rate(row.quotas.messages)) },
+        { label: "had to wait", number: true, wide: true, cell: (row) => exact(row.use.paused) },
+        { label: "denied", number: true, wide: true, cell: (row) => exact(row.use.denied) },
+        { label: "tokens", number: true, wide: true, cell: (row) => exact(row.tokens) },
+        { label: "", node: true, changes: true, cell: ways },
+      ],
+    });
+    const pages = pager((step) => {
+      asked.offset = Math.max(0, asked.offset + step * LIMIT);
+      load();
+    });
+    const add = h("button", { type: "button", class: "primary", onclick: create }, "New user");
+    const element = h("section", { class: "card flush" }, h("div", { class: "filters" }, h("h2", {}, "Users"), found, h("span", { class: "gap" }), add), rows.element, pages.element);
+
+    async function load() {
+      const page = await get(`/v1/users${query({ ...asked, limit: LIMIT })}`);
+      const now = performance.now();
+      for (const row of page.users) {
+        const last = before.get(row.name);
+        row.rate = last ? Math.max(0, row.use.published - last.published) / ((now - last.at) / 1000) : null;
+        before.set(row.name, { at: now, published: row.use.published });
+      }
+      rows.show(page.users);
+      pages.show(page, page.users.length);
+      setText(found, plural(page.total, "user"));
+    }
+
+    async function create() {
+      const name = await ask({
+        title: "New user",
+        fields: [
+          { name: "name", label: "Name", hint: "Letters, digits and . _ @ -" },
+          { name: "grants", label: "Rights", kind: "area", value: "browse *", hint: "One a line: publish orders.*, consume queue:jobs, declare *, delete *, browse *, read-log, admin" },
+          { name: "password", label: "Password for the console", kind: "password", hint: "Left out, it comes by a token or a certificate." },
+        ],
+        confirm: "Make it",
+        async run(values) {
+          await post("/v1/users", { name: values.name, grants: lines(values.grants), password: values.password || null });
+          return values.name;
+        },
+      });
+      if (name) {
+        toast(`User ${name} is there.`);
+        load();
+      }
+    }
+
+    async function open(name) {
+      const user = await act(() => get(`/v1/users/${encodeURIComponent(name)}`));
+      if (user) userPanel(user, load);
+    }
+
+    return { element, load };
+  }
+
+  // -- tokens ---------------------------------------------------------------------------------------------------------
+
+  function tokensCard() {
+    const asked = { offset: 0 };
+    const found = h("span", { class: "muted", role: "status" });
+    const rows = table({
+      caption: "Tokens",
+      key: (row) => row.id,
+      columns: [
+        { label: "token", class: "mono", cell: (row) => row.id },
+        { label: "user", class: "name", cell: (row) => row.user },
+        { label: "note", class: "clip", wide: true, cell: (row) => row.note },
+        { label: "made", wide: true, cell: (row) => moment(row.created_at) },
+        { label: "expires", cell: (row) => (row.expires_at ? moment(row.expires_at) : "never") },
+        { label: "", node: true, changes: true, cell: (row) => (row.expired ? badge("expired", "warn") : h("span")) },
+        { label: "", node: true, class: "end", cell: (row) => h("button", { type: "button", class: "small danger quiet", "aria-label": `Revoke ${row.id}`, onclick: () => revoke(row) }, "revoke") },
+      ],
+    });
+    const pages = pager((step) => {
+      asked.offset = Math.max(0, asked.offset + step * LIMIT);
+      load();
+    });
+    const nothing = h("div", { hidden: true }, empty("There are no tokens", "Programs come in by them."));
+    const add = h("button", { type: "button", class: "primary", onclick: create }, "New token");
+    const element = h("section", { class: "card flush" }, h("div", { class: "filters" }, h("h2", {}, "Tokens"), found, h("span", { class: "gap" }), add), rows.element, nothing, pages.element);
+
+    async function load() {
+      const page = await get(`/v1/tokens${query({ ...asked, limit: LIMIT })}`);
+      rows.show(page.tokens);
+      rows.element.hidden = page.tokens.length === 0;
+      nothing.hidden = page.tokens.length > 0;
+      pages.show(page, page.tokens.length);
+      setText(found, plural(page.total, "token"));
+    }
+
+    async function create() {
+      const made = await ask({
+        title: "New token",
+        fields: [
+          { name: "user", label: "For the user" },
+          { name: "days", label: "Ends after days", kind: "number", hint: "Left out, it does not end." },
+          { name: "note", label: "Note", hint: "What it is for." },
+        ],
+        confirm: "Make it",
+        run: (values) => post("/v1/tokens", { user: values.user, note: values.note, expires_seconds: values.days ? Math.max(1, Math.round(Number(values.days) * 86_400)) : null }),
+      });
+      if (made) {
+        panel(`Token of ${made.user}`, h("p", {}, "It is shown now and never again: put it into a file that its program alone can read."), command(made.token));
+        load();
+      }
+    }
+
+    async function revoke(row) {
+      const done = await ask({ title: `Revoke ${row.id}?`, text: `Whoever came in by it, as ${row.user}, is out at once.`, confirm: "Revoke it", danger: true, run: () => remove(row.href) });
+      if (done) {
+        toast(`Token ${row.id} is revoked.`);
+        load();
+      }
+    }
+
+    return { element, load };
+  }
+}
+
+/** One user, to be changed. */
+function userPanel(user, changed) {
+  const path = user.href;
+  const content = h("div", { class: "stack" });
+  const dialog = panel(user.name, content);
+  show(user);
+
+  function show(found) {
+    const quotas = QUOTAS.map(([name, label]) => [h("dt", {}, label), h("dd", {}, found.quotas[name] ? exact(found.quotas[name]) : "no limit")]);
+    content.replaceChildren(
+      h("h3", {}, "Rights"),
+      removable(found.grants, "It has none.", (grant) => remove(`${path}/grants${query({ grant })}`)),
+      button("Grant", () => ({ title: `Grant to ${user.name}`, fields: [{ name: "grant", label: "Right", hint: "publish orders.*, consume queue:jobs, browse *, read-log, admin" }], confirm: "Grant", run: (values) => post(`${path}/grants`, { grant: values.grant }) })),
+      h("h3", {}, "Quotas"),
+      h("dl", { class: "facts" }, quotas),
+      button("Set quotas", () => ({ title: `Quotas of ${user.name}`, text: "0 is no limit.", fields: QUOTAS.map(([name, label]) => ({ name, label, kind: "number", value: found.quotas[name] || 0 })), confirm: "Set", run: (values) => put(`${path}/quotas`, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Math.round(Number(value) || 0)]))) })),
+      h("h3", {}, "Certificates"),
+      removable(found.certificates, "None is this user.", (certificate) => remove(`${path}/certificates${query({ certificate })}`)),
+      button("Add certificate", () => ({ title: `A certificate of ${user.name}`, fields: [{ name: "certificate", label: "Its name", hint: "CN:worker-1, DNS:worker.example, sha256:…" }], confirm: "Add", run: (values) => post(`${path}/certificates`, { certificate: values.certificate }) })),
+      h("h3", {}, "Password"),
+      h("p", { class: "muted" }, found.password ? "It has one, for this console." : "It has none: it cannot log in to this console by name."),
+      button("Set password", () => ({ title: `Password of ${user.name}`, fields: [{ name: "password", label: "Password", kind: "password", hint: "At least 8 characters." }], confirm: "Set", run: (values) => put(`${path}/password`, { password: values.password }) })),
+      h("h3", {}, "Remove"),
+      h("div", {}, h("button", { type: "button", class: "danger quiet", onclick: destroy }, `Remove ${user.name}`)),
+    );
+  }
+
+  function removable(list, none, take) {
+    if (!list.length) return h("p", { class: "muted" }, none);
+    const item = (text) => h("li", { class: "inline" }, h("code", {}, text), h("button", { type: "button", class: "small danger quiet", "aria-label": `Take away ${text}`, onclick: () => attempt(() => take(text)) }, "take away"));
+    return h("ul", { class: "plain stack" }, list.map(item));
+  }
+
+  function button(label, question) {
+    const go = async () => {
+      const found = await ask(question());
+      if (found) refresh(found);
+    };
+    return h("div", {}, h("button", { type: "button", onclick: go }, label));
+  }
+
+  async function attempt(action) {
+    const found = await act(action);
+    if (found) refresh(found);
+  }
+
+  function refresh(found) {
+    show(found);
+    changed();
+  }
+
+  async function destroy() {
+    const done = await ask({ title: `Remove ${user.name}?`, text: "Its tokens go with it, and whoever came in as it is out at once.", confirm: "Remove", danger: true, run: () => remove(path) });
+    if (done) {
+      toast(`User ${user.name} is removed.`);
+      dialog.close();
+      changed();
+    }
+  }
+}
+
+function ways(row) {
+  const list = h("span", { class: "badges" });
+  if (row.admin) list.append(badge("admin", "warn"));
+  if (row.password) list.append(badge("password"));
+  if (row.certificates.length) list.append(badge("certificate"));
+  return list;
+}
+
+function grantList(grants) {
+  return grants.length ? h("ul", { class: "plain" }, grants.map((grant) => h("li", {}, h("code", {}, grant)))) : "none";
+}
+
+function used(amount, most) {
+  const text = typeof amount === "number" ? exact(amount) : amount;
+  return most ? `${text} of ${typeof most === "number" ? exact(most) : most}` : text;
+}
+
+function lines(text) {
+  return text.split("\n").map((line) => line.trim()).filter(Boolean);
+}

@@ -1,0 +1,212 @@
+"""Says who asks: by a token in the Authorization header, by the console's cookie, or by a client certificate.
+
+The first of them that is there decides. A failure is told late and in the same words whatever it was, counted, and
+written to the audit log, without the secret. Whoever fails too often is not listened to for a while (`guesses.py`).
+"""
+
+import asyncio
+import math
+from collections.abc import Callable, MutableMapping
+from typing import Any, TypeVar
+
+from penstock.access.directory import Directory, Identity
+from penstock.access.lobby import address_of
+from penstock.access.passwords import is_password
+from penstock.access.tokens import id_of
+from penstock.access.user import User
+from penstock.clock import Clock
+from penstock.http.caller import Caller
+from penstock.http.guesses import FREE, FREE_OF_ADDRESS, Guesses
+from penstock.http.logins import Logins, digest_of
+from penstock.http.problems import Problem
+from penstock.wire.session import Hub
+
+SECOND = 1_000_000
+HELD_BACK_MAX = 200  # answers to failures that wait at once; further ones are told at once to come later
+PASSWORDS_AT_ONCE = 2  # each takes 64 MiB and a processor
+PASSWORDS_WAITING_MAX = 20
+OPEN_PATHS = ("/", "/healthz", "/readyz", "/openapi.json", "/v1/session")
+OPEN_FOLDER = "/console/"  # the page itself, which tells nothing of messages
+COOKIE = "penstock"
+CONSOLE_HEADER = b"x-penstock-console"  # no page from elsewhere can send it
+
+CHALLENGE = {"www-authenticate": 'Bearer realm="penstock"'}
+WHAT_TO_DO = "send `Authorization: Bearer TOKEN`; `penstock token create USER` makes one"
+
+Headers = dict[bytes, bytes]
+Scope = MutableMapping[str, Any]
+Result = TypeVar("Result")
+
+
+class Doorman:
+    def __init__(self, hub: Hub, clock: Clock, logins: Logins, metrics_open: bool) -> None:
+        self.hub = hub
+        self.clock = clock
+        self.logins = logins
+        self.metrics_open = metrics_open
+        self.of_users = Guesses(FREE)
+        self.of_addresses = Guesses(FREE_OF_ADDRESS)
+        self._held_back = 0
+        self._passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
+        self._passwords_waiting = 0
+
+    async def recognise(self, scope: Scope, headers: Headers) -> Caller:
+        """Who asks this. Raises Problem when nobody does that we know, and somebody has to."""
+        peer = peer_of(scope)
+        access = self.hub.access
+        if access is None:
+            return Caller(None, peer)
+        path = scope["path"]
+        authorization = headers.get(b"authorization")
+        if authorization is not None and path != "/v1/session":
+            return Caller(await self._by_token(access, authorization, peer), peer)
+        login = cookie_of(scope, headers)
+        if login:
+            digest = digest_of(login)
+            identity = self.logins.find(digest, access, self.clock.now())
+            if identity is not None:
+                self._check_own_page(scope, headers)
+                return Caller(identity, peer, digest)
+        identity = self._by_certificate(access, scope)
+        if identity is not None:
+            return Caller(identity, peer)
+        if path in OPEN_PATHS or path.startswith(OPEN_FOLDER) or (self.metrics_open and path == "/metrics"):
+            return Caller(None, peer)
+        raise Problem(401, "unknown-user", "this broker has to know who asks", WHAT_TO_DO, CHALLENGE)
+
+    async def _by_token(self, access: Directory, authorization: bytes, peer: str) -> Identity:
+        scheme, _, token = authorization.partition(b" ")
+        token = token.strip()
+        identity = access.authenticate(token, self.clock.now()) if scheme.lower() == b"bearer" else None
+        if identity is not None:
+            return identity
+        if scheme.lower() != b"bearer":
+            reason = "the Authorization header is not of the form `Bearer TOKEN`"
+        else:
+            reason = "the token is not known, or not any longer"
+        await self.fail(access, peer, reason, {"token": id_of(token) or "of another shape"})
+        raise Problem(401, "wrong-token", reason, WHAT_TO_DO, CHALLENGE)
+
+    def _by_certificate(self, access: Directory, scope: Scope) -> Identity | None:
+        if scope["scheme"] != "https":
+            return None
+        names: list[str] = scope["state"]["connection"].certificate_names
+        return access.by_certificate(names) if names else None
+
+    def _check_own_page(self, scope: Scope, headers: Headers) -> None:
+        """A browser sends the cookie by itself: that the console asks is shown by what only it can send."""
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS") and CONSOLE_HEADER not in headers:
+            raise Problem(
+                403,
+                "not-the-console",
+                "a request by cookie that changes something needs the header x-penstock-console",
+                "programs use a token: " + WHAT_TO_DO,
+            )
+
+    # -- the console's login ----------------------------------------------------------------------------------------
+
+    async def by_password(self, access: Directory, name: str, password: str, peer: str) -> Identity:
+        """Raises Problem when it is not theirs, or too much was guessed of late."""
+        self._check_guesses(name, address_of(peer))
+        user = access.users.get(name)
+        if not await self._is_password(user, password):
+            self.of_users.failed(name, self._seconds())
+            await self.fail(access, peer, "user or password is wrong", {"user": name[:64]})
+            raise Problem(401, "wrong-password", "user or password is wrong", None, CHALLENGE)
+        assert user is not None
+        self.of_users.succeeded(name)
+        return access.by_password(user)
+
+    async def by_pasted_token(self, access: Directory, token: str, peer: str) -> Identity:
+        return await self._by_token(access, b"Bearer " + token.strip().encode("utf-8", "replace"), peer)
+
+    async def _is_password(self, user: User | None, password: str) -> bool:
+        kept = "" if user is None else user.password
+        return await self._slowly(lambda: is_password(kept, password))
+
+    async def hash_password(self, hash: Callable[[], str]) -> str:
+        return await self._slowly(hash)
+
+    async def _slowly(self, work: Callable[[], Result]) -> Result:
+        """What takes long on purpose: in a thread, and not too many at once."""
+        if self._passwords_waiting >= PASSWORDS_WAITING_MAX:
+            raise too_many(5.0, "many passwords are being checked")
+        self._passwords_waiting += 1
+        try:
+            async with self._passwords:
+                return await asyncio.to_thread(work)
+        finally:
+            self._passwords_waiting -= 1
+
+    def _check_guesses(self, name: str, address: str) -> None:
+        now = self._seconds()
+        wait = max(self.of_users.wait(name, now), self.of_addresses.wait(address, now))
+        if wait > 0:
+            raise too_many(wait, "too many logins have failed")
+
+    # -- failures ---------------------------------------------------------------------------------------------------
+
+    async def fail(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
+        """Count and tell of a failure, and hold its answer back. Raises Problem where the address does it too often."""
+        address = address_of(peer)
+        locked = self.of_addresses.wait(address, self._seconds())
+        if locked > 0:
+            access.lobby.failures += 1
+            raise too_many(locked, "too many requests from this address have failed")
+        self.of_addresses.failed(address, self._seconds())
+        self.hub.report("warning", "audit.auth_failed", {"peer": peer, "protocol": "http", "reason": reason, **details})
+        delay = access.lobby.failed(address, self.clock.now()) / SECOND
+        if self._held_back >= HELD_BACK_MAX:
+            raise too_many(delay, "too many requests have failed")
+        self._held_back += 1
+        try:
+            await asyncio.sleep(delay)
+        finally:
+            self._held_back -= 1
+
+    def succeeded(self, identity: Identity, peer: str) -> None:
+        """Tell of a login. What comes with a token of its own each time is not told each time."""
+        details = {"user": identity.user.name, "by": identity.how, "which": identity.which, "peer": peer}
+        if identity.how == "password":
+            details["which"] = ""
+        self.hub.report("info", "audit.auth", {**details, "protocol": "http"})
+
+    def locked(self) -> int:
+        """How many users and addresses are not listened to at present."""
+        now = self._seconds()
+        return self.of_users.locked(now) + self.of_addresses.locked(now)
+
+    def _seconds(self) -> float:
+        return self.clock.now() / SECOND
+
+
+def too_many(wait: float, what: str) -> Problem:
+    seconds = math.ceil(wait)
+    return Problem(
+        429, "locked-out", f"{what}: wait {seconds} seconds", None, {"retry-after": str(seconds), **CHALLENGE}
+    )
+
+
+def peer_of(scope: Scope) -> str:
+    client = scope.get("client")
+    return "" if client is None else f"{client[0]}:{client[1]}"
+
+
+def cookie_name(scope: Scope) -> str:
+    """Cookies of one host are shared by all of its ports, and there may be a broker on each."""
+    prefix = "__Host-" if scope["scheme"] == "https" else ""
+    server = scope.get("server")
+    return f"{prefix}{COOKIE}-{0 if server is None else server[1]}"
+
+
+def cookie_of(scope: Scope, headers: Headers) -> str:
+    """The login that a browser sends; empty when it sends none."""
+    given = headers.get(b"cookie")
+    if given is None:
+        return ""
+    wanted = cookie_name(scope)
+    for part in given.decode("latin-1").split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == wanted:
+            return value
+    return ""

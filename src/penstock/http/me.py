@@ -1,0 +1,73 @@
+"""Who asks, and what they may do."""
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from penstock.access.rights import ADMIN
+from penstock.access.user import User
+from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
+from penstock.http.replies import answer, problems
+from penstock.http.texts import time_of
+
+
+class Use(BaseModel):
+    """Since the broker started."""
+
+    connections: int
+    queues: int = Field(description="That it made and that are there; counted where the quota is set.")
+    published: int
+    received_bytes: int
+    denied: int = Field(description="Requests it had no right to.")
+    paused: int = Field(description="Times a connection had to wait for its quotas.")
+
+
+class Me(BaseModel):
+    authentication: bool
+    user: str | None
+    by: str | None = Field(description="token, certificate or password", examples=["token"])
+    which: str | None = Field(description="The token's id, or the certificate's name.")
+    admin: bool
+    grants: list[str] = Field(examples=[["publish orders.*", "browse *"]])
+    quotas: dict[str, int]
+    use: Use | None
+    expires_at: str | None = Field(description="When the token it came by ends.")
+
+
+def use_of(user: User) -> dict[str, object]:
+    return {
+        "connections": user.connections,
+        "queues": len(user.made),
+        "published": user.published,
+        "received_bytes": user.received_bytes,
+        "denied": user.denied,
+        "paused": user.paused,
+    }
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/me", tags=["access"])
+
+    @router.get("", response_model=Me, responses=problems(), summary="Who asks, and what they may do")
+    async def me() -> Response:
+        identity = inside.caller.identity
+        if identity is None:
+            nobody = {"user": None, "by": None, "which": None, "use": None, "expires_at": None}
+            return answer({"authentication": False, "admin": True, "grants": [ADMIN], "quotas": {}, **nobody})
+        user = identity.user
+        token = user.tokens.get(identity.which) if identity.how == "token" else None
+        return answer(
+            {
+                "authentication": True,
+                "user": user.name,
+                "by": identity.how,
+                "which": None if identity.how == "password" else identity.which,
+                "admin": user.has(ADMIN),
+                "grants": [grant.text for grant in user.grants],
+                "quotas": user.quotas.said(),
+                "use": use_of(user),
+                "expires_at": time_of(token.expires_at * 1_000_000) if token and token.expires_at else None,
+            }
+        )
+
+    return router

@@ -1,0 +1,138 @@
+"""What every operation needs of whoever asks. There is none without a decision: a route that is not here is an error.
+
+A need that names a queue is checked before anything of the request is read. Where names are in the body, the handler
+checks them, and what is checked here is whether the user has the right at all. Where many things are listed, the
+handler leaves out what may not be browsed.
+"""
+
+from typing import Any, NamedTuple
+
+from fastapi.routing import APIRoute
+from starlette.types import Receive, Scope, Send
+
+from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, PUBLISH, QUEUE, READ_LOG
+from penstock.http.caller import caller
+from penstock.http.texts import name_of
+
+
+class Need(NamedTuple):
+    text: str  # for the document
+    rights: tuple[str, ...] = ()  # one of them
+    on_queue: bool = False  # on the queue that the path names
+    on_all: bool = False  # on all names
+    is_open: bool = False  # nobody has to say who they are
+
+
+def has(*rights: str, more: str = "") -> Need:
+    return Need(" or ".join(rights) + (f"; {more}" if more else ""), rights)
+
+
+def on(right: str, more: str = "") -> Need:
+    return Need(f"{right} on the queue" + (f"; {more}" if more else ""), (right,), on_queue=True)
+
+
+OPEN = Need("nothing", is_open=True)
+KNOWN = Need("any user")
+ADMINS = has(ADMIN)
+READERS = has(READ_LOG)
+LISTED = has(BROWSE, more="shows what the user may browse")
+
+NEEDS: dict[str, Need] = {
+    "GET /healthz": OPEN,
+    "GET /readyz": OPEN,
+    "GET /metrics": Need("browse on *, unless metrics_open", (BROWSE,), on_all=True),
+    "GET /metrics/detail": has(BROWSE, more="on each queue that is named"),
+    "GET /v1/session": OPEN,
+    "POST /v1/session": OPEN,
+    "DELETE /v1/session": KNOWN,
+    "GET /v1/me": KNOWN,
+    "GET /v1/overview": has(BROWSE, READ_LOG),
+    "GET /v1/overview/history": has(BROWSE, READ_LOG),
+    "GET /v1/live": has(BROWSE, READ_LOG, more="browse on the queue that is named"),
+    "GET /v1/queues": LISTED,
+    "GET /v1/queues/{name}": on(BROWSE),
+    "PUT /v1/queues/{name}": on(DECLARE, "consume on events that are bound; delete, to let one expire that was there"),
+    "DELETE /v1/queues/{name}": on(DELETE),
+    "GET /v1/queues/{name}/messages": on(BROWSE),
+    "POST /v1/queues/{name}/messages": on(PUBLISH, "declare, where it comes to be"),
+    "POST /v1/queues/{name}/pause": ADMINS,
+    "POST /v1/queues/{name}/resume": ADMINS,
+    "POST /v1/queues/{name}/purge": on(DELETE),
+    "POST /v1/queues/{name}/move": on(CONSUME, "publish on the queue they go to"),
+    "POST /v1/queues/{name}/copy": on(BROWSE, "publish on the queue they go to"),
+    "POST /v1/queues/{name}/redrive": on(CONSUME, "publish on the queues they go to"),
+    "POST /v1/queues/{name}/leases": on(CONSUME),
+    "GET /v1/queues/{name}/messages/{offset}/rosetta": on(BROWSE),
+    "GET /v1/queues/{name}/consumers": on(BROWSE),
+    "POST /v1/leases/{id}/accept": has(CONSUME, more="the lease is the user's own"),
+    "DELETE /v1/leases/{id}": has(CONSUME, more="the lease is the user's own"),
+    "DELETE /v1/leases": has(CONSUME, more="the leases are the user's own"),
+    "POST /v1/publish": has(PUBLISH, more="on each event or queue; declare, where a queue comes to be"),
+    "POST /v1/route": LISTED,
+    "POST /v1/stages": has(PUBLISH, more="on each event or queue; declare, where a queue comes to be"),
+    "DELETE /v1/stages/{id}": has(PUBLISH, more="the stage is the user's own"),
+    "POST /v1/commits": has(PUBLISH, more="the stages are the user's own"),
+    "GET /v1/commits/{writer}": has(PUBLISH),
+    "GET /v1/consumers": LISTED,
+    "GET /v1/connections": has(BROWSE, more="shows the user's own, with browse on * all"),
+    "DELETE /v1/connections/{id}": ADMINS,
+    "GET /v1/bindings": LISTED,
+    "GET /v1/policies": has(BROWSE),
+    "POST /v1/rosetta": KNOWN,
+    "GET /v1/log": READERS,
+    "GET /v1/log/offsets": READERS,
+    "GET /v1/log/segments": READERS,
+    "GET /v1/log/holes": READERS,
+    "GET /v1/log/lifecycle": READERS,
+    "GET /v1/cursors": READERS,
+    "PUT /v1/cursors/{name}": READERS,
+    "POST /v1/cursors/{name}/reached": READERS,
+    "DELETE /v1/cursors/{name}": READERS,
+    "GET /v1/pipelines": has(BROWSE, READ_LOG),
+    "PUT /v1/pipelines/{name}": READERS,
+    "DELETE /v1/pipelines/{name}": READERS,
+    "GET /v1/users": ADMINS,
+    "POST /v1/users": ADMINS,
+    "GET /v1/users/{name}": ADMINS,
+    "DELETE /v1/users/{name}": ADMINS,
+    "POST /v1/users/{name}/grants": ADMINS,
+    "DELETE /v1/users/{name}/grants": ADMINS,
+    "PUT /v1/users/{name}/quotas": ADMINS,
+    "POST /v1/users/{name}/certificates": ADMINS,
+    "DELETE /v1/users/{name}/certificates": ADMINS,
+    "PUT /v1/users/{name}/password": ADMINS,
+    "DELETE /v1/users/{name}/password": ADMINS,
+    "GET /v1/tokens": ADMINS,
+    "POST /v1/tokens": ADMINS,
+    "DELETE /v1/tokens/{id}": ADMINS,
+}
+
+
+class DecidedRoute(APIRoute):
+    """An operation that is refused before it is begun where its need is not met, and that says so in the document."""
+
+    def __init__(self, path: str, *given: Any, **named: Any) -> None:
+        (method,) = named["methods"]
+        self.need = NEEDS[f"{method} {path}"]
+        extra = {**(named.get("openapi_extra") or {}), "x-penstock-needs": self.need.text}
+        if not self.need.is_open:
+            extra["security"] = [{"token": []}, {"console": []}]
+        super().__init__(path, *given, **{**named, "openapi_extra": extra})
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] in (self.methods or ()):
+            self.check(scope["path_params"])
+        await super().handle(scope, receive, send)
+
+    def check(self, parameters: dict[str, Any]) -> None:
+        """Raises Refused where whoever asks may not."""
+        need = self.need
+        user = caller().user
+        if user is None or not need.rights:
+            return
+        if need.on_queue:
+            user.check(need.rights[0], QUEUE, name_of(parameters["name"]))
+        elif need.on_all:
+            user.check_all(need.rights[0], QUEUE)
+        elif not any(user.has(right) for right in need.rights):
+            raise user.refusal(" or ".join(need.rights))

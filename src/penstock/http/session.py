@@ -1,0 +1,100 @@
+"""The console's login: a password, or a token, for a cookie that no script can read."""
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.http.bodies import read_json
+from penstock.http.doorman import cookie_name
+from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
+from penstock.http.problems import Problem, conflict, invalid
+from penstock.http.replies import answer, problems, takes
+
+BODY_SIZE_MAX = 8192
+
+
+class SessionShape(BaseModel):
+    authentication: bool = Field(description="Whether the broker has to know who asks.")
+    user: str | None = Field(description="Who asks, where that is known.")
+
+
+class Credentials(BaseModel):
+    """A user and a password, or a token."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    user: str | None = Field(None, max_length=64)
+    password: str | None = Field(None, max_length=1024)
+    token: str | None = Field(None, max_length=200)
+
+
+class Left(BaseModel):
+    left: bool
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/session", tags=["access"])
+    doorman = inside.doorman
+
+    def session_of() -> dict[str, object]:
+        return {"authentication": inside.hub.access is not None, "user": inside.caller.name or None}
+
+    @router.get("", response_model=SessionShape, responses=problems(), summary="Whether somebody is logged in")
+    async def show() -> Response:
+        return answer(session_of())
+
+    @router.post(
+        "",
+        response_model=SessionShape,
+        responses=problems(400, 409, 413, 415),
+        openapi_extra=takes(Credentials, {"user": "ada", "password": "correct horse"}),
+        summary="Log in to the console",
+    )
+    async def log_in(request: Request) -> Response:
+        given = await read_json(request, Credentials, BODY_SIZE_MAX)
+        access = inside.hub.access
+        if access is None:
+            raise conflict("authentication is off: nobody has to log in")
+        peer = inside.caller.peer
+        if given.token is not None:
+            if given.user is not None or given.password is not None:
+                raise invalid("body.token", "goes without user and password")
+            identity = await doorman.by_pasted_token(access, given.token, peer)
+        elif given.user is None or given.password is None:
+            raise invalid("body.user", "give user and password, or a token")
+        else:
+            identity = await doorman.by_password(access, given.user, given.password, peer)
+        now = inside.clock.now()
+        if not access.still_holds(identity, now):  # it took a while
+            raise Problem(401, "wrong-password", "user or password is wrong")
+        inside.logins.tidy(access, now)
+        if inside.caller.login:
+            inside.logins.end(inside.caller.login)
+        doorman.succeeded(identity, peer)
+        response = answer({"authentication": True, "user": identity.user.name})
+        set_cookie(response, request, inside.logins.begin(identity, now), int(inside.logins.seconds))
+        return response
+
+    @router.delete("", response_model=Left, responses=problems(), summary="Log out")
+    async def log_out(request: Request) -> Response:
+        who = inside.caller
+        if who.login:
+            inside.logins.end(who.login)
+            inside.hub.report("info", "audit.left", {"user": who.name, "peer": who.peer, "protocol": "http"})
+        response = answer({"left": bool(who.login)})
+        set_cookie(response, request, "", 0)
+        return response
+
+    return router
+
+
+def set_cookie(response: Response, request: Request, value: str, seconds: int) -> None:
+    response.set_cookie(
+        cookie_name(request.scope),
+        value,
+        max_age=seconds,
+        path="/",
+        secure=request.scope["scheme"] == "https",
+        httponly=True,
+        samesite="strict",
+    )

@@ -1,0 +1,119 @@
+"""Tokens, for those who look after users. A token is shown once, when it is made; its id is no secret."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.access.tokens import Token, id_of
+from penstock.access.user import User
+from penstock.access.users import NOTE_SIZE_MAX
+from penstock.http.bodies import read_json
+from penstock.http.inside import Inside
+from penstock.http.needs import DecidedRoute
+from penstock.http.replies import answer, problems, takes
+from penstock.http.texts import href_of, name_of, text_of, time_of
+from penstock.http.users import change, known_user
+
+LIMIT_MAX = 1000
+BODY_SIZE_MAX = 8192
+SECONDS_MAX = 10**9
+SECOND = 1_000_000
+
+
+class TokenShape(BaseModel):
+    id: str
+    href: str
+    user: str
+    created_at: str
+    expires_at: str | None
+    expired: bool
+    note: str
+
+
+class TokenPage(BaseModel):
+    total: int
+    offset: int
+    limit: int
+    tokens: list[TokenShape]
+
+
+class NewToken(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    user: str = Field(max_length=200, examples=["ada"])
+    expires_seconds: int | None = Field(None, ge=1, le=SECONDS_MAX, description="From now; without it, never.")
+    note: str = Field(default="", max_length=NOTE_SIZE_MAX)
+
+
+class MadeToken(TokenShape):
+    token: str = Field(description="Nobody can be shown it again.")
+
+
+class Revoked(BaseModel):
+    revoked: bool
+    user: str = Field(description="Whose it was.")
+
+
+def token_of(user: User, token: Token, now: int) -> dict[str, object]:
+    return {
+        "id": token.id,
+        "href": href_of("tokens", token.id.encode()),
+        "user": user.name,
+        "created_at": time_of(token.created_at * SECOND),
+        "expires_at": time_of(token.expires_at * SECOND) if token.expires_at else None,
+        "expired": token.is_over(now / SECOND),
+        "note": token.note,
+    }
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/tokens", tags=["access"])
+
+    @router.get("", response_model=TokenPage, responses=problems(404), summary="A page of tokens")
+    async def list_tokens(
+        user: Annotated[str | None, Query(description="Only of this user.", max_length=200)] = None,
+        limit: Annotated[int, Query(ge=1, le=LIMIT_MAX)] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+    ) -> Response:
+        access = inside.hub.access
+        if user is not None:
+            owners = [known_user(inside, user)]
+        else:
+            owners = [] if access is None else [owner for _, owner in sorted(access.users.items())]
+        found = [(owner, token) for owner in owners for token in owner.tokens.values()]
+        now = inside.clock.now()
+        rows = [token_of(owner, token, now) for owner, token in found[offset : offset + limit]]
+        return answer({"total": len(found), "offset": offset, "limit": limit, "tokens": rows})
+
+    @router.post(
+        "",
+        status_code=201,
+        response_model=MadeToken,
+        responses=problems(400, 404, 409, 413, 415),
+        openapi_extra=takes(NewToken, {"user": "ada", "expires_seconds": 86400, "note": "laptop"}),
+        summary="Make a token, which is shown once",
+    )
+    async def create(request: Request) -> Response:
+        new = await read_json(request, NewToken, BODY_SIZE_MAX)
+        now = inside.clock.now()
+        seconds = now // SECOND
+        expires_at = 0 if new.expires_seconds is None else seconds + new.expires_seconds
+        text = await change(
+            inside,
+            "token created",
+            lambda users: users.create_token(new.user, seconds, expires_at, new.note),
+            user=new.user,
+            note=new.note,
+        )
+        owner = known_user(inside, new.user)
+        token = owner.tokens[id_of(text.encode())]
+        return answer({**token_of(owner, token, now), "token": text}, 201)
+
+    @router.delete("/{id}", response_model=Revoked, responses=problems(404, 409), summary="Revoke a token")
+    async def revoke(id: Annotated[str, Path(description="The token's id.", max_length=100)]) -> Response:
+        called = text_of(name_of(id))
+        owner = await change(inside, "token revoked", lambda users: users.revoke_token(called)[0].name, token=called)
+        return answer({"revoked": True, "user": owner})
+
+    return router

@@ -1,0 +1,316 @@
+"""Users, for those who look after them: who there is, what they may do, how much, and how they come in.
+
+A change is made to the users file, and holds when it is answered: whoever came in by what was taken away is out by
+then. The first user is made by a command on the broker's own machine, and not here, where as yet everybody may do
+everything.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.access.passwords import hash_password
+from penstock.access.quotas import AMOUNT_MAX
+from penstock.access.rights import ADMIN
+from penstock.access.user import User
+from penstock.access.users import Users
+from penstock.errors import AccessError
+from penstock.http.bodies import read_json
+from penstock.http.inside import Inside
+from penstock.http.me import Use, use_of
+from penstock.http.needs import DecidedRoute
+from penstock.http.problems import Problem, conflict, not_found
+from penstock.http.replies import answer, problems, takes
+from penstock.http.texts import href_of, name_of, text_of
+
+LIMIT_MAX = 1000
+BODY_SIZE_MAX = 64 << 10
+Result = TypeVar("Result")
+
+UserName = Annotated[str, Path(description="The user's name.", examples=["ada"], max_length=200)]
+Amount = Annotated[int, Field(ge=0, le=AMOUNT_MAX)]
+
+
+class UserShape(BaseModel):
+    name: str
+    href: str
+    admin: bool
+    grants: list[str]
+    quotas: dict[str, int]
+    certificates: list[str]
+    password: bool = Field(description="Whether it has one.")
+    tokens: int
+    use: Use
+
+
+class UserPage(BaseModel):
+    authentication: bool
+    total: int
+    offset: int
+    limit: int
+    users: list[UserShape]
+
+
+class QuotaAmounts(BaseModel):
+    """What is left out stays as it is; 0 is no limit."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    connections: Amount | None = None
+    queues: Amount | None = None
+    messages: Amount | None = Field(None, description="Published in a second.")
+    bytes: Amount | None = Field(None, description="Sent in a second.")
+    unacked: Amount | None = None
+
+    def given(self) -> dict[str, int]:
+        return self.model_dump(exclude_none=True)
+
+
+class NewUser(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str = Field(max_length=200, examples=["ada"])
+    grants: list[str] = Field(default=[], max_length=1000)
+    quotas: QuotaAmounts = Field(default_factory=lambda: QuotaAmounts.model_validate({}))
+    certificates: list[str] = Field(default=[], max_length=1000)
+    password: str | None = Field(None, max_length=1024)
+
+
+class NewGrant(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    grant: str = Field(max_length=2000, examples=["publish orders.*"])
+
+
+class NewCertificate(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    certificate: str = Field(max_length=2000, examples=["CN:worker-1"])
+
+
+class NewPassword(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    password: str = Field(max_length=1024)
+
+
+class Removed(BaseModel):
+    removed: bool
+
+
+def user_of(user: User) -> dict[str, object]:
+    """Nothing of it is secret."""
+    return {
+        "name": user.name,
+        "href": href_of("users", user.name.encode()),
+        "admin": user.has(ADMIN),
+        "grants": [grant.text for grant in user.grants],
+        "quotas": user.quotas.said(),
+        "certificates": list(user.certificates),
+        "password": bool(user.password),
+        "tokens": len(user.tokens),
+        "use": use_of(user),
+    }
+
+
+def known_user(inside: Inside, name: str) -> User:
+    access = inside.hub.access
+    user = None if access is None else access.users.get(name)
+    if user is None:
+        raise not_found(f"there is no user {name!r}", "GET /v1/users lists them")
+    return user
+
+
+async def change(inside: Inside, what: str, edit: Callable[[Users], Result], **details: object) -> Result:
+    """Change the users file and let it hold. `details` go to the audit log: no secret may be among them."""
+    keeper = inside.keeper
+    if inside.hub.access is None or keeper is None or keeper.file is None:
+        raise conflict(
+            "authentication is off",
+            "`penstock user add NAME --grant admin` on the broker's machine makes the first user, and turns it on",
+        )
+    file = keeper.file
+
+    def run() -> Result:
+        with file.edit() as users:
+            had_admin = any(user.has(ADMIN) for user in users.by_name.values())
+            result = edit(users)
+            if had_admin and not any(user.has(ADMIN) for user in users.by_name.values()):
+                raise conflict("nobody would be left who may change users", "grant admin to somebody else first")
+            return result
+
+    try:
+        result = await asyncio.to_thread(run)
+    except AccessError as error:
+        raise problem_of(str(error)) from error
+    keeper.reload()
+    who = inside.caller
+    inside.hub.report("info", "audit.changed", {"what": what, **details, "by": who.name, "peer": who.peer})
+    return result
+
+
+def problem_of(reason: str) -> Problem:
+    if reason.startswith("there is no ") or " has no certificate " in reason or " was not granted " in reason:
+        return not_found(reason)
+    if " already" in reason or reason.startswith("the certificate "):
+        return conflict(reason)
+    return Problem(422, "invalid", reason)
+
+
+def routes(inside: Inside) -> APIRouter:
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1/users", tags=["access"])
+
+    def shown(name: str, status: int = 200) -> Response:
+        return answer(user_of(known_user(inside, name)), status)
+
+    @router.get("", response_model=UserPage, responses=problems(), summary="A page of users")
+    async def list_users(
+        search: Annotated[str, Query(description="Part of the name.", max_length=200)] = "",
+        limit: Annotated[int, Query(ge=1, le=LIMIT_MAX)] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+    ) -> Response:
+        access = inside.hub.access
+        found = [] if access is None else [user for name, user in sorted(access.users.items()) if search in name]
+        rows = [user_of(user) for user in found[offset : offset + limit]]
+        page = {"authentication": access is not None, "total": len(found), "offset": offset, "limit": limit}
+        return answer({**page, "users": rows})
+
+    @router.get("/{name}", response_model=UserShape, responses=problems(404), summary="One user")
+    async def show_user(name: UserName) -> Response:
+        return shown(text_of(name_of(name)))
+
+    @router.post(
+        "",
+        status_code=201,
+        response_model=UserShape,
+        responses=problems(400, 409, 413, 415),
+        openapi_extra=takes(NewUser, {"name": "ada", "grants": ["publish orders.*", "browse *"]}),
+        summary="Make a user",
+    )
+    async def add_user(request: Request) -> Response:
+        new = await read_json(request, NewUser, BODY_SIZE_MAX)
+        hashed = "" if new.password is None else await hashed_password(inside, new.password)
+
+        def edit(users: Users) -> None:
+            user = users.add(new.name)
+            for grant in new.grants:
+                users.grant(new.name, grant)
+            for quota, amount in new.quotas.given().items():
+                user.quotas.set(quota, amount)
+            for certificate in new.certificates:
+                users.add_certificate(new.name, certificate)
+            users.set_password(new.name, hashed)
+
+        await change(inside, "user added", edit, user=new.name, grants=new.grants)
+        return shown(new.name, 201)
+
+    @router.delete("/{name}", response_model=Removed, responses=problems(404, 409), summary="Remove a user")
+    async def remove_user(name: UserName) -> Response:
+        called = text_of(name_of(name))
+        await change(inside, "user removed", lambda users: users.remove(called), user=called)
+        return answer({"removed": True})
+
+    @router.post(
+        "/{name}/grants",
+        response_model=UserShape,
+        responses=problems(400, 404, 409, 413, 415),
+        openapi_extra=takes(NewGrant, {"grant": "publish orders.*"}),
+        summary="Grant a right",
+    )
+    async def grant(name: UserName, request: Request) -> Response:
+        called, new = text_of(name_of(name)), await read_json(request, NewGrant, BODY_SIZE_MAX)
+        await change(inside, "granted", lambda users: users.grant(called, new.grant), user=called, grant=new.grant)
+        return shown(called)
+
+    @router.delete(
+        "/{name}/grants", response_model=UserShape, responses=problems(404, 409), summary="Take a right away"
+    )
+    async def revoke(
+        name: UserName, grant: Annotated[str, Query(description="As it was granted.", max_length=2000)]
+    ) -> Response:
+        called = text_of(name_of(name))
+        await change(inside, "revoked", lambda users: users.revoke(called, grant), user=called, grant=grant)
+        return shown(called)
+
+    @router.put(
+        "/{name}/quotas",
+        response_model=UserShape,
+        responses=problems(400, 404, 409, 413, 415),
+        openapi_extra=takes(QuotaAmounts, {"connections": 10, "messages": 1000}),
+        summary="Set quotas",
+    )
+    async def set_quotas(name: UserName, request: Request) -> Response:
+        called, amounts = text_of(name_of(name)), await read_json(request, QuotaAmounts, BODY_SIZE_MAX)
+
+        def edit(users: Users) -> None:
+            quotas = users.user(called).quotas
+            for quota, amount in amounts.given().items():
+                quotas.set(quota, amount)
+
+        await change(inside, "quotas set", edit, user=called, quotas=amounts.given())
+        return shown(called)
+
+    @router.post(
+        "/{name}/certificates",
+        response_model=UserShape,
+        responses=problems(400, 404, 409, 413, 415),
+        openapi_extra=takes(NewCertificate, {"certificate": "CN:worker-1"}),
+        summary="Let a certificate be this user",
+    )
+    async def add_certificate(name: UserName, request: Request) -> Response:
+        called, new = text_of(name_of(name)), (await read_json(request, NewCertificate, BODY_SIZE_MAX)).certificate
+        await change(
+            inside, "certificate added", lambda users: users.add_certificate(called, new), user=called, certificate=new
+        )
+        return shown(called)
+
+    @router.delete(
+        "/{name}/certificates",
+        response_model=UserShape,
+        responses=problems(404, 409),
+        summary="Take a certificate away",
+    )
+    async def remove_certificate(name: UserName, certificate: Annotated[str, Query(max_length=2000)]) -> Response:
+        called = text_of(name_of(name))
+        await change(
+            inside,
+            "certificate removed",
+            lambda users: users.remove_certificate(called, certificate),
+            user=called,
+            certificate=certificate,
+        )
+        return shown(called)
+
+    @router.put(
+        "/{name}/password",
+        response_model=UserShape,
+        responses=problems(400, 404, 409, 413, 415),
+        openapi_extra=takes(NewPassword, {"password": "correct horse"}),
+        summary="Set a password for the console",
+    )
+    async def set_password(name: UserName, request: Request) -> Response:
+        called, new = text_of(name_of(name)), await read_json(request, NewPassword, BODY_SIZE_MAX)
+        hashed = await hashed_password(inside, new.password)
+        await change(inside, "password set", lambda users: users.set_password(called, hashed), user=called)
+        return shown(called)
+
+    @router.delete(
+        "/{name}/password", response_model=UserShape, responses=problems(404, 409), summary="Take the password away"
+    )
+    async def remove_password(name: UserName) -> Response:
+        called = text_of(name_of(name))
+        await change(inside, "password removed", lambda users: users.set_password(called, ""), user=called)
+        return shown(called)
+
+    return router
+
+
+async def hashed_password(inside: Inside, password: str) -> str:
+    """In a thread: it takes its time."""
+    try:
+        return await inside.doorman.hash_password(lambda: hash_password(password))
+    except AccessError as error:
+        raise Problem(422, "invalid", str(error)) from error

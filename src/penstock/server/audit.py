@@ -1,0 +1,48 @@
+"""The audit log: what concerns users and rights, one JSON object a line, in a file that its owner alone may read.
+
+It comes by the same road as everything that is logged: events whose name begins with `audit.` are written here, too.
+"""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from penstock.errors import AccessError
+from penstock.wire.session import Report
+
+PREFIX = "audit."
+
+
+class Audit:
+    def __init__(self, path: Path | None, report: Report) -> None:
+        self._path = path
+        self._inner = report
+        self._file = -1
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Go on in the file of that name, which may be another one by now. Raises AccessError when it cannot be."""
+        if self._path is None:
+            return
+        try:
+            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise AccessError(f"audit file {self._path}: {error.strerror}") from error
+        self.close()
+        self._file = file
+
+    def report(self, level: str, event: str, details: dict[str, object]) -> None:
+        self._inner(level, event, details)
+        if self._file >= 0 and event.startswith(PREFIX):
+            line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **details}
+            try:
+                os.write(self._file, orjson.dumps(line, default=str) + b"\n")
+            except OSError as error:
+                self._inner("error", "audit_log.failed", {"file": str(self._path), "error": error.strerror})
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1

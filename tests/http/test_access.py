@@ -1,0 +1,713 @@
+"""Who may do what over HTTP: every operation, with no token, a wrong one, without the right, with it."""
+
+import http.client
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from fastapi import APIRouter
+
+from penstock.access.directory import Directory
+from penstock.access.passwords import hash_password
+from penstock.access.rights import ADMIN, NAMELESS, RIGHTS
+from penstock.access.user import User
+from penstock.cli import main as cli
+from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
+from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
+from penstock.http.needs import NEEDS, DecidedRoute
+from penstock.wire.ids import random_id
+
+from ..access.conftest import GuardedBroker
+from .conftest import Answer, Api, Open
+
+PASSWORD = "correct horse battery"
+WRONG = "pst_" + "0" * 8 + "_" + "A" * 43
+COOKIE = re.compile(r"(\S+?)=([^;]*); (.*)")
+
+# What an operation needs besides, for the example that the document has of it.
+MORE = {
+    "PUT /v1/queues/{name}": ["consume event:*"],
+    "POST /v1/queues/{name}/move": ["publish *", "declare *"],
+    "POST /v1/queues/{name}/copy": ["publish *", "declare *"],
+}
+# What a path and a query need to be whole.
+WORDS = {"name": "orders", "id": "none", "offset": "0", "writer": "w"}
+QUERIES = {
+    "GET /metrics/detail": {"queue": "orders"},
+    "DELETE /v1/leases": {"owner": "nobody"},
+    "DELETE /v1/users/{name}/grants": {"grant": "admin"},
+    "DELETE /v1/users/{name}/certificates": {"certificate": "CN:none"},
+}
+
+
+def granted(right: str) -> str:
+    return right if right in NAMELESS else f"{right} *"
+
+
+def all_but(rights: tuple[str, ...]) -> list[str]:
+    """Every right there is besides those; not admin, which includes them."""
+    return [granted(right) for right in RIGHTS if right not in (*rights, ADMIN)]
+
+
+class Guarded(GuardedBroker):
+    """A broker that knows users, and asks as any of them."""
+
+    @property
+    def doorman(self) -> Any:
+        server = self.node.http._server  # type: ignore[union-attr]
+        assert server is not None
+        return server.inside.doorman
+
+    def api(self) -> Api:
+        api = Api(self.ports["http"])
+        api.get("/healthz")  # it is loaded now
+        return api
+
+    def add_person(self, name: str, *grants: str) -> None:
+        """With a password."""
+        self.add(name, *grants)
+        self.change(lambda users: setattr(users.user(name), "password", HASHED))
+
+
+HASHED = hash_password(PASSWORD)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    folder = tmp_path_factory.mktemp("guarded")
+    broker = Guarded(folder / "users.json", memory=False, data=folder / "data")
+    broker.start()
+    broker.add("root", ADMIN)
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Guarded]:
+    """One that may be hurt."""
+    broker = Guarded(tmp_path / "users.json")
+    broker.start()
+    broker.add("root", ADMIN)
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def api(guarded: Guarded) -> Iterator[Api]:
+    api = guarded.api()
+    yield api
+    api.close()
+
+
+# -- every operation ---------------------------------------------------------------------------------------------------
+
+
+def status_of(port: int, method: str, path: str, body: object, headers: dict[str, str]) -> tuple[int, Any]:
+    """Without reading an answer that does not end."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        data = None if body is None else json.dumps(body).encode()
+        connection.request(method, path, data, {**headers, "content-type": "application/json"})
+        response = connection.getresponse()
+        problem = response.headers.get("content-type") == "application/problem+json"
+        return response.status, json.loads(response.read()) if problem else dict(response.headers)
+    finally:
+        connection.close()
+
+
+def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) -> None:
+    root = bearer(guarded.tokens["root"])
+    document = api.get("/openapi.json").json
+    operations = {f"{m.upper()} {p}": o for p, item in document["paths"].items() for m, o in item.items()}
+    assert set(operations) == set(NEEDS)
+    inside = guarded.doorman
+    inside.of_addresses.free = 10**9  # this is about rights
+    tokens: dict[str, str] = {}
+
+    def add_users(users: Any) -> None:
+        for place, (operation, need) in enumerate(NEEDS.items()):
+            for kind, grants in {
+                "with": [*[granted(right) for right in need.rights[:1]], *MORE.get(operation, [])],
+                "without": all_but(need.rights),
+            }.items():
+                users.add(f"{kind}{place}")
+                for grant in grants:
+                    users.grant(f"{kind}{place}", grant)
+                tokens[f"{kind} {operation}"] = users.create_token(f"{kind}{place}", 0)
+        users.revoke_token(users.create_token("root", 0).split("_")[1])
+
+    guarded.change(add_users)
+    revoked = str(guarded.change(lambda users: users.create_token("root", 0)))
+    guarded.change(lambda users: users.revoke_token(revoked.split("_")[1]))
+    for name in ("orders", "orders.slow"):
+        assert api.ask("PUT", f"/v1/queues/{name}", {}, **root).status == 201
+
+    for operation, described in operations.items():
+        need = NEEDS[operation]
+        method, path = operation.split(" ")
+        for word, value in WORDS.items():
+            path = path.replace(f"{{{word}}}", value)
+        path += f"?{urlencode(QUERIES[operation])}" if operation in QUERIES else ""
+        content = described.get("requestBody", {}).get("content", {}).get("application/json", {})
+        body = content.get("example")
+        assert described["x-penstock-needs"] == need.text
+        assert ("security" in described) is not need.is_open
+
+        def ask(headers: dict[str, str], method: str = method, path: str = path, body: Any = body) -> tuple[int, Any]:
+            return status_of(guarded.ports["http"], method, path, body, headers)
+
+        if need.is_open:
+            assert ask({})[0] in (200, 401), operation  # the login itself, with a wrong password
+            continue
+        if operation != "DELETE /v1/session":  # is in nobody's way
+            status, problem = ask({})
+            assert (status, problem["type"]) == (401, "/problems/unknown-user"), operation
+            for token in (WRONG, revoked, "", "x"):
+                status, problem = ask(bearer(token))
+                assert (status, problem["type"]) == (401, "/problems/wrong-token"), operation
+                assert not token or token not in json.dumps(problem)
+        status, problem = ask(bearer(tokens[f"without {operation}"]))
+        if need.rights:
+            assert (status, problem["type"]) == (403, "/problems/denied"), operation
+            assert "user 'without" in problem["detail"]
+            assert need.rights[0] in problem["detail"]
+        else:
+            assert status not in (401, 403), (operation, problem)
+        status, problem = ask(bearer(tokens[f"with {operation}"]))
+        assert status not in (401, 403, 500), (operation, problem)
+        if method == "DELETE" and path == "/v1/queues/orders":
+            assert api.ask("PUT", "/v1/queues/orders", {}, **root).status == 201
+    assert not guarded.reported("http.failed")
+
+
+def test_an_operation_nobody_decided_on_cannot_be_made() -> None:
+    with pytest.raises(KeyError, match="/v1/new"):
+        APIRouter(route_class=DecidedRoute).get("/v1/new")(lambda: None)
+
+
+def test_where_nobody_is_known_nothing_has_changed(fresh: Guarded, start_broker: Any, open_api: Open) -> None:
+    api = open_api(start_broker())
+    assert api.get("/v1/queues").status == 200
+    assert api.get("/v1/queues", authorization=f"Bearer {WRONG}").status == 200
+    assert api.get("/v1/me").json == {
+        "authentication": False,
+        "user": None,
+        "by": None,
+        "which": None,
+        "admin": True,
+        "grants": ["admin"],
+        "quotas": {},
+        "use": None,
+        "expires_at": None,
+    }
+    assert api.post("/v1/users", {"name": "ada"}).problem == "conflict"  # the first one is made by a command
+    assert api.get("/v1/users").json["authentication"] is False
+    assert api.post("/v1/session", {"user": "ada", "password": PASSWORD}).problem == "conflict"
+
+
+# -- names in bodies ---------------------------------------------------------------------------------------------------
+
+
+def test_what_names_are_in_a_body_is_checked_as_well(guarded: Guarded, api: Api) -> None:
+    some = bearer(guarded.add("some", "publish a.*", "consume a.*", "browse a.*", "declare a.*", "delete queue:a.old"))
+    root = bearer(guarded.tokens["root"])
+    for name in ("a.in", "a.out", "a.old", "b"):
+        assert api.ask("PUT", f"/v1/queues/{name}", {}, **root).status == 201
+
+    before = guarded.published()
+
+    def refused(answer: Answer, what: str) -> None:
+        assert answer.problem == "denied"
+        assert answer.json["detail"] == f"user 'some' has no right: {what}"
+
+    refused(api.post("/v1/publish", {"event": "b.x", "body": ""}, **some), "publish event 'b.x'")
+    refused(api.post("/v1/publish", {"queue": "b", "body": ""}, **some), "publish queue 'b'")
+    refused(api.post("/v1/stages", {"queue": "b", "body": ""}, **some), "publish queue 'b'")
+    refused(api.ask("PUT", "/v1/queues/a.in", {"events": ["a.x", "b.x"]}, **some), "consume event 'b.x'")
+    refused(api.ask("PUT", "/v1/queues/a.in", {"patterns": [{"event": "b"}]}, **some), "consume event 'b'")
+    refused(api.ask("PUT", "/v1/queues/a.in", {"patterns": [{"x": 1}]}, **some), "consume event '*'")
+    refused(api.ask("PUT", "/v1/queues/a.in", {"expires_after_seconds": 1}, **some), "delete queue 'a.in'")
+    for verb in ("move", "copy"):
+        refused(api.post(f"/v1/queues/a.in/{verb}", {"to": "b"}, **some), "publish queue 'b'")
+    refused(api.post("/v1/queues/a.in/redrive", {"to": "b"}, **some), "publish queue 'b'")
+    refused(api.get("/metrics/detail?queue=a.in&queue=b", **some), "browse queue 'b'")
+    refused(api.get("/v1/bindings?queue=b", **some), "browse queue 'b'")
+    refused(api.get("/v1/live?queue=b", **some), "browse queue 'b'")
+    assert guarded.published() == before
+    assert guarded.ready(b"b") == 0
+
+    assert api.post("/v1/publish", {"event": "a.x", "body": ""}, **some).status == 201
+    assert api.post("/v1/publish", {"queue": "a.new", "body": ""}, **some).status == 201
+    assert api.ask("PUT", "/v1/queues/a.in", {"events": ["a.x"], "patterns": [{"event": "a.y"}]}, **some).status == 200
+    assert api.ask("PUT", "/v1/queues/a.old", {"expires_after_seconds": 3600}, **some).status == 200
+    assert api.post("/v1/queues/a.new/move", {"to": "a.out"}, **some).json["moved"] == 1
+    # A new queue is declared by whoever puts something into it.
+    only = bearer(guarded.add("only", "publish *", "consume queue:*"))
+    assert api.post("/v1/publish", {"queue": "c", "body": ""}, **only).problem == "denied"
+    assert api.post("/v1/publish", {"queue": "b", "body": ""}, **only).status == 201
+    assert api.post("/v1/queues/b/move", {"to": "c"}, **only).problem == "denied"
+
+
+def test_a_batch_with_one_message_too_many_is_refused_whole(guarded: Guarded, api: Api) -> None:
+    pa = pytest.importorskip("pyarrow")
+    token = bearer(guarded.add("batcher", "publish event:ok"))
+    before = guarded.published()
+    table = pa.table({"event": ["ok"] * 3 + ["not"], "body": [b""] * 4})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    arrow = {"content_type": "application/vnd.apache.arrow.stream"}
+    assert api.post("/v1/publish", sink.getvalue().to_pybytes(), **token, **arrow).problem == "denied"
+    assert guarded.published() == before
+
+
+def test_lists_show_what_may_be_browsed(guarded: Guarded, api: Api) -> None:
+    root = bearer(guarded.tokens["root"])
+    some = bearer(guarded.add("looker", "browse shown.*", "publish event:seen"))
+    for name in ("shown.1", "shown.2", "hidden.1"):
+        api.ask("PUT", f"/v1/queues/{name}", {"events": ["seen"]}, **root)
+    client = guarded.connect("mqks")
+    client.send(
+        b"a auth %s\nc consume --confirm hidden.1 seen\nd consume --confirm shown.1 seen\n" % root_token(guarded)
+    )
+    client.lines(3)
+
+    assert [row["name"] for row in api.get("/v1/queues", **some).json["queues"]] == ["shown.1", "shown.2"]
+    assert api.get("/v1/queues", **some).json["total"] == 2
+    assert {row["queue"] for row in api.get("/v1/bindings", **some).json["bindings"]} == {"shown.1", "shown.2"}
+    assert {row["queue"] for row in api.get("/v1/bindings?event=seen", **some).json["bindings"]} == {
+        "shown.1",
+        "shown.2",
+    }
+    consumers = api.get("/v1/consumers", **some).json
+    assert (consumers["total"], [row["queue"] for row in consumers["consumers"]]) == (1, ["shown.1"])
+    reached = api.post("/v1/route", {"event": "seen", "body": ""}, **some).json["queues"]
+    assert [row["name"] for row in reached] == ["shown.1", "shown.2"]
+    assert api.get("/v1/connections", **some).json["total"] == 0
+    rows = api.get("/v1/connections", **root).json["connections"]
+    assert [row["user"] for row in rows if row["protocol"] == "mqks"] == ["root"]
+    assert api.get("/v1/queues/hidden.1", **some).problem == "denied"
+    assert api.get("/v1/queues/hidden.none", **some).problem == "denied"  # whether it is there is nobody's business
+    assert api.get("/v1/overview", **some).json["storage"]["directory"] is None
+    assert api.get("/v1/overview", **root).json["storage"]["directory"]
+    client.close()
+
+
+def root_token(guarded: Guarded) -> bytes:
+    return guarded.tokens["root"].encode()
+
+
+def test_stages_and_leases_are_their_users_own(guarded: Guarded, api: Api) -> None:
+    one = bearer(guarded.add("one", "publish *", "declare *", "consume *"))
+    other = bearer(guarded.add("other", "publish *", "declare *", "consume *"))
+    stage = api.post("/v1/stages", {"queue": "own", "body": "x"}, **one).json["stage"]
+    commit = {"writer": "w", "batch": 1, "stages": [stage]}
+    assert api.post("/v1/commits", commit, **other).problem == "not-found"
+    assert api.ask("DELETE", f"/v1/stages/{stage}", **other).problem == "not-found"
+    assert api.post("/v1/commits", commit, **one).status == 201
+    lease = api.post("/v1/queues/own/leases", {"owner": "o"}, **one).headers["penstock-lease"]
+    assert api.post(f"/v1/leases/{lease}/accept", **other).problem == "not-found"
+    assert api.ask("DELETE", "/v1/leases?owner=o", **other).json["leases"] == 0
+    assert api.ask("DELETE", "/v1/leases?owner=o", **bearer(guarded.tokens["root"])).json["messages"] == 1
+
+
+def test_metrics_need_browse_on_everything_or_a_word_in_the_settings(
+    guarded: Guarded, api: Api, tmp_path: Path
+) -> None:
+    assert api.get("/metrics").problem == "unknown-user"
+    assert api.get("/metrics", **bearer(guarded.add("part", "browse a.*"))).problem == "denied"
+    text = api.get("/metrics", **bearer(guarded.add("prometheus", "browse *"))).text
+    assert 'penstock_user_denied_total{user="part"} 1' in text
+    assert "penstock_users " in text
+    assert "pst_" not in text
+    opened = Guarded(tmp_path / "users.json", metrics_open=True)
+    opened.start()
+    try:
+        opened.add("root", ADMIN)
+        api = opened.api()
+        assert api.get("/metrics").status == 200
+        assert api.get("/v1/queues").status == 401
+        api.close()
+    finally:
+        opened.stop()
+
+
+def test_quotas_hold_over_http(guarded: Guarded, api: Api) -> None:
+    token = bearer(guarded.add("busy", "publish *", "declare *", messages=1, queues=1))
+    assert api.post("/v1/publish", {"event": "e", "body": ""}, **token).status == 201
+    answers = [api.post("/v1/publish", {"event": "e", "body": ""}, **token) for _ in range(3)]
+    late = [answer for answer in answers if answer.status == 429]
+    assert late
+    assert late[0].problem == "over-quota"
+    assert int(late[0].headers["retry-after"]) >= 1
+    maker = bearer(guarded.add("maker", "declare *", queues=1))
+    assert api.ask("PUT", "/v1/queues/made.1", {}, **maker).status == 201
+    refused = api.ask("PUT", "/v1/queues/made.2", {}, **maker)
+    assert (refused.problem, "queues is 1" in refused.json["detail"]) == ("over-limit", True)
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+
+
+def until(wanted: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not wanted():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
+    api = fresh.api()
+    lobby = fresh.node.keeper.directory.lobby
+    lobby.delay_step = 50_000
+    begun = time.monotonic()
+    wrong = api.get("/v1/queues", **bearer(WRONG))
+    assert time.monotonic() - begun >= 0.05
+    assert wrong.problem == "wrong-token"
+    assert wrong.headers["www-authenticate"].startswith("Bearer")
+    assert "penstock token create" in wrong.json["hint"]
+    (told,) = fresh.reported("audit.auth_failed")
+    assert told["token"] == "00000000"
+    assert WRONG not in str(fresh.reports)
+    lobby.delay_step = 0
+    while (answer := api.get("/v1/queues", **bearer(WRONG))).status == 401:
+        pass
+    assert (answer.problem, answer.status) == ("locked-out", 429)
+    assert 0 < int(answer.headers["retry-after"]) <= 30
+    assert len(fresh.reported("audit.auth_failed")) == 20
+    assert api.get("/v1/queues", **bearer(fresh.tokens["root"])).status == 200  # a right one is right from anywhere
+    assert "penstock_auth_failures_total 21" in api.get("/metrics", **bearer(fresh.tokens["root"])).text
+    assert api.post("/v1/session", {"user": "root", "password": PASSWORD}).problem == "locked-out"
+    api.close()
+
+
+def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
+    api = fresh.api()
+    fresh.add_person("ada", "browse *")
+    doorman = fresh.doorman
+    doorman.of_users.free = 2  # each guess takes its time
+    for name in ("ada", "nobody"):
+        for _ in range(2):
+            answer = api.post("/v1/session", {"user": name, "password": "wrong wrong"})
+            assert (answer.problem, answer.json["detail"]) == ("wrong-password", "user or password is wrong")
+            assert "set-cookie" not in answer.headers
+        locked = api.post("/v1/session", {"user": name, "password": PASSWORD})
+        assert locked.problem == "locked-out"
+        assert "wait" in locked.json["detail"]
+        assert int(locked.headers["retry-after"]) > 0
+    assert "wrong wrong" not in str(fresh.reports)
+    assert fresh.call(doorman.locked) == 2
+    api.close()
+
+
+def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
+    broker = Guarded(tmp_path / "users.json", unauthenticated_per_address_max=3)
+    broker.start()
+    try:
+        api = broker.api()
+        root = bearer(broker.add("root", ADMIN))
+        # Those who have said who they are do not count.
+        known = []
+        for _ in range(4):
+            known.append(broker.api())
+            assert known[-1].get("/v1/me", **root).status == 200
+        strangers = [broker.connect("http") for _ in range(3)]
+        for stranger in strangers:
+            stranger.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert b"401" in stranger.line()
+        one_more = broker.connect("http")
+        assert one_more.closed_by_peer()
+        assert one_more.buffer.startswith(b"HTTP/1.1 429 ")
+        assert "penstock_connections_unauthenticated 3" in api.get("/metrics", **root).text
+        strangers[0].close()
+        lobby = broker.node.keeper.directory.lobby
+        until(lambda: lobby.count == 2)
+        one_more = broker.connect("http")
+        one_more.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert b"200" in one_more.line()
+        for each in (api, *known):
+            each.close()
+    finally:
+        broker.stop()
+
+
+# -- logins ------------------------------------------------------------------------------------------------------------
+
+
+class Browser:
+    """Keeps the cookie, and sends what the console sends."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.cookie = ""
+
+    def log_in(self, **given: str) -> Answer:
+        answer = self.api.post("/v1/session", given)
+        if answer.status == 200:
+            found = COOKIE.match(answer.headers["set-cookie"])
+            assert found is not None
+            self.cookie = f"{found[1]}={found[2]}"
+        return answer
+
+    def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
+        return self.api.ask(method, path, body, cookie=self.cookie, **{"x_penstock_console": "1", **headers})
+
+
+def test_a_login_is_a_cookie_that_scripts_cannot_read(guarded: Guarded, api: Api) -> None:
+    guarded.add_person("ann", "browse *", "declare a.*")
+    browser = Browser(api)
+    answer = browser.log_in(user="ann", password=PASSWORD)
+    assert answer.json == {"authentication": True, "user": "ann"}
+    kept = answer.headers["set-cookie"].lower()
+    assert kept.startswith(f"penstock-{guarded.ports['http']}=")
+    for word in ("httponly", "samesite=strict", "path=/", "max-age=43200"):
+        assert word in kept
+    assert "secure" not in kept  # there is no TLS here
+    assert browser.ask("GET", "/v1/session").json["user"] == "ann"
+    assert browser.ask("GET", "/v1/me").json["grants"] == ["browse *", "declare a.*"]
+    assert browser.ask("PUT", "/v1/queues/a.b", {}).status == 201
+    # What a page elsewhere could send.
+    assert api.ask("PUT", "/v1/queues/a.c", {}, cookie=browser.cookie).problem == "not-the-console"
+    assert browser.ask("PUT", "/v1/queues/a.c", {}, origin="http://evil.example").problem == "cross-origin"
+    assert not guarded.has_queue(b"a.c")
+    # A token in the header is asked before the cookie.
+    assert browser.ask("GET", "/v1/me", **bearer(WRONG)).status == 401
+
+    assert browser.ask("DELETE", "/v1/session").json == {"left": True}
+    assert browser.ask("GET", "/v1/queues").problem == "unknown-user"
+    assert browser.ask("GET", "/v1/session").json == {"authentication": True, "user": None}
+    secret = browser.cookie.split("=")[1]
+    assert secret not in str(guarded.reports)
+    assert [told["user"] for told in guarded.reported("audit.left")] == ["ann"]
+
+
+def test_a_login_ends_with_what_it_began_with(guarded: Guarded, api: Api) -> None:
+    token = guarded.add("eve", "browse *")
+    browser = Browser(api)
+    assert browser.log_in(token=token).status == 200
+    assert browser.ask("GET", "/v1/me").json["by"] == "token"
+    stream = http.client.HTTPConnection("127.0.0.1", guarded.ports["http"], timeout=20)
+    stream.request("GET", "/v1/live", headers={"cookie": browser.cookie})
+    answer = stream.getresponse()
+    assert answer.status == 200
+    assert answer.readline() == b"event: sample\n"
+    guarded.change(lambda users: users.revoke_token(token.split("_")[1]))
+    assert browser.ask("GET", "/v1/queues").problem == "unknown-user"
+    answer.read()  # the stream ends by itself
+    stream.close()
+    assert browser.log_in(token=token).problem == "wrong-token"
+    assert browser.log_in(token="x" * 201).status == 422
+    assert browser.log_in(user="eve").status == 422
+
+    guarded.add_person("bob", "browse *")
+    for end in (
+        lambda users: setattr(users.user("bob"), "password", hash_password("another one")),
+        lambda users: users.remove("bob"),
+    ):
+        guarded.change(lambda users: setattr(users.user("bob"), "password", HASHED))
+        assert browser.log_in(user="bob", password=PASSWORD).status == 200
+        assert browser.ask("GET", "/v1/queues").status == 200
+        guarded.change(end)
+        assert browser.ask("GET", "/v1/queues").status == 401
+
+
+def test_logins_end_with_time_and_are_not_without_number() -> None:
+    access = Directory()
+    user = User("ada")
+    user.password = "kept"
+    access.replace({"ada": user})
+    logins = Logins(100, 10)
+    second = 1_000_000
+    secret = digest_of(logins.begin(access.by_password(user), 0))
+    assert logins.find(secret, access, 9 * second) is not None
+    assert logins.holds(secret, access, 18 * second)
+    assert logins.find(secret, access, 20 * second) is None
+    secret = digest_of(logins.begin(access.by_password(user), 0))
+    for at in range(0, 99, 9):
+        assert logins.find(secret, access, at * second) is not None
+    assert logins.find(secret, access, 100 * second) is None
+    assert len(logins) == 0
+    begun = [digest_of(logins.begin(access.by_password(user), 0)) for _ in range(LOGINS_OF_USER_MAX + 1)]
+    assert len(logins) == LOGINS_OF_USER_MAX
+    assert logins.find(begun[0], access, 0) is None
+    assert logins.find(begun[-1], access, 0) is not None
+    logins.tidy(access, 11 * second)
+    assert len(logins) == 0
+
+
+def test_guesses_are_forgiven_later_and_later() -> None:
+    guesses = Guesses(3)
+    for _ in range(2):
+        guesses.failed("a", 0)
+    assert guesses.wait("a", 0) == 0
+    guesses.failed("a", 0)
+    assert guesses.wait("a", 0) == 30
+    assert guesses.wait("a", 31) == 0
+    guesses.failed("a", 31)
+    assert guesses.wait("a", 31) == 60
+    for now in range(100, 4000, 300):
+        guesses.failed("a", now)
+    assert guesses.wait("a", 3700) == 900
+    assert guesses.wait("b", 0) == 0
+    guesses.failed("a", 4000 + FORGOTTEN_SECONDS)
+    assert guesses.wait("a", 4000 + FORGOTTEN_SECONDS) == 0
+    guesses.succeeded("a")
+    for number in range(KEPT_MAX + 10):
+        guesses.failed(str(number), 0)
+    assert len(guesses._failures) == KEPT_MAX
+
+
+# -- users and tokens --------------------------------------------------------------------------------------------------
+
+
+def test_users_and_tokens_are_made_and_taken_away(guarded: Guarded, api: Api) -> None:
+    root = bearer(guarded.tokens["root"])
+    new = {"name": "carl", "grants": ["publish orders.*"], "quotas": {"connections": 5}, "password": PASSWORD}
+    made = api.post("/v1/users", {**new, "certificates": ["CN:carl"]}, **root)
+    assert made.status == 201
+    assert made.json["grants"] == ["publish orders.*"]
+    assert made.json["quotas"] == {"connections": 5}
+    assert made.json["certificates"] == ["CN:carl"]
+    assert made.json["password"] is True
+    assert "argon2" not in made.text
+    assert api.post("/v1/users", new, **root).problem == "conflict"
+    assert api.post("/v1/users", {"name": "no name"}, **root).problem == "invalid"
+    assert api.post("/v1/users", {"name": "dora", "grants": ["fly"]}, **root).problem == "invalid"
+    assert api.get("/v1/users/dora", **root).problem == "not-found"
+
+    token = api.post("/v1/tokens", {"user": "carl", "expires_seconds": 60, "note": "laptop"}, **root)
+    assert token.status == 201
+    text, id = token.json["token"], token.json["id"]
+    assert text.startswith(f"pst_{id}_")
+    carl = bearer(text)
+    assert api.get("/v1/me", **carl).json["expires_at"] == token.json["expires_at"]
+    listed = api.get("/v1/tokens?user=carl", **root).json
+    assert [row["note"] for row in listed["tokens"]] == ["laptop"]
+    assert text[13:] not in json.dumps(listed)
+    assert text[13:] not in str(guarded.reports)
+
+    assert api.post("/v1/publish", {"event": "x", "body": ""}, **carl).status == 403
+    assert api.post("/v1/users/carl/grants", {"grant": "publish x"}, **root).json["grants"][-1] == "publish x"
+    assert api.post("/v1/publish", {"event": "x", "body": ""}, **carl).status == 201
+    assert api.ask("DELETE", f"/v1/users/carl/grants?grant={quote('publish x')}", **root).status == 200
+    assert api.post("/v1/publish", {"event": "x", "body": ""}, **carl).status == 403
+    assert api.ask("DELETE", f"/v1/users/carl/grants?grant={quote('publish x')}", **root).problem == "not-found"
+    assert api.ask("PUT", "/v1/users/carl/quotas", {"connections": 0, "messages": 7}, **root).json["quotas"] == {
+        "messages": 7
+    }
+    assert api.ask("PUT", "/v1/users/carl/quotas", {"messages": -1}, **root).problem == "invalid"
+    assert api.post("/v1/users/carl/certificates", {"certificate": "DNS:carl.example"}, **root).status == 200
+    assert api.post("/v1/users/root/certificates", {"certificate": "CN:carl"}, **root).problem == "conflict"
+    assert api.ask("DELETE", "/v1/users/carl/certificates?certificate=CN:carl", **root).json["certificates"] == [
+        "DNS:carl.example"
+    ]
+    assert api.ask("PUT", "/v1/users/carl/password", {"password": "short"}, **root).problem == "invalid"
+    assert api.ask("PUT", "/v1/users/carl/password", {"password": "long enough"}, **root).status == 200
+    assert api.ask("DELETE", "/v1/users/carl/password", **root).json["password"] is False
+
+    client = guarded.connect("mqks")
+    client.send(b"a auth %s\n" % text.encode())
+    assert client.line() == b"a ok "
+    assert api.ask("DELETE", f"/v1/tokens/{id}", **root).json == {"revoked": True, "user": "carl"}
+    assert client.closed_by_peer()
+    assert api.get("/v1/me", **carl).status == 401
+    assert api.ask("DELETE", f"/v1/tokens/{id}", **root).problem == "not-found"
+    assert api.ask("DELETE", "/v1/users/carl", **root).json == {"removed": True}
+    assert api.ask("DELETE", "/v1/users/carl", **root).problem == "not-found"
+    done = [told for told in guarded.reported("audit.changed") if told.get("user") == "carl"]
+    assert (done[0]["what"], done[-1]["what"]) == ("user added", "user removed")
+    assert {told["by"] for told in done} == {"root"}
+    assert PASSWORD not in str(guarded.reports)
+
+
+def test_an_admin_uses_the_commands_from_elsewhere(
+    guarded: Guarded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown, secret = tmp_path / "root.token", tmp_path / "secret"
+    shown.write_text(guarded.tokens["root"] + "\n")
+    secret.write_text(PASSWORD + "\n")
+    there = ("--server", f"http://127.0.0.1:{guarded.ports['http']}", "--token-file", str(shown))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(arguments))
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), out.rstrip("\n"), err
+
+    def does(*arguments: str) -> str:
+        code, out, err = run(*arguments, *there)
+        assert (code, err) == (0, "")
+        return out
+
+    given = ("--grant", "publish a", "--quota", "queues=3", "--certificate", "CN:fay")
+    does("user", "add", "fay", *given, "--password-file", str(secret))
+    does("user", "grant", "fay", "consume", "b", "browse", "*")
+    does("user", "revoke", "fay", "publish", "a")
+    does("user", "quota", "fay", "messages=7", "queues=0")
+    does("user", "certificate", "fay", "CN:fay", "--remove")
+    token = does("token", "create", "fay", "--note", "laptop", "--expires", "90d")
+    assert json.loads(does("user", "list", "fay", "--json")) == {
+        "user": "fay",
+        "grants": ["consume b", "browse *"],
+        "quotas": {"messages": 7},
+        "certificates": [],
+        "tokens": 1,
+        "password": True,
+    }
+    assert token[4:12] in does("token", "list", "fay")
+    does("user", "password", "fay", "--remove")
+    does("token", "revoke", token)
+    does("user", "remove", "fay")
+    for arguments, says in (
+        (("user", "remove", "fay", *there), "there is no user 'fay'"),
+        (("user", "add", "fay", "--grant", "fly", *there), "'fly' is no right"),
+        (("user", "list", *there[:2]), "--token-file"),
+    ):
+        code, out, err = run(*arguments)
+        assert code in (1, 5), err
+        assert (out, says in err) == ("", True), err
+
+
+def test_the_last_admin_stays(fresh: Guarded) -> None:
+    api = fresh.api()
+    root = bearer(fresh.tokens["root"])
+    assert api.ask("DELETE", "/v1/users/root", **root).problem == "conflict"
+    assert api.ask("DELETE", "/v1/users/root/grants?grant=admin", **root).problem == "conflict"
+    assert api.get("/v1/me", **root).json["admin"] is True
+    api.close()
+
+
+# -- headers -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_answer_says_how_it_is_to_be_treated(guarded: Guarded, api: Api) -> None:
+    root = bearer(guarded.tokens["root"])
+    for path in ("/v1/queues", "/v1/none", "/metrics", "/healthz", "/v1/log"):
+        headers = api.get(path, **root).headers
+        assert headers["cache-control"] == "no-store", path
+        assert headers["x-content-type-options"] == "nosniff", path
+    assert api.get("/v1/queues").headers["cache-control"] == "no-store"
+    page = api.get("/")
+    assert page.status == 200  # the page tells nothing; what it shows is asked for
+    assert page.headers["cache-control"] == "no-cache"
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert "unsafe" not in page.headers["content-security-policy"]
+    assert "strict-transport-security" not in page.headers
+
+
+def test_a_name_is_as_good_as_another(guarded: Guarded, api: Api) -> None:
+    """What is no text, no token, or a hundred of them, is a wrong one."""
+    guarded.doorman.of_addresses.free = 10**9
+    for given in ("", "Bearer", "bearer  ", "Basic eA==", "Bearer " + "x" * 5000, "Bearer \xff\xfe"):
+        assert api.get("/v1/queues", authorization=given).problem == "wrong-token"
+    assert api.get("/v1/queues", authorization=f"bearer {guarded.tokens['root']}").status == 200
+    assert api.get("/v1/queues", cookie=f"penstock-{guarded.ports['http']}={random_id(43).decode()}").status == 401
