@@ -208,3 +208,30 @@ def test_a_report_goes_with_the_token_that_was_given(tmp_path) -> None:
 def test_a_broken_query_says_why(spark, broker) -> None:
     with pytest.raises(PySparkException, match="lies behind the end of the log, 0"):
         spark.read.format("penstock").options(servers=broker.url, startingOffsets=5).load().count()
+
+
+def test_latest_on_a_moving_log_has_no_gap(spark, broker, tmp_path) -> None:
+    """Messages come all the time, also between the calls with which Spark asks where a query begins and ends."""
+    over = threading.Event()
+
+    def publish() -> None:
+        while not over.is_set():
+            broker.publish("e", "x")
+
+    publisher = threading.Thread(target=publish)
+    publisher.start()
+    seen: list[int] = []
+    try:
+        for _ in range(2):
+            options = {"servers": broker.url, "startingOffsets": "latest", "cursor": "moving"}
+            stream = spark.readStream.format("penstock").options(**options, columns="offset").load()
+            query = stream.writeStream.option("checkpointLocation", str(tmp_path / "c")).foreachBatch(
+                lambda frame, _: seen.extend(row.offset for row in frame.collect())
+            )
+            query.trigger(availableNow=True).start().awaitTermination()
+    finally:
+        over.set()
+        publisher.join()
+    (cursor,) = broker.ask("GET", "/v1/cursors")["cursors"]
+    assert len(seen) > 1
+    assert sorted(seen) == list(range(cursor["start"], cursor["start"] + len(seen)))
