@@ -57,7 +57,7 @@ pages: setup  ## what is made from the code: reference pages, the man page
 	@$(BIN)/python -m scripts.pages
 
 build:  ## wheel and sdist, into dist/
-	@$(PYTHON) -m scripts.setup --wheel dist
+	@$(PYTHON) -m scripts.setup --dist dist
 
 lock:  ## pins the dependencies; make lock ARGS=--upgrade takes the newest
 	@scripts/lock $(ARGS)

@@ -24,8 +24,8 @@ def compiled_sources() -> list[Path]:
 
 def extensions() -> Sequence[object]:
     """One extension that holds all the code, and a small one per module that makes it importable."""
-    only_metadata = {"egg_info", "dist_info"} & set(sys.argv)  # asked for first, and in need of no compiling
-    if only_metadata or os.environ.get("PENSTOCK_PURE") == "1":
+    no_build = {"egg_info", "dist_info", "sdist"} & set(sys.argv)  # metadata and sources: in need of no compiling
+    if no_build or os.environ.get("PENSTOCK_PURE") == "1":
         return []
     from mypyc.build import mypycify
 

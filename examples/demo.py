@@ -171,6 +171,8 @@ def running_broker(directory: Path) -> Iterator[dict[str, int]]:
     finally:
         broker.terminate()
         print("broker stopped with exit code", broker.wait(60))
+        if broker.stdout is not None:
+            broker.stdout.close()
 
 
 def main() -> int:

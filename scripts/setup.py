@@ -1,7 +1,7 @@
 """`make setup`: .venv with the locked dependencies and the built package, and nothing done twice.
 
     python3 -m scripts.setup                 brings .venv up to date
-    python3 -m scripts.setup --wheel DIR     and leaves the wheel in DIR
+    python3 -m scripts.setup --dist DIR      and leaves wheel and sdist in DIR
 
 Two stamps in .venv say what is in it: one the lock it was filled from, one the sources the package was built from and
 whether they were compiled. A stamp is taken away before the work starts and written when it is done, so a run that was
@@ -36,14 +36,16 @@ LOCK = ROOT / "requirements" / "dev.txt"
 DEPENDENCIES_STAMP = VENV / ".penstock-dependencies"
 PACKAGE_STAMP = VENV / ".penstock-package"  # "compiled <digest>" or "pure <digest>"
 
-BUILD_FILES = ("setup.py", "pyproject.toml", "LICENSE", "README.md")  # copied beside src/, where they exist
+# Copied beside src/: what the package is built from, and what the sdist has besides (MANIFEST.in).
+BUILD_FILES = ("setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "README.md", "man")
+SDIST_FILES = ("ARCHITECTURE.md", "CHANGELOG.md", "deploy", "docs", "examples", "requirements")
 LEFTOVERS = shutil.ignore_patterns("__pycache__", "*.pyc", "*.so", "*.egg-info")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make setup")
-    parser.add_argument("--wheel", metavar="DIR", type=Path, help="leave the built wheel in DIR")
-    wheel_dir: Path | None = parser.parse_args().wheel
+    parser.add_argument("--dist", metavar="DIR", type=Path, help="leave wheel and sdist in DIR")
+    dist: Path | None = parser.parse_args().dist
 
     system.require_python()
     checkout = os.open(ROOT, os.O_RDONLY)  # two runs in one checkout take turns; the lock ends with the process
@@ -52,7 +54,7 @@ def main() -> None:
     compiler = os.environ.get("PENSTOCK_PURE") != "1"
     fresh = read_stamp(DEPENDENCIES_STAMP) == _dependencies_digest()
     package = _package_digest()
-    if fresh and wheel_dir is None and read_stamp(PACKAGE_STAMP) == f"{_mode(compiler)} {package}":
+    if fresh and dist is None and read_stamp(PACKAGE_STAMP) == f"{_mode(compiler)} {package}":
         return
 
     compiler = system.require(venv=not fresh, compiler=compiler)
@@ -61,8 +63,8 @@ def main() -> None:
         system.require_java()
         _install_dependencies()
     stamp = f"{_mode(compiler)} {package}"
-    if wheel_dir is not None or read_stamp(PACKAGE_STAMP) != stamp:
-        _install_package(_mode(compiler), stamp, wheel_dir)
+    if dist is not None or read_stamp(PACKAGE_STAMP) != stamp:
+        _install_package(_mode(compiler), stamp, dist)
 
 
 def read_stamp(path: Path) -> str:
@@ -110,34 +112,53 @@ def _install_dependencies() -> None:
     DEPENDENCIES_STAMP.write_text(_dependencies_digest() + "\n")
 
 
-def _install_package(mode: str, stamp: str, wheel_dir: Path | None) -> None:
+def _install_package(mode: str, stamp: str, dist: Path | None) -> None:
     verb = {"compiled": "compiling", "pure": "building, interpreted,"}[mode]
     print(f"penstock: {verb} and installing the package", flush=True)
     started = time.monotonic()
     PACKAGE_STAMP.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(prefix="penstock-") as scratch:
-        wheel = _build_wheel(Path(scratch), pure=mode == "pure")
+        tree = Path(scratch) / "tree"
+        copy_tree(tree, *BUILD_FILES)
+        wheel = build_wheel(tree, Path(scratch) / "wheel", pure=mode == "pure")
         _pip("install", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
-        if wheel_dir is not None:
-            wheel_dir.mkdir(parents=True, exist_ok=True)
-            print(f"penstock: {shutil.copy2(wheel, wheel_dir)}", flush=True)
+        if dist is not None:
+            dist.mkdir(parents=True, exist_ok=True)
+            print(f"penstock: {shutil.copy2(wheel, dist)}", flush=True)
+            copy_tree(Path(scratch) / "sources", *BUILD_FILES, *SDIST_FILES)
+            print(f"penstock: {build_sdist(Path(scratch) / 'sources', dist)}", flush=True)
     PACKAGE_STAMP.write_text(stamp + "\n")
     print(f"penstock: done in {time.monotonic() - started:.0f} s", flush=True)
 
 
-def _build_wheel(scratch: Path, *, pure: bool) -> Path:
-    tree = scratch / "tree"
+def copy_tree(tree: Path, *names: str) -> None:
+    """The sources, and what is named, in a directory of their own."""
     shutil.copytree(ROOT / "src", tree / "src", ignore=LEFTOVERS)
-    for name in BUILD_FILES:
-        if (ROOT / name).exists():
+    for name in names:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tree / name, ignore=LEFTOVERS)
+        else:
             shutil.copy2(ROOT / name, tree / name)
-    out = scratch / "wheel"
+
+
+def build_wheel(tree: Path, out: Path, *, pure: bool) -> Path:
+    """The wheel of a tree of sources."""
     _pip(
         *("wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(out), str(tree)),
         PENSTOCK_PURE="1" if pure else "0",
     )
     (wheel,) = out.glob("*.whl")
     return wheel
+
+
+def build_sdist(tree: Path, out: Path) -> Path:
+    """The sdist of a tree of sources."""
+    code = "import sys, setuptools.build_meta as backend; print(backend.build_sdist(sys.argv[1]))"
+    command = [str(PYTHON), "-c", code, str(out.absolute())]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"penstock: the sdist cannot be built: {done.stderr.strip()[-2000:]}")
+    return out / done.stdout.splitlines()[-1]
 
 
 def _pip(*arguments: str, **environment: str) -> None:

@@ -30,7 +30,14 @@ def test_beyond_it_a_broker_does_not_start_unless_told(host: str) -> None:
     with pytest.raises(ConfigError) as refused:
         check_doors(config(host=host))
     reason = str(refused.value)
-    for word in ("mqks (TLS and authentication)", "http", "penstock tls self-signed", "--tls-cert", "--insecure"):
+    for word in (
+        "mqks, smqs, ",
+        "http without TLS and authentication. ",
+        "penstock tls self-signed",
+        "--tls-cert",
+        "--insecure",
+        "user add NAME",
+    ):
         assert word in reason
     assert [door.name for door in open_doors(config(host=host))] == list(LISTENERS)
     check_doors(config(host=host, insecure=True))
@@ -78,7 +85,7 @@ def test_a_broker_that_is_not_told_says_what_to_do_and_ends(tmp_path: Path) -> N
         timeout=60,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("penstock: settings: host = '0.0.0.0': other machines reach doors")
+    assert done.stderr.startswith("penstock: settings: host = '0.0.0.0': other machines reach mqks,")
     assert done.stderr.count("\n") == 1
 
 

@@ -70,12 +70,15 @@ def check_doors(config: Config) -> None:
     found = open_doors(config)
     if not found or config.insecure:
         return
-    names = ", ".join(f"{door.name} ({' and '.join(door.lacks)})" for door in found)
-    reason = f"other machines reach doors that lack something: {names}. {advice(found)}"
+    alike: dict[str, list[str]] = {}
+    for door in found:
+        alike.setdefault(" and ".join(door.lacks), []).append(door.name)
+    doors = "; ".join(f"{', '.join(names)} without {lacks}" for lacks, names in alike.items())
+    reason = f"other machines reach {doors}. {advice(config, found)}"
     raise ConfigError("host", config.host, "settings", reason)
 
 
-def advice(found: list[Door]) -> str:
+def advice(config: Config, found: list[Door]) -> str:
     """What to do about open doors, as commands."""
     steps = []
     if any("TLS" in door.lacks for door in found):
@@ -84,8 +87,12 @@ def advice(found: list[Door]) -> str:
             "then penstock serve --tls-cert tls/server.pem --tls-key tls/server.key."
         )
     if any("authentication" in door.lacks for door in found):
+        where = f"--data {config.directory}" if config.users is None and config.directory else f"--users {config.users}"
+        if config.users_file is None:
+            where = "--users users.json"  # for serve as well: without a data directory there is no other place
         steps.append(
-            "For authentication: penstock user add NAME, penstock token create NAME, then penstock serve --auth on; "
+            f'For authentication: penstock user add NAME --grant "publish *" {where}, '
+            f"penstock token create NAME {where} > NAME.token, and no listener with a user of its own; "
             "or let only clients with a certificate in: --tls-ca tls/ca.pem --tls-client required."
         )
     steps.append("To stay on this machine: --host 127.0.0.1. To listen all the same: --insecure.")

@@ -149,6 +149,26 @@ def test_words_of_a_command_line_are_grants() -> None:
             assert grants_in(words) == []
 
 
+def test_every_change_is_told_as_json(terminal: Terminal) -> None:
+    made = json.loads(terminal.does("user", "add", "ann", "--grant", "publish orders.*", "--json"))
+    assert (made["user"], made["grants"], made["tokens"]) == ("ann", ["publish orders.*"], 0)
+    assert json.loads(terminal.does("user", "grant", "ann", "consume", "jobs", "--json")) == {
+        "user": "ann",
+        "granted": ["consume jobs"],
+    }
+    assert json.loads(terminal.does("user", "revoke", "ann", "consume", "jobs", "--json"))["revoked"] == [
+        "consume jobs"
+    ]
+    assert json.loads(terminal.does("user", "quota", "ann", "connections=5", "--json"))["quotas"] == {"connections": 5}
+    named = json.loads(terminal.does("user", "certificate", "ann", "CN:worker-1", "--json"))
+    assert named["certificates"] == ["CN:worker-1"]
+    token = json.loads(terminal.does("token", "create", "ann", "--note", "ci", "--json"))
+    assert (token["user"], token["note"], token["token"][:4]) == ("ann", "ci", "pst_")
+    assert json.loads(terminal.does("token", "revoke", token["token"], "--json"))["revoked"] is True
+    assert json.loads(terminal.does("user", "password", "ann", "--remove", "--json"))["password"] is False
+    assert json.loads(terminal.does("user", "remove", "ann", "--json")) == {"user": "ann", "removed": True}
+
+
 def test_a_backup_has_the_users_and_brings_them_back(terminal: Terminal, tmp_path: Path, capsys: Captured) -> None:
     terminal.does("user", "add", "ann", "--grant", "admin")
     with Broker(data=str(terminal.data)):

@@ -1,5 +1,7 @@
 """`penstock bench`: figures for every protocol, and nothing left behind."""
 
+from pathlib import Path
+
 import pytest
 
 from penstock.testing import Broker
@@ -43,3 +45,21 @@ def test_nobody_there(penstock: Penstock, arguments: list[str], code: int, why: 
     told = penstock.failure("bench", *arguments)
     assert told[0] == code
     assert why in told[1]
+
+
+@pytest.mark.parametrize("via", ["mqks", "smqs", "sevx", "mqmq", "rq"])
+def test_a_token_is_shown_where_the_broker_asks_for_one(
+    penstock: Penstock, monkeypatch: pytest.MonkeyPatch, via: str
+) -> None:
+    with Broker(http=0, users={"ann": ["admin"]}) as broker:
+        for name, port in broker.ports.items():
+            monkeypatch.setenv(f"PENSTOCK_{name.upper()}", str(port))
+        (found,) = penstock.json("bench", "--via", via, "--count", 100, "--token-file", broker.token_file("ann"))
+        assert found["messages"] == 100
+
+
+def test_a_wrong_token_is_not_let_in(penstock: Penstock, tmp_path: Path) -> None:
+    with Broker(users={"ann": ["admin"]}) as broker:
+        (tmp_path / "token").write_text(Path(broker.token_file("ann")).read_text().strip()[:-4] + "AAAA")
+        code, why = penstock.failure("bench", "--addr", broker.address("mqks"), "--token-file", tmp_path / "token")
+        assert (code, why) == (5, f"{broker.address('mqks')} does not let this token in")

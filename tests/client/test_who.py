@@ -238,7 +238,7 @@ def test_whoever_publishes_without_waiting_is_told_too(guarded: Broker) -> None:
         client.flush()
         guarded.people.revoke_token(token)
         with pytest.raises(AuthFailed):
-            client.flush()
+            client.publish("e", "x", confirm=True)
         with pytest.raises(AuthFailed):
             client.publish("e", "x")
         with pytest.raises(AuthFailed):

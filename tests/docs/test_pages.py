@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def follow_page(todo: list[Block], directory: Path, monkeypatch: pytest.MonkeyPa
     with contextlib.ExitStack() as stack:
         ports = free_ports()
         if not any(SERVE.match(step.command) for step in steps):
-            settings = {"data": str(directory / "data"), "sync": "off", **ports}
+            settings: dict[str, Any] = {"data": str(directory / "data"), "sync": "off", **ports}
             ports = stack.enter_context(Broker(**settings)).ports
         terminal = stack.enter_context(Terminal(directory, ports))
         names: dict[str, object] = {"__name__": "example"}

@@ -110,6 +110,14 @@ def test_another_server_of_the_list_answers_in_its_place(broker) -> None:
     assert client.get("/healthz") == {"status": "ok"}
 
 
+def test_a_connection_that_was_closed_for_being_idle_is_no_broker_that_is_away(broker) -> None:
+    client = BrokerClient(Connection((broker.url,), retry_for=0))
+    client.get("/healthz")
+    assert client._connection is not None
+    client._connection.sock.shutdown(socket.SHUT_RDWR)
+    assert client.get("/healthz") == {"status": "ok"}
+
+
 class CuttingProxy(threading.Thread):
     """Passes bytes on to a broker, and cuts each connection after so many of them."""
 

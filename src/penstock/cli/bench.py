@@ -17,12 +17,16 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from penstock.cli.exits import EXIT_FAILED, EXIT_UNREACHABLE, Failed, Misused
+from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_UNREACHABLE, Failed, Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import START, Addr, Api, Json, Server, place_of
+from penstock.cli.reach import START, Addr, Api, Json, Server, options_for, place_of, reaching
 from penstock.cli.send import Via
 from penstock.cli.show import print_json, say
+from penstock.client import mqks, mqmq, rq, sevx, smqs
+from penstock.client._credentials import tls_of, token_of
+from penstock.client._entry import Entry
 from penstock.client._options import Address, address_of
+from penstock.client.errors import ClientError
 
 UNDER_WAY_MAX = 10_000
 UNDER_WAY_BYTES_MAX = 16 << 20
@@ -49,7 +53,7 @@ class Speech(NamedTuple):
 
 def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command(help=COMMANDS["bench"], epilog=EPILOG)(bench)
+    made.command(help=COMMANDS["bench"], epilog=EPILOG)(reaching(bench))
     return made
 
 
@@ -77,7 +81,7 @@ def bench(
     name = f"penstock.bench.{secrets.token_hex(4)}"
     speech = SPEECHES[via](name.encode(), size)
     try:
-        with Load(address, speech) as load:
+        with Load(address, speech, ENTRIES[via], _token(address)) as load:
             trips = load.one_by_one()
             found = load.flood(seconds, count)
     except ConnectionRefusedError as error:
@@ -88,6 +92,18 @@ def bench(
     _show(via, size, trips, found, json)
     if left is not None:
         sys.stderr.write(f"the queue {left} stays, empty: no HTTP to delete it by\n")
+
+
+def _token(address: Address) -> bytes:
+    """What to show the broker, if anything."""
+    options = options_for()
+    try:
+        if tls_of(options, address) is not None:
+            raise Misused("bench speaks plain TCP alone, so that it measures the broker and not this side's TLS")
+        token = token_of(options)
+    except ClientError as error:
+        raise Misused(str(error)) from error
+    return b"" if token is None else token.reveal()
 
 
 class Flood(NamedTuple):
@@ -143,9 +159,11 @@ def _delete(queue: str, server: str) -> bool:
 class Load:
     """Two connections of one thread: what is sent, and what comes of it."""
 
-    def __init__(self, address: Address, speech: Speech) -> None:
+    def __init__(self, address: Address, speech: Speech, entry: Entry, token: bytes) -> None:
         self._address = address
         self._speech = speech
+        self._entry = entry
+        self._token = token
         self._outbox = memoryview(b"")  # of the publisher
         self._owed = b""  # by the consumer
         self._rest = b""  # of a delivery that has not come whole
@@ -164,6 +182,9 @@ class Load:
         for sock in (self._publisher, self._consumer):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
+            if self._token:
+                self._enter(self._publisher)
+                self._enter(self._consumer)
             self._subscribe()
         except BaseException:
             self.__exit__()
@@ -178,13 +199,30 @@ class Load:
         self._publisher.close()
         self._consumer.close()
 
+    def _enter(self, sock: socket.socket) -> None:
+        sock.sendall(self._entry.show(self._token))
+        heard = b""
+        verdict = None
+        while verdict is None:
+            heard += self._hear(sock)
+            try:
+                verdict = self._entry.judge(heard)
+            except ClientError as error:
+                raise Failed(f"{self._address}: {error}", EXIT_FAILED) from error
+        if not verdict.is_in:
+            raise Failed(f"{self._address} does not let this token in", EXIT_DENIED)
+
     def _subscribe(self) -> None:
         self._consumer.sendall(self._speech.hello)
         heard = b""
         while self._speech.welcome not in heard:
-            if not (data := self._consumer.recv(READ_SIZE)):
-                raise Failed(f"{self._address}: closed the connection; does it speak another protocol?", EXIT_FAILED)
-            heard += data
+            heard += self._hear(self._consumer)
+
+    def _hear(self, sock: socket.socket) -> bytes:
+        if not (data := sock.recv(READ_SIZE)):
+            hint = "does it speak another protocol, or want to know who comes (--token-file)?"
+            raise Failed(f"{self._address}: closed the connection; {hint}", EXIT_FAILED)
+        return data
 
     def one_by_one(self) -> list[float]:
         """Seconds from sent to delivered, message by message."""
@@ -345,4 +383,11 @@ SPEECHES: dict[str, Callable[[bytes, int], Speech]] = {
     "sevx": _sevx,
     "mqmq": _mqmq,
     "rq": _rq,
+}
+ENTRIES: dict[str, Entry] = {
+    "mqks": mqks.ENTRY,
+    "smqs": smqs.ENTRY,
+    "sevx": sevx.ENTRY,
+    "mqmq": mqmq.ENTRY,
+    "rq": rq.ENTRY,
 }

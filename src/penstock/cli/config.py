@@ -74,7 +74,7 @@ def check(
         for door in doors:
             say(f"open door: {door} lacks {' and '.join(door.lacks)}")
         if doors and not loaded.insecure:
-            say("a broker would not start: " + advice(doors))
+            say("a broker would not start: " + advice(loaded, doors))
 
 
 def _sources(config: Path | None) -> dict[str, str]:

@@ -37,6 +37,8 @@ SPECIAL = {
     "table": ("load",),
     "schema": ("load",),
 }
+# Spark on one machine otherwise forgets between two runs which tables there are.
+REMEMBERING = "--conf spark.sql.catalogImplementation=hive"
 TEMPLATE = Path(__file__).parent.parent / "spark" / "template"
 
 
@@ -203,17 +205,16 @@ def init(
     if directory.exists():
         raise PipelineUsage(f"{directory} is there already")
     for source in sorted(TEMPLATE.rglob("*")):
-        if source.is_file() and source.suffix in (".py", ".yml", ".md", ".conf"):
+        if source.is_file() and source.suffix in (".py", ".yml", ".md"):
             target = directory / source.relative_to(TEMPLATE)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = source.read_text()
             text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
-            text = text.replace("{{home}}", str(directory.absolute()))
             target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
     if json:
         print_json({"directory": str(directory), "server": server})
         return
-    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run --properties-file spark.conf")
+    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run {REMEMBERING}")
 
 
 def _place(which: str, value: str) -> dict[str, str]:

@@ -50,6 +50,14 @@ def say(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
+def tell(json: bool, line: str, **fields: object) -> None:
+    """What was done: in words, or as what a program asks for."""
+    if json:
+        print_json(fields)
+    else:
+        say(line)
+
+
 def body_to_json(body: bytes) -> dict[str, str]:
     """A body that is no UTF-8 is base64, under a name that says so."""
     try:

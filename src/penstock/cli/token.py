@@ -9,7 +9,7 @@ from penstock.cli.directory import At, Data, File, Settings, book_at
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Json, reaching
-from penstock.cli.show import print_json, say, table
+from penstock.cli.show import print_json, table, tell
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 LIFE_MAX = 10**9  # seconds: more than thirty years
@@ -37,10 +37,12 @@ def create(
     users: File = None,
     config: Settings = None,
     server: At = "",
+    json: Json = False,
 ) -> None:
     """Make a token. Stdout gets it and nothing else, once: penstock token create ann > ann.token."""
     life = _life(expires) if expires else 0
-    say(book_at(server, data, users, config).create_token(user, life, note))
+    token = book_at(server, data, users, config).create_token(user, life, note)
+    tell(json, token, user=user, token=token, expires_seconds=life, note=note)
 
 
 def listed(
@@ -67,12 +69,14 @@ def revoke(
     users: File = None,
     config: Settings = None,
     server: At = "",
+    json: Json = False,
 ) -> None:
     """Make tokens worthless. The connections that had come in by them end."""
     book = book_at(server, data, users, config)
-    for id in ids:
-        book.revoke_token(id)
-        say(f"token {id_of(id.encode()) or id} is revoked")
+    for text in ids:
+        book.revoke_token(text)
+        id = id_of(text.encode()) or text  # somebody may have pasted the whole token
+        tell(json, f"token {id} is revoked", token=id, revoked=True)
 
 
 def _life(text: str) -> int:

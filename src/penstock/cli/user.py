@@ -13,7 +13,7 @@ from penstock.cli.directory import At, Data, File, Settings, book_at
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Json, reaching
-from penstock.cli.show import print_json, say
+from penstock.cli.show import print_json, say, table, tell
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.")]
 Rights = Annotated[
@@ -57,12 +57,15 @@ def add(
     users: File = None,
     config: Settings = None,
     server: At = "",
+    json: Json = False,
 ) -> None:
     """Make a user. With the first one, clients have to say who they are."""
     word = "" if password_file is None else _read_password(password_file)
     wanted = [grant for text in grants or [] for grant in grants_in([text])]
-    book_at(server, data, users, config).add(name, wanted, _amounts(quotas or []), certificates or [], word)
-    say(f"user {name} is there; penstock token create {name} makes a token for it")
+    book = book_at(server, data, users, config)
+    book.add(name, wanted, _amounts(quotas or []), certificates or [], word)
+    made = book.users(name)[0] if json else {}
+    tell(json, f"user {name} is there; penstock token create {name} makes a token for it", **made)
 
 
 def listed(
@@ -81,37 +84,52 @@ def listed(
         return
     if not found:
         say("there is no user: everybody may do everything, unless auth is on")
+        return
+    rows = []
     for user in found:
-        ways = [f"{user['tokens']} tokens", *(["password"] if user["password"] else []), *user["certificates"]]
-        say(f"{user['user']}: {', '.join(ways)}")
-        for grant in user["grants"]:
-            say(f"    {grant}")
-        if user["quotas"]:
-            say("    quotas: " + ", ".join(f"{key}={value}" for key, value in user["quotas"].items()))
+        ways = [*([f"{user['tokens']} tokens"] if user["tokens"] else []), *(["password"] if user["password"] else [])]
+        quotas = ", ".join(f"{key}={value}" for key, value in user["quotas"].items())
+        rights = ", ".join(user["grants"])
+        rows.append([user["user"], ", ".join([*ways, *user["certificates"]]) or "-", quotas or "-", rights or "-"])
+    table(["user", "comes in by", "quotas", "rights"], rows)
 
 
-def remove(name: Name, data: Data = None, users: File = None, config: Settings = None, server: At = "") -> None:
+def remove(
+    name: Name, data: Data = None, users: File = None, config: Settings = None, server: At = "", json: Json = False
+) -> None:
     """Remove a user with its tokens."""
     book_at(server, data, users, config).remove(name)
-    say(f"user {name} is gone")
+    tell(json, f"user {name} is gone", user=name, removed=True)
 
 
 def grant(
-    name: Name, rights: Rights, data: Data = None, users: File = None, config: Settings = None, server: At = ""
+    name: Name,
+    rights: Rights,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
 ) -> None:
     """Let a user do more: penstock user grant ann publish 'orders.*' consume queue:jobs."""
     wanted = grants_in(rights)
     book_at(server, data, users, config).grant(name, wanted)
-    say(f"user {name} may {', '.join(wanted)}")
+    tell(json, f"user {name} may {', '.join(wanted)}", user=name, granted=wanted)
 
 
 def revoke(
-    name: Name, rights: Rights, data: Data = None, users: File = None, config: Settings = None, server: At = ""
+    name: Name,
+    rights: Rights,
+    data: Data = None,
+    users: File = None,
+    config: Settings = None,
+    server: At = "",
+    json: Json = False,
 ) -> None:
     """Take rights away, as they were granted. Connections of the user end, and may come again."""
     wanted = grants_in(rights)
     book_at(server, data, users, config).revoke(name, wanted)
-    say(f"user {name} may no longer {', '.join(wanted)}")
+    tell(json, f"user {name} may no longer {', '.join(wanted)}", user=name, revoked=wanted)
 
 
 def quota(
@@ -121,12 +139,14 @@ def quota(
     users: File = None,
     config: Settings = None,
     server: At = "",
+    json: Json = False,
 ) -> None:
     """Limit how much a user may use."""
     book = book_at(server, data, users, config)
     book.set_quotas(name, _amounts(amounts))
     said = book.users(name)[0]["quotas"]
-    say(f"user {name}: " + (", ".join(f"{key}={value}" for key, value in said.items()) or "no quotas"))
+    text = ", ".join(f"{key}={value}" for key, value in said.items()) or "no quotas"
+    tell(json, f"user {name}: {text}", user=name, quotas=said)
 
 
 def certificate(
@@ -139,11 +159,13 @@ def certificate(
     users: File = None,
     config: Settings = None,
     server: At = "",
+    json: Json = False,
 ) -> None:
     """Let whoever holds a client certificate of that name be this user."""
     book = book_at(server, data, users, config)
     book.set_certificates(name, certificates, remove)
-    say(f"user {name}: " + (", ".join(book.users(name)[0]["certificates"]) or "no certificates"))
+    said = book.users(name)[0]["certificates"]
+    tell(json, f"user {name}: " + (", ".join(said) or "no certificates"), user=name, certificates=said)
 
 
 def password(
@@ -154,13 +176,14 @@ def password(
     users: File = None,
     config: Settings = None,
     server: At = "",
+    json: Json = False,
 ) -> None:
     """Set a user's password for the console, from a prompt or a file."""
     book = book_at(server, data, users, config)
     book.users(name)  # before anybody types for nothing
     word = "" if remove else _prompt() if password_file is None else _read_password(password_file)
     book.set_password(name, word)
-    say(f"user {name}: the password is {'gone' if remove else 'set'}")
+    tell(json, f"user {name}: the password is {'gone' if remove else 'set'}", user=name, password=not remove)
 
 
 def _amounts(texts: list[str]) -> dict[str, int]:

@@ -83,7 +83,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         read: Reading = self._secure.read  # type: ignore[assignment]  # into a buffer, it says how much
         filled = 0
         ended = False
-        failure: ssl.SSLError | None = None
+        failed = False
         try:
             while count := read(RECORD_SIZE_MAX, plain[filled:]):
                 filled += count
@@ -95,18 +95,18 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
             pass
         except ssl.SSLZeroReturnError:
             ended = True
-        except ssl.SSLError as error:
-            failure = error
+        except ssl.SSLError:
+            failed = True
         if self._outgoing.pending:
             self._own_size += self._outgoing.pending
             self._flush()
             if not self._transport.get_write_buffer_size():
                 self._own_size = 0
             elif self._own_size > OWN_SIZE_MAX:
-                failure = failure or ssl.SSLError("the peer makes TLS talk, and does not listen")
+                failed = True  # the peer makes TLS talk, and does not listen
         if filled and not self._closing:
             self._protocol.data_received(bytes(plain[:filled]))
-        if failure is not None:
+        if failed:
             self.abort()  # nothing can be written any more, and whoever tries is not to get an error for it
         elif ended:
             self._end()

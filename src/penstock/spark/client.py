@@ -158,23 +158,30 @@ class BrokerClient:
         self._token = self.options.token()
         if self._token is not None:
             headers["authorization"] = f"Bearer {self._token.reveal().decode()}"
-        try:
-            if self._connection is None:
-                self._connection = self._connect()
-            self._connection.request(method, target, body, headers)
-            return self._connection.getresponse()
-        except ssl.SSLError as error:
-            self.close()
-            server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
-            final = trouble_with_tls(Address(server.hostname or "", server.port or 443), error)
-            if isinstance(final, AuthFailed):
-                raise BrokerRefused(401, "unauthorized", f"{final} (options certFile, keyFile)") from error
-            if final is not None:
-                raise BrokerDistrusted(f"{final} (option caFile)") from error
-            raise TryAgain(error.reason or str(error)) from error
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise TryAgain(str(error) or type(error).__name__) from error
+        while True:
+            is_kept = self._connection is not None
+            try:
+                if self._connection is None:
+                    self._connection = self._connect()
+                self._connection.request(method, target, body, headers)
+                return self._connection.getresponse()
+            except ssl.SSLError as error:
+                self.close()
+                raise self._distrust(error) from error
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                # A broker closes a connection that nobody uses for a while; that is no reason to think it is away.
+                if not (is_kept and isinstance(error, ConnectionError)):
+                    raise TryAgain(str(error) or type(error).__name__) from error
+
+    def _distrust(self, error: ssl.SSLError) -> Exception:
+        server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
+        final = trouble_with_tls(Address(server.hostname or "", server.port or 443), error)
+        if isinstance(final, AuthFailed):
+            return BrokerRefused(401, "unauthorized", f"{final} (options certFile, keyFile)")
+        if final is not None:
+            return BrokerDistrusted(f"{final} (option caFile)")
+        return TryAgain(error.reason or str(error))
 
     def _connect(self) -> http.client.HTTPConnection:
         server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])

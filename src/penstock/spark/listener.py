@@ -64,7 +64,10 @@ class PenstockListener(StreamingQueryListener):
         self.ended = threading.Event()  # a query has ended, and everything before was told
 
     def onQueryStarted(self, event: Any) -> None:  # noqa: N802
-        self._names[str(event.id)] = self._name or event.name or str(event.id)
+        name = self._names[str(event.id)] = self._name or event.name or str(event.id)
+        self._report(
+            Report(name, 0, 0, 0.0, 0.0, None, None, "running")
+        )  # it may be long until the first batch is done
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802
         progress = event.progress
@@ -85,6 +88,9 @@ class PenstockListener(StreamingQueryListener):
     def _send(self, report: Report) -> None:
         if self._tell is not None:
             self._tell(report)
+        self._report(report)
+
+    def _report(self, report: Report) -> None:
         if self._client is not None:
             try:
                 self._client.put(f"/v1/pipelines/{name_in_path(report.name)}", report.as_json())

@@ -16,7 +16,7 @@ from penstock.server.node import Node
 from penstock.testing._people import People, make_certificates
 
 START_SECONDS = 20.0
-REFUSAL_MICROSECONDS = 10_000
+REFUSAL_MICROSECONDS = 1_000
 
 
 class Broker:

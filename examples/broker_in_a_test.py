@@ -1,0 +1,23 @@
+"""A test with a real broker: `pytest examples/broker_in_a_test.py`. The fixture comes with the package."""
+
+from penstock.client import mqmq
+from penstock.testing import Broker
+
+
+def shout(address: str) -> int:
+    """The code under test: whatever is in `quiet` goes to `loud`."""
+    count = 0
+    with mqmq.Client().connect(address) as client:
+        while client.info().queues.get("quiet"):
+            client.put("loud", client.get("quiet", timeout=5).upper())
+            count += 1
+    return count
+
+
+def test_everything_is_shouted(penstock_broker: Broker) -> None:
+    address = penstock_broker.address("mqmq")
+    with mqmq.Client().connect(address) as client:
+        client.put("quiet", b"hello")
+        client.put("quiet", b"world")
+        assert shout(address) == 2
+        assert client.get("loud", timeout=5) == b"HELLO"
