@@ -35,7 +35,7 @@ def said(broker: Broker, user: str = "alice") -> dict[str, str]:
 
 
 def test_rows_go_in_and_come_out_and_leave_no_secret(spark, secure, tmp_path, capfd) -> None:
-    told = []
+    told: list[str] = []
     listener = PenstockListener(name="copy", tell=told.append, **said(secure))
     spark.streams.addListener(listener)
     try:
