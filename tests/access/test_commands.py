@@ -181,3 +181,44 @@ def test_a_backup_has_the_users_and_brings_them_back(terminal: Terminal, tmp_pat
     again = tmp_path / "again" / "users.json"
     assert again.read_bytes() == before
     assert again.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_admin_does_the_same_from_elsewhere(
+    terminal: Terminal, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal.does("user", "add", "root", "--grant", "admin")
+    (tmp_path / "root.token").write_text(terminal.does("token", "create", "root"))
+    monkeypatch.setenv("PENSTOCK_TOKEN_FILE", str(tmp_path / "root.token"))
+
+    with Broker(data=str(terminal.data), http=0) as broker:
+
+        def ask(*arguments: str, code: int = 0) -> str:
+            with pytest.raises(SystemExit) as ended:
+                cli.main([*arguments, "--server", f"http://{broker.address('http')}"])
+            out, err = capsys.readouterr()
+            assert (ended.value.code or 0) == code, err
+            return (err if code else out).rstrip("\n")
+
+        ask("user", "add", "ann", "--grant", "publish jobs", "--quota", "connections=3", "--certificate", "CN:ann")
+        ask("user", "grant", "ann", "consume", "a", "b", "read-log")
+        ask("user", "revoke", "ann", "consume", "b")
+        ask("user", "quota", "ann", "messages=7")
+        ask("user", "certificate", "ann", "DNS:ann.example")
+        token = ask("token", "create", "ann", "--expires", "1h", "--note", "laptop")
+        mine = json.loads(ask("user", "list", "ann", "--json"))
+        assert mine == json.loads(terminal.does("user", "list", "ann", "--json"))
+        assert mine["grants"] == ["publish jobs", "consume a", "read-log"]
+        assert mine["quotas"] == {"connections": 3, "messages": 7}
+        assert len(ask("user", "list", "--json").splitlines()) == 2
+        listed = json.loads(ask("token", "list", "ann", "--json"))
+        assert (listed["token"], listed["note"]) == (token[4:12], "laptop")
+        client = Client(broker.ports["mqks"])
+        assert b"error" not in Mqks.ask(client, Mqks.auth(token) + Mqks.publish(b"jobs"))
+        ask("token", "revoke", token)
+        assert client.closed_by_peer()
+        client.close()
+        assert "ann" in ask("user", "remove", "ann")
+        assert "there is no user 'ann'" in ask("user", "remove", "ann", code=1)
+        monkeypatch.delenv("PENSTOCK_TOKEN_FILE")
+        assert "--token-file" in ask("user", "list", code=5)
+    assert token[13:] not in repr(broker.reports)
