@@ -12,11 +12,12 @@ from .test_messages import queues_of, until
 
 @pytest.mark.parametrize("via", ["mqks", "smqs", "sevx", "mqmq", "rq"])
 def test_every_message_comes_back_and_the_queue_is_gone(online: Penstock, broker: Broker, via: str) -> None:
+    before = set(queues_of(broker))
     (found,) = online.json("bench", "--via", via, "--size", 50, "--count", 700, "--seconds", 30)
     assert (found["via"], found["size"], found["messages"]) == (via, 50, 700)
     assert found["msg_per_s"] > 0
     assert 0 < found["round_trip_us"]["p50"] <= found["round_trip_us"]["p99"]
-    until(lambda: not [name for name in queues_of(broker) if name.startswith("penstock.bench")])
+    until(lambda: set(queues_of(broker)) <= before)
 
 
 def test_it_says_what_it_measures(online: Penstock) -> None:
@@ -62,4 +63,5 @@ def test_a_wrong_token_is_not_let_in(penstock: Penstock, tmp_path: Path) -> None
     with Broker(users={"ann": ["admin"]}) as broker:
         (tmp_path / "token").write_text(Path(broker.token_file("ann")).read_text().strip()[:-4] + "AAAA")
         code, why = penstock.failure("bench", "--addr", broker.address("mqks"), "--token-file", tmp_path / "token")
-        assert (code, why) == (5, f"{broker.address('mqks')} does not let this token in")
+        assert code == 5
+        assert why.startswith(f"{broker.address('mqks')} does not let this ")
