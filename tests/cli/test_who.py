@@ -49,7 +49,6 @@ COMMANDS: list[list[str]] = [
     ["queues"],
     ["top", "--once", "--interval", "0.05"],
 ]
-BENCH = ("--seconds", "0.1", "--count", "100")
 NEVER_ANSWERED = (["broadcast", "letters", "body"],)
 
 
@@ -140,17 +139,6 @@ def test_a_secret_on_the_command_line_is_refused_and_not_repeated(there: Penstoc
     code, out, err = there(*arguments)
     assert (code, out) == (2, "")
     assert "tell-nobody" not in err
-
-
-@pytest.mark.parametrize("via", ["mqks", "smqs", "sevx", "mqmq", "rq"])
-def test_bench_shows_its_token(penstock: Penstock, via: str, tmp_path: Path) -> None:
-    with Broker(users={"alice": ALL}) as guarded:
-        there = ["--addr", guarded.address(via), "--via", via, *BENCH]
-        assert penstock("bench", *there, "--token-file", guarded.token_file("alice"))[0] == 0
-        (tmp_path / "token").write_text("wrong")
-        code, reason = penstock.failure("bench", *there, "--token-file", "token")
-    assert code == DENIED
-    assert "is wrong, over or revoked" in reason
 
 
 def test_the_command_of_mqmq(secure: Broker, there: Penstock) -> None:

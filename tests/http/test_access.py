@@ -390,6 +390,18 @@ def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
     api.close()
 
 
+def test_a_proxy_names_its_clients_and_is_named_itself(fresh: Guarded) -> None:
+    api = fresh.api()
+    fresh.doorman.of_addresses.free = 2
+    for _ in range(2):
+        assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 401
+    assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 429
+    assert api.get("/v1/me", x_forwarded_for="192.0.2.8", **bearer(WRONG)).status == 401
+    told = fresh.reported("audit.auth_failed")
+    assert re.fullmatch(r"192\.0\.2\.7:0 via 127\.0\.0\.1:\d+", str(told[0]["peer"]))
+    api.close()
+
+
 def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
     api = fresh.api()
     fresh.add_person("ada", "browse *")

@@ -85,8 +85,13 @@ def listed(
     if not found:
         say("there is no user: everybody may do everything, unless auth is on")
     for user in found:
-        ways = [f"{user['tokens']} tokens", *(["password"] if user["password"] else []), *user["certificates"]]
-        say(f"{user['user']}: {', '.join(ways)}")
+        tokens = user["tokens"]
+        ways = [
+            *([f"{tokens} token{'s' if tokens > 1 else ''}"] if tokens else []),
+            *(["password"] if user["password"] else []),
+            *user["certificates"],
+        ]
+        say(f"{user['user']}: {', '.join(ways) or 'no way in'}")
         for grant in user["grants"]:
             say(f"    {grant}")
         if user["quotas"]:

@@ -27,7 +27,7 @@ from penstock.client._link import Link, Talk, Unconnected, log
 from penstock.client._options import Address, Options, Place, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
 from penstock.client._terms import milliseconds_of
-from penstock.client.errors import ClientError, Closed, ConnectionLost, Denied, ServerError, Timeout
+from penstock.client.errors import ClientError, Closed, ConnectionLost, Denied, ServerError
 
 DEFAULT_PORT = 13700
 IDS = 0x8000  # the original keeps 16 bits of an id, with their sign
@@ -617,8 +617,8 @@ class AsyncClient:
         new.link.start()
         try:
             await new.link.until_up(self.options.timeout)
-        except Timeout:
-            return  # it goes on trying; nothing is gained by dropping the old one
+        except ClientError:
+            return  # it goes on trying, or has ended and told so; nothing is gained by dropping the old one
         if not self.consumers:
             await old.link.close()
             self._old.discard(old)

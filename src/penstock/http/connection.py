@@ -37,10 +37,12 @@ class HttpConnection(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._lent = False
         self.certificate_names: list[str] = []  # of the certificate that the client has shown
+        self.peer = ""  # its address, whatever it says
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.certificate_names = certificate_names(transport)
+        self.peer = peer_name(transport)
         if len(self.connections) > CONNECTIONS_MAX:
             transport.abort()
             return
@@ -55,7 +57,7 @@ class HttpConnection(HttpToolsProtocol):
         access = None if self._hub is None else self._hub.access
         if access is None:
             return True
-        self._address = address_of(peer_name(transport))
+        self._address = address_of(self.peer)
         if access.lobby.is_full(self._address):
             return False
         self._lobby = access.lobby

@@ -28,6 +28,8 @@ PASSWORDS_WAITING_MAX = 20
 OPEN_PATHS = ("/", "/healthz", "/readyz", "/openapi.json", "/v1/session")
 OPEN_FOLDER = "/console/"  # the page itself, which tells nothing of messages
 COOKIE = "penstock"
+VIA = " via "
+PEER_SIZE_MAX = 64
 CONSOLE_HEADER = b"x-penstock-console"  # no page from elsewhere can send it
 
 CHALLENGE = {"www-authenticate": 'Bearer realm="penstock"'}
@@ -52,10 +54,10 @@ class Doorman:
 
     async def recognise(self, scope: Scope, headers: Headers) -> Caller:
         """Who asks this. Raises Problem when nobody does that we know, and somebody has to."""
-        peer = peer_of(scope)
         access = self.hub.access
         if access is None:
-            return Caller(None, peer)
+            return Caller(None, "")
+        peer = peer_of(scope)
         path = scope["path"]
         authorization = headers.get(b"authorization")
         if authorization is not None and path != "/v1/session":
@@ -107,7 +109,7 @@ class Doorman:
 
     async def by_password(self, access: Directory, name: str, password: str, peer: str) -> Identity:
         """Raises Problem when it is not theirs, or too much was guessed of late."""
-        self._check_guesses(name, address_of(peer))
+        self._check_guesses(name, counted_as(peer))
         user = access.users.get(name)
         if not await self._is_password(user, password):
             self.of_users.failed(name, self._seconds())
@@ -148,7 +150,7 @@ class Doorman:
 
     async def fail(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
         """Count and tell of a failure, and hold its answer back. Raises Problem where the address does it too often."""
-        address = address_of(peer)
+        address = counted_as(peer)
         locked = self.of_addresses.wait(address, self._seconds())
         if locked > 0:
             access.lobby.failures += 1
@@ -188,8 +190,16 @@ def too_many(wait: float, what: str) -> Problem:
 
 
 def peer_of(scope: Scope) -> str:
-    client = scope.get("client")
-    return "" if client is None else f"{client[0]}:{client[1]}"
+    """Who is at the other end; and if that is a proxy on this machine, for whom it says to be asking."""
+    client = scope["client"]
+    said = f"{client[0]}:{client[1]}"[:PEER_SIZE_MAX]
+    real: str = scope["state"]["connection"].peer
+    return said if said == real else f"{said}{VIA}{real}"
+
+
+def counted_as(peer: str) -> str:
+    """The address whose failures are counted: that of the client, where a proxy on this machine names it."""
+    return address_of(peer.partition(VIA)[0])
 
 
 def cookie_name(scope: Scope) -> str:

@@ -27,13 +27,9 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 OPEN_PATHS = ("/healthz", "/readyz", "/metrics")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
-# What holds for every answer: it is kept by nobody, is what it says, and sends nobody elsewhere.
-KEPT = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-)
-SECURED = (*KEPT, (b"strict-transport-security", b"max-age=31536000"))
+# What holds for every answer: it is kept by nobody, and is what it says it is.
+KEPT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+SECURED = ((b"strict-transport-security", b"max-age=31536000"),)
 
 
 class Guard:
@@ -50,13 +46,17 @@ class Guard:
             return
         headers: dict[bytes, bytes] = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
-        kept = SECURED if scope["scheme"] == "https" and is_public(name_of_host(host)) else KEPT
+        secured = SECURED if scope["scheme"] == "https" and is_public(name_of_host(host)) else ()
 
         async def send_kept(message: MutableMapping[str, Any]) -> None:
-            """Every answer says how it is to be treated; one that says so itself knows better."""
+            """Every answer says how it is to be treated; the files of the console say so themselves."""
             if message["type"] == "http.response.start":
-                said = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *[pair for pair in kept if pair[0] not in said]]
+                for name, _ in message["headers"]:
+                    if name == b"cache-control":
+                        message["headers"] = [*message["headers"], *secured]
+                        break
+                else:
+                    message["headers"] = [*message["headers"], *KEPT, *secured]
             await send(message)
 
         try:
