@@ -10,7 +10,7 @@ pytest.importorskip("pyspark")
 from pyspark.errors import PySparkException
 
 from penstock.spark.client import BrokerClient, BrokerDistrusted, BrokerRefused
-from penstock.spark.listener import PenstockListener
+from penstock.spark.listener import PenstockListener, Report
 from penstock.spark.options import Connection, OptionError, SourceOptions, parse
 from penstock.spark.schema import schema_of
 from penstock.spark.source import LogStreamReader
@@ -35,7 +35,7 @@ def said(broker: Broker, user: str = "alice") -> dict[str, str]:
 
 
 def test_rows_go_in_and_come_out_and_leave_no_secret(spark, secure, tmp_path, capfd) -> None:
-    told: list[str] = []
+    told: list[Report] = []
     listener = PenstockListener(name="copy", tell=told.append, **said(secure))
     spark.streams.addListener(listener)
     try:
