@@ -48,7 +48,7 @@ fuzz: setup  ## looks for input that breaks a session; make fuzz ARGS="rq 300"
 	@scripts/fuzz $(ARGS)
 
 screenshots: setup  ## the pictures of the docs, taken anew in Chromium
-	@PENSTOCK_SCREENSHOTS=1 scripts/suite compiled tests/browser -k picture -q
+	@PENSTOCK_SCREENSHOTS=1 scripts/suite compiled tests/browser -k "picture or access" -q
 
 docs: setup  ## the pages as a site, into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -1,6 +1,7 @@
 """Starts a broker, sends messages through all five protocols, and has Spark archive, count and query them.
 
-`make demo` runs it. Everything is real: sockets, the log on disk, Spark on this machine. It ends by itself.
+`make demo` runs it. Everything is real: sockets, the log on disk, Spark on this machine. It ends by itself, in about a
+minute, and says what it made and where.
 """
 
 import json
@@ -43,13 +44,18 @@ class Client:
         self.socket.close()
 
 
+def step(number: int, title: str) -> None:
+    print(f"\n{number}. {title}\n", flush=True)
+
+
 def show(arrow: str, line: str) -> None:
     print(f"    {arrow} {line}")
 
 
 def conversation(worker: Client, shop: Client) -> None:
     """A worker that fails once, and gets the order again."""
-    print("\na worker subscribes its queue to an event, and will acknowledge what it has done:")
+    step(1, "A conversation over MQKS: lines, as anybody could type them")
+    print("a worker subscribes its queue to an event, and will acknowledge what it has done:")
     requests = ["c1 consume --confirm orders order.placed --manual-ack"]
     worker.say(*requests)
     show(">", requests[0])
@@ -115,7 +121,44 @@ def read_to_end(sock: socket.socket) -> None:
         pass
 
 
+class Worker(threading.Thread):
+    """Takes orders and acknowledges each; gives one in a hundred back, once."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self.client = Client(port)
+        self.client.socket.settimeout(120)
+        self.client.say("w1 consume --confirm orders order.placed --manual-ack")
+        self.client.hear()
+        self.done = self.failed = 0
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        chance = random.Random(3)
+        while line := self.client.hear():
+            if not line.startswith("w1 "):
+                self.over.set()  # the answer to what `finish` published
+                return
+            _, _, id, properties, *_ = line.split(" ", 4)
+            fails = "retry=" not in properties and chance.random() < 0.01
+            self.client.say(f"s {'reject' if fails else 'ack'} w1 {id}")
+            self.done, self.failed = self.done + (not fails), self.failed + fails
+
+    def finish(self, count: int) -> None:
+        """Until so many are done."""
+        deadline = time.monotonic() + 120
+        while self.done < count and time.monotonic() < deadline:
+            time.sleep(0.05)
+        # What was acknowledged is read together with what comes next.
+        self.client.say(f'last publish --confirm orders.done {{"orders": {self.done}}}')
+        self.over.wait(20)
+        self.client.close()
+        print(f"a worker took {self.done:,} orders and acknowledged each; {self.failed:,} it gave back first")
+
+
 def load(ports: dict[str, int]) -> None:
+    worker = Worker(ports["mqks"])
+    worker.start()
     started = time.perf_counter()
     lanes = [threading.Thread(target=send_all, args=(name, ports[name], COUNT // len(SENDS))) for name in SENDS]
     for lane in lanes:
@@ -123,37 +166,54 @@ def load(ports: dict[str, int]) -> None:
     for lane in lanes:
         lane.join()
     seconds = time.perf_counter() - started
-    print(f"\n{COUNT:,} messages through {', '.join(SENDS)} in {seconds:.1f} s; each is in the log, on the disk")
+    print(f"{COUNT:,} messages through {', '.join(SENDS)} in {seconds:.1f} s; each is in the log, on the disk")
+    worker.finish(COUNT // len(SENDS))
 
 
 def pipelines(server: str, directory: Path) -> None:
     """Archive, stats and query, each a command too: `penstock pipeline run archive --server ... --to ... --once`."""
+    from pyspark.sql import functions as F  # noqa: N812
+
     from penstock.spark.pipelines import archive, query, stats
     from penstock.spark.pipelines.job import Job
     from penstock.spark.session import spark_session
 
     os.environ["PENSTOCK_STATE"] = str(directory / "state")  # where the query is kept by its name
-    print("\nSpark starts, on this machine:")
+    step(3, "Spark, on this machine: archive, stats, and a query whose rows become messages")
     spark = spark_session("penstock demo", settings={"spark.driver.memory": "2g"})
     try:
         archive.run(Job(spark, "archive", server=server, to=str(directory / "lake"), once=True))
-        stats.run(Job(spark, "stats", server=server, to=str(directory / "stats"), event="penstock.stats", once=True))
+        counting = Job(spark, "stats", server=server, to=str(directory / "stats"), event="penstock.stats", once=True)
+        counting.settings = {"window": "1 second"}
+        stats.run(counting)
         checkpoint = str(directory / "query")
         found = Job(spark, "query", server=server, name="big-orders", checkpoint=checkpoint, once=True)
         found.event, found.settings = "order.big", {"sql": QUERY}
         query.run(found)
-        print("\nthe lake, by event:")
+
+        step(4, "What came of it")
+        print("the lake, by event:")
         lake = spark.read.parquet(str(directory / "lake"))
-        lake.groupBy("event").agg({"*": "count", "published_at": "max"}).orderBy("event").show(truncate=False)
-        print("statistics, by window, event and queue:")
-        shown = spark.read.parquet(str(directory / "stats")).drop("window_end", "date")
-        shown.orderBy("window_start", "event").show(10, truncate=False)
+        lake.groupBy("event", "protocol").agg(
+            F.count("*").alias("messages"),
+            F.date_format(F.min("published_at"), "HH:mm:ss.SSS").alias("first"),
+            F.date_format(F.max("published_at"), "HH:mm:ss.SSS").alias("last"),
+        ).orderBy("event").show(truncate=False)
+        print("statistics of orders, by second; p50 and p99: milliseconds from publish to acknowledge:")
+        shown = spark.read.parquet(str(directory / "stats")).where("event = 'order.placed'")
+        shown.groupBy(F.date_format("window_start", "HH:mm:ss").alias("second")).agg(
+            F.sum("published").alias("published"),
+            F.sum("accepted").alias("acknowledged"),
+            F.sum("retries").alias("given back"),
+            F.round(F.max("latency_p50") * 1000, 1).alias("p50"),
+            F.round(F.max("latency_p99") * 1000, 1).alias("p99"),
+        ).orderBy("second").show(20, truncate=False)
     finally:
         spark.stop()
 
 
 def outcome(worker: Client) -> None:
-    print("messages that came out of SQL, taken by MQKS from the event order.big:")
+    print("orders above 999, found by SQL and published as order.big; a consumer of MQKS gets them:")
     for _ in range(3):
         show("<", worker.hear())
 
@@ -166,11 +226,11 @@ def running_broker(directory: Path) -> Iterator[dict[str, int]]:
     try:
         assert broker.stdout is not None
         ready = broker.stdout.readline()
-        print("broker:", ready.rstrip())
+        print("the broker is up:", ready.rstrip())
         yield json.loads(ready.removeprefix("ready "))
     finally:
         broker.terminate()
-        print("broker stopped with exit code", broker.wait(60))
+        print("\nthe broker was stopped, and ended with exit code", broker.wait(60))
         if broker.stdout is not None:
             broker.stdout.close()
 
@@ -184,14 +244,23 @@ def main() -> int:
         worker.hear()
         listener.say("big consume --confirm big-orders order.big")
         listener.hear()
+        step(2, "Load, by all five protocols at once")
         load(ports)
         pipelines(f"http://127.0.0.1:{ports['http']}", directory)
         outcome(listener)
         for client in (worker, shop, listener):
             client.close()
-    print("\nwhat it made:")
-    for name, what in (("data", "the log"), ("lake", "Parquet by date and event"), ("stats", "windows")):
-        print(f"    {directory / name}  {what}")
+    drawing = [sys.executable, str(Path(__file__).with_name("plot_stats.py")), str(directory / "stats")]
+    subprocess.run([*drawing, str(directory / "stats.html")], check=True, capture_output=True)
+    step(5, "What it made, to look at or to delete")
+    made = {
+        "data": "the log; `penstock serve --data` of it, and http://127.0.0.1:7780 shows it",
+        "lake": "Parquet by date and event, for Spark, DuckDB, pandas",
+        "stats": "windows, as Parquet",
+        "stats.html": "a plot of them, for a browser",
+    }
+    for name, what in made.items():
+        print(f"    {directory / name!s:<44} {what}")
     return 0
 
 

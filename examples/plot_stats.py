@@ -20,7 +20,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-COLOURS = ("#2a6f97", "#c9622d", "#5b8c5a", "#8a5a9e", "#7a7a7a")
+COLOURS = ("#2a6f97", "#c9622d", "#5b8c5a", "#8a5a9e", "#7a7a7a", "#d4a72c", "#3aa6a6", "#b0486b")
 LATENCIES = {"latency_p50": "half of them (p50)", "latency_p95": "95 % (p95)", "latency_p99": "99 % (p99)"}
 SIZE = (1200, 640)  # of a picture, in pixels
 STYLE = (

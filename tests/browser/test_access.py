@@ -30,7 +30,7 @@ class Guarded(BrokerProcess):
                 users.add(name).password = kept
                 for grant in grants:
                     users.grant(name, grant)
-            self.token = users.create_token("root", 0, 0, "of the tests")
+            self.token = users.create_token("root", int(time.time()), 0, "deploy")
         super().__init__("--users", str(self.file.path))
         client = self.connect("smqs")
         client.send(f"A:{self.token}\nM:shop.orders:one\nM:bank.vault:two\nS:\n".encode())
@@ -189,6 +189,7 @@ def test_an_admin_makes_users_and_tokens_and_takes_them_away(
     page.keyboard.press("Escape")
     page.locator("tr", has_text="laptop").wait_for()
     assert shown not in page.content()
+    page.evaluate("document.getElementById('toasts').replaceChildren()")
     screenshot(console, "access")
 
     other = show(console.broker)

@@ -46,6 +46,7 @@ def test_what_is_not_run_has_a_reason_and_is_little() -> None:
 
 
 @pytest.mark.process
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "README.md"])
 def test_the_commands_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     follow_page([block for block in RUN if block.page == page], tmp_path, monkeypatch)

@@ -100,9 +100,9 @@ def test_a_broker_that_is_away_is_waited_for_and_then_named() -> None:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}"
     began = time.monotonic()
-    with pytest.raises(BrokerUnreachable, match=r"tried . times in .* s; option retryFor"):
+    with pytest.raises(BrokerUnreachable, match=r"tried (once|\d+ times in .* s); option retryFor"):
         BrokerClient(Connection((address,), retry_for=0.5)).get("/healthz")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_another_server_of_the_list_answers_in_its_place(broker) -> None:
@@ -173,7 +173,7 @@ def test_a_listener_tells_the_broker_how_a_query_is_doing(spark, broker, tmp_pat
         stream = spark.readStream.format("penstock").options(servers=broker.url, maxOffsetsPerTrigger=10).load()
         query = stream.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "c"))
         query.trigger(availableNow=True).start().awaitTermination()
-        assert listener.ended.wait(20)
+        assert listener.ended.wait(60)
     finally:
         spark.streams.removeListener(listener)
     assert [(report.rows, report.lag) for report in told if report.rows] == [(10, 10), (10, 0)]
@@ -208,3 +208,30 @@ def test_a_report_goes_with_the_token_that_was_given(tmp_path) -> None:
 def test_a_broken_query_says_why(spark, broker) -> None:
     with pytest.raises(PySparkException, match="lies behind the end of the log, 0"):
         spark.read.format("penstock").options(servers=broker.url, startingOffsets=5).load().count()
+
+
+def test_latest_on_a_moving_log_has_no_gap(spark, broker, tmp_path) -> None:
+    """Messages come all the time, also between the calls with which Spark asks where a query begins and ends."""
+    over = threading.Event()
+
+    def publish() -> None:
+        while not over.is_set():
+            broker.publish("e", "x")
+
+    publisher = threading.Thread(target=publish)
+    publisher.start()
+    seen: list[int] = []
+    try:
+        for _ in range(2):
+            options = {"servers": broker.url, "startingOffsets": "latest", "cursor": "moving"}
+            stream = spark.readStream.format("penstock").options(**options, columns="offset").load()
+            query = stream.writeStream.option("checkpointLocation", str(tmp_path / "c")).foreachBatch(
+                lambda frame, _: seen.extend(row.offset for row in frame.collect())
+            )
+            query.trigger(availableNow=True).start().awaitTermination()
+    finally:
+        over.set()
+        publisher.join()
+    (cursor,) = broker.ask("GET", "/v1/cursors")["cursors"]
+    assert len(seen) > 1
+    assert sorted(seen) == list(range(cursor["start"], cursor["start"] + len(seen)))

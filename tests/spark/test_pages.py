@@ -14,6 +14,8 @@ from tests.docs.terminal import SERVE, with_ports
 from penstock.cli.main import main
 from penstock.testing import Broker
 
+pytestmark = pytest.mark.timeout(240)
+
 PAGES = sorted({block.page for block in blocks() if block.spark})
 AN_OWN_PROCESS = "import duckdb"  # brings an Arrow of its own along
 
@@ -24,7 +26,6 @@ def test_an_empty_log_is_an_empty_table(spark: SparkSession, tmp_path: Path) -> 
         assert log.count() == 0
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_of_a_page(
     page: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

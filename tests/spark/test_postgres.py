@@ -68,12 +68,12 @@ def postgres() -> Iterator[str]:
         yield address
     finally:
         server.send_signal(signal.SIGINT)
-        server.wait(30)
+        server.wait(60)
         shutil.rmtree(directory)
 
 
 def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         try:
             psycopg.connect(address).close()

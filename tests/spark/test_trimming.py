@@ -36,7 +36,7 @@ def publish_and_settle(broker: Broker, count: int = 20) -> None:
     broker.publish("bulk", *[LARGE] * count)
     storage = broker.node.storage
     assert storage is not None
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (written := broker.reported("log.snapshot")) or (
         written[-1]["position"] != storage.snapshots.taken_at_position
     ):

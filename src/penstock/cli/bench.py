@@ -210,7 +210,9 @@ class Load:
             except ClientError as error:
                 raise Failed(f"{self._address}: {error}", EXIT_FAILED) from error
         if not verdict.is_in:
-            raise Failed(f"{self._address} does not let this token in", EXIT_DENIED)
+            raise Failed(
+                f"{self._address} does not let this client in: its token is wrong, over or revoked", EXIT_DENIED
+            )
 
     def _subscribe(self) -> None:
         self._consumer.sendall(self._speech.hello)

@@ -13,7 +13,7 @@ from penstock.cli.directory import At, Data, File, Settings, book_at
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Json, reaching
-from penstock.cli.show import print_json, say, table, tell
+from penstock.cli.show import print_json, say, tell
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.")]
 Rights = Annotated[
@@ -84,14 +84,18 @@ def listed(
         return
     if not found:
         say("there is no user: everybody may do everything, unless auth is on")
-        return
-    rows = []
     for user in found:
-        ways = [*([f"{user['tokens']} tokens"] if user["tokens"] else []), *(["password"] if user["password"] else [])]
-        quotas = ", ".join(f"{key}={value}" for key, value in user["quotas"].items())
-        rights = ", ".join(user["grants"])
-        rows.append([user["user"], ", ".join([*ways, *user["certificates"]]) or "-", quotas or "-", rights or "-"])
-    table(["user", "comes in by", "quotas", "rights"], rows)
+        tokens = user["tokens"]
+        ways = [
+            *([f"{tokens} token{'s' if tokens > 1 else ''}"] if tokens else []),
+            *(["password"] if user["password"] else []),
+            *user["certificates"],
+        ]
+        say(f"{user['user']}: {', '.join(ways) or 'no way in'}")
+        for grant in user["grants"]:
+            say(f"    {grant}")
+        if user["quotas"]:
+            say("    quotas: " + ", ".join(f"{key}={value}" for key, value in user["quotas"].items()))
 
 
 def remove(

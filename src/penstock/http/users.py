@@ -12,6 +12,7 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from penstock.access.file import UsersFile
 from penstock.access.passwords import hash_password
 from penstock.access.quotas import AMOUNT_MAX
 from penstock.access.rights import ADMIN
@@ -25,6 +26,7 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.problems import Problem, conflict, not_found
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
+from penstock.server.keeper import Keeper
 
 LIMIT_MAX = 1000
 BODY_SIZE_MAX = 64 << 10
@@ -124,15 +126,20 @@ def known_user(inside: Inside, name: str) -> User:
     return user
 
 
-async def change(inside: Inside, what: str, edit: Callable[[Users], Result], **details: object) -> Result:
-    """Change the users file and let it hold. `details` go to the audit log: no secret may be among them."""
+def kept_by(inside: Inside) -> tuple[Keeper, UsersFile]:
+    """Where users are kept; the problem that there are none."""
     keeper = inside.keeper
     if inside.hub.access is None or keeper is None or keeper.file is None:
         raise conflict(
             "authentication is off",
             "`penstock user add NAME --grant admin` on the broker's machine makes the first user, and turns it on",
         )
-    file = keeper.file
+    return keeper, keeper.file
+
+
+async def change(inside: Inside, what: str, edit: Callable[[Users], Result], **details: object) -> Result:
+    """Change the users file and let it hold. `details` go to the audit log: no secret may be among them."""
+    keeper, file = kept_by(inside)
 
     def run() -> Result:
         with file.edit() as users:
@@ -309,7 +316,8 @@ def routes(inside: Inside) -> APIRouter:
 
 
 async def hashed_password(inside: Inside, password: str) -> str:
-    """In a thread: it takes its time."""
+    """In a thread: it takes its time, which is not taken for nothing."""
+    kept_by(inside)
     try:
         return await inside.doorman.hash_password(lambda: hash_password(password))
     except AccessError as error:

@@ -167,7 +167,8 @@ class BrokerClient:
                 return self._connection.getresponse()
             except ssl.SSLError as error:
                 self.close()
-                raise self._distrust(error) from error
+                if not (is_kept and isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError)):
+                    raise self._distrust(error) from error
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 # A broker closes a connection that nobody uses for a while; that is no reason to think it is away.

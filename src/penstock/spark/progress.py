@@ -49,7 +49,8 @@ class ProgressDisplay:
 
     def _line(self) -> str:
         seconds = time.monotonic() - self._began
-        parts = [f"{self.name}: {self.rows:,} rows in {self.batches} batches, {seconds:.0f} s"]
+        batches = "1 batch" if self.batches == 1 else f"{self.batches} batches"
+        parts = [f"{self.name}: {self.rows:,} rows in {batches}, {seconds:.0f} s"]
         if self.last is not None:
             parts.append(f"{self.last.rows_per_second:,.0f} rows/s")
             parts.append(f"last batch {self.last.seconds:.1f} s")

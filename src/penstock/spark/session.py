@@ -48,6 +48,8 @@ def spark_session(
     name: str, master: str = "", remote: str = "", settings: Mapping[str, str] | None = None
 ) -> SparkSession:
     """The session of a pipeline: `remote` is a Spark Connect server, `master` a cluster; by default this machine."""
+    if settings and "spark.pyspark.python" in settings:
+        os.environ["PYSPARK_PYTHON"] = settings["spark.pyspark.python"]  # the setting alone is for spark-submit
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name)

@@ -129,7 +129,7 @@ class Job:
                 query = begin()
                 with ending_by_signal(query):
                     wait(query)
-                listener.ended.wait(10)  # Spark tells a listener a little later
+                listener.ended.wait(60)  # Spark tells a listener a little later
         finally:
             self.spark.streams.removeListener(listener)
         return {"batches": display.batches, "rows": display.rows, "late": display.late}
