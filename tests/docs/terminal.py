@@ -67,6 +67,7 @@ class Terminal:
             "PATH": f"{Path(sys.executable).parent}:{self._env['PATH']}",
             "COLUMNS": "120",
             "PENSTOCK_STATE": str(directory / "state"),
+            "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # a short run: what counts is its start
         }
         self._brokers: list[subprocess.Popen[bytes]] = []
         self._shell = subprocess.Popen(
