@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import inspect
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
@@ -387,7 +388,27 @@ def test_a_certificate_that_the_broker_does_not_know(
         attempt(protocol, "async", secure.address(protocol), options, SEND[protocol])
 
 
-def test_what_else_can_be_wrong_with_tls(secure: Broker, guarded: Broker, tmp_path: Path) -> None:
+@contextlib.contextmanager
+def speaker(text: bytes) -> Iterator[str]:
+    """A server that says one thing, whatever it is told."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = door.accept()
+                    with client:
+                        client.recv(4096)
+                        client.sendall(text)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{door.getsockname()[1]}"
+        door.shutdown(socket.SHUT_RDWR)
+        thread.join(20)
+
+
+def test_what_else_can_be_wrong_with_tls(secure: Broker, tmp_path: Path) -> None:
     def fails(reason: str, address: str = "", kind: type[ClientError] = TlsFailed, **said: Any) -> None:
         options = secure.options("alice", **{**QUICK, **said})
         with pytest.raises(kind, match=reason):
@@ -395,7 +416,8 @@ def test_what_else_can_be_wrong_with_tls(secure: Broker, guarded: Broker, tmp_pa
 
     fails("Hostname mismatch, certificate is not valid for 'elsewhere'", server_hostname="elsewhere")
     fails("self-signed certificate", ca_file="", tls=True)  # by what the system trusts
-    fails("it does not speak TLS there", guarded.address("mqks"))
+    with speaker(b"220 no TLS here, I am afraid\r\n") as address:
+        fails("it does not speak TLS there", address)
     fails("nowhere.pem cannot be read: No such file", ca_file=tmp_path / "nowhere.pem")
     fails("TLS: .*token: ", ca_file=secure.token_file("bob"))
     fails("it may speak TLS only", kind=ConnectFailed, ca_file="", tls=False)

@@ -342,13 +342,11 @@ def test_metrics_need_browse_on_everything_or_a_word_in_the_settings(
 
 
 def test_quotas_hold_over_http(guarded: Guarded, api: Api) -> None:
-    token = bearer(guarded.add("busy", "publish *", "declare *", messages=1, queues=1))
-    assert api.post("/v1/publish", {"event": "e", "body": ""}, **token).status == 201
-    answers = [api.post("/v1/publish", {"event": "e", "body": ""}, **token) for _ in range(3)]
-    late = [answer for answer in answers if answer.status == 429]
-    assert late
-    assert late[0].problem == "over-quota"
-    assert int(late[0].headers["retry-after"]) >= 1
+    token = bearer(guarded.add("busy", "publish *", "declare *", bytes=10))
+    assert api.post("/v1/publish", {"event": "e", "body": "x" * 5000}, **token).status == 201
+    late = api.post("/v1/publish", {"event": "e", "body": "x"}, **token)
+    assert late.problem == "over-quota"
+    assert int(late.headers["retry-after"]) > 60
     maker = bearer(guarded.add("maker", "declare *", queues=1))
     assert api.ask("PUT", "/v1/queues/made.1", {}, **maker).status == 201
     refused = api.ask("PUT", "/v1/queues/made.2", {}, **maker)
@@ -530,6 +528,22 @@ def test_a_login_ends_with_what_it_began_with(guarded: Guarded, api: Api) -> Non
         assert browser.ask("GET", "/v1/queues").status == 200
         guarded.change(end)
         assert browser.ask("GET", "/v1/queues").status == 401
+
+
+def test_one_changes_ones_own_password(guarded: Guarded, api: Api) -> None:
+    guarded.add_person("gil", "browse *")
+    browser = Browser(api)
+    assert browser.log_in(user="gil", password=PASSWORD).status == 200
+    wrong = browser.ask("PUT", "/v1/me/password", {"current": "a guess", "password": "a better one"})
+    assert wrong.problem == "wrong-password"
+    assert browser.ask("PUT", "/v1/me/password", {"current": PASSWORD, "password": "short"}).problem == "invalid"
+    assert browser.ask("PUT", "/v1/me/password", {"current": PASSWORD, "password": "a better one"}).status == 200
+    assert browser.ask("GET", "/v1/me").status == 401  # as all logins by the old one
+    assert browser.log_in(user="gil", password=PASSWORD).status == 401
+    assert browser.log_in(user="gil", password="a better one").status == 200
+    root = bearer(guarded.tokens["root"])
+    own = {"current": "", "password": "a better one"}
+    assert api.ask("PUT", "/v1/me/password", own, **root).problem == "conflict"  # it has none
 
 
 def test_logins_end_with_time_and_are_not_without_number() -> None:

@@ -46,6 +46,7 @@ NEEDS: dict[str, Need] = {
     "POST /v1/session": OPEN,
     "DELETE /v1/session": KNOWN,
     "GET /v1/me": KNOWN,
+    "PUT /v1/me/password": KNOWN,
     "GET /v1/overview": has(BROWSE, READ_LOG),
     "GET /v1/overview/history": has(BROWSE, READ_LOG),
     "GET /v1/live": has(BROWSE, READ_LOG, more="browse on the queue that is named"),

@@ -99,6 +99,10 @@ class NewPassword(BaseModel):
     password: str = Field(max_length=1024)
 
 
+class OwnPassword(NewPassword):
+    current: str = Field(max_length=1024, description="The one it has now.")
+
+
 class Removed(BaseModel):
     removed: bool
 
@@ -168,12 +172,12 @@ def problem_of(reason: str) -> Problem:
 
 
 def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/users", tags=["access"])
+    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["access"])
 
     def shown(name: str, status: int = 200) -> Response:
         return answer(user_of(known_user(inside, name)), status)
 
-    @router.get("", response_model=UserPage, responses=problems(), summary="A page of users")
+    @router.get("/users", response_model=UserPage, responses=problems(), summary="A page of users")
     async def list_users(
         search: Annotated[str, Query(description="Part of the name.", max_length=200)] = "",
         limit: Annotated[int, Query(ge=1, le=LIMIT_MAX)] = 50,
@@ -185,12 +189,12 @@ def routes(inside: Inside) -> APIRouter:
         page = {"authentication": access is not None, "total": len(found), "offset": offset, "limit": limit}
         return answer({**page, "users": rows})
 
-    @router.get("/{name}", response_model=UserShape, responses=problems(404), summary="One user")
+    @router.get("/users/{name}", response_model=UserShape, responses=problems(404), summary="One user")
     async def show_user(name: UserName) -> Response:
         return shown(text_of(name_of(name)))
 
     @router.post(
-        "",
+        "/users",
         status_code=201,
         response_model=UserShape,
         responses=problems(400, 409, 413, 415),
@@ -214,14 +218,14 @@ def routes(inside: Inside) -> APIRouter:
         await change(inside, "user added", edit, user=new.name, grants=new.grants)
         return shown(new.name, 201)
 
-    @router.delete("/{name}", response_model=Removed, responses=problems(404, 409), summary="Remove a user")
+    @router.delete("/users/{name}", response_model=Removed, responses=problems(404, 409), summary="Remove a user")
     async def remove_user(name: UserName) -> Response:
         called = text_of(name_of(name))
         await change(inside, "user removed", lambda users: users.remove(called), user=called)
         return answer({"removed": True})
 
     @router.post(
-        "/{name}/grants",
+        "/users/{name}/grants",
         response_model=UserShape,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(NewGrant, {"grant": "publish orders.*"}),
@@ -233,7 +237,7 @@ def routes(inside: Inside) -> APIRouter:
         return shown(called)
 
     @router.delete(
-        "/{name}/grants", response_model=UserShape, responses=problems(404, 409), summary="Take a right away"
+        "/users/{name}/grants", response_model=UserShape, responses=problems(404, 409), summary="Take a right away"
     )
     async def revoke(
         name: UserName, grant: Annotated[str, Query(description="As it was granted.", max_length=2000)]
@@ -243,7 +247,7 @@ def routes(inside: Inside) -> APIRouter:
         return shown(called)
 
     @router.put(
-        "/{name}/quotas",
+        "/users/{name}/quotas",
         response_model=UserShape,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(QuotaAmounts, {"connections": 10, "messages": 1000}),
@@ -261,7 +265,7 @@ def routes(inside: Inside) -> APIRouter:
         return shown(called)
 
     @router.post(
-        "/{name}/certificates",
+        "/users/{name}/certificates",
         response_model=UserShape,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(NewCertificate, {"certificate": "CN:worker-1"}),
@@ -275,7 +279,7 @@ def routes(inside: Inside) -> APIRouter:
         return shown(called)
 
     @router.delete(
-        "/{name}/certificates",
+        "/users/{name}/certificates",
         response_model=UserShape,
         responses=problems(404, 409),
         summary="Take a certificate away",
@@ -292,7 +296,7 @@ def routes(inside: Inside) -> APIRouter:
         return shown(called)
 
     @router.put(
-        "/{name}/password",
+        "/users/{name}/password",
         response_model=UserShape,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(NewPassword, {"password": "correct horse"}),
@@ -305,12 +309,33 @@ def routes(inside: Inside) -> APIRouter:
         return shown(called)
 
     @router.delete(
-        "/{name}/password", response_model=UserShape, responses=problems(404, 409), summary="Take the password away"
+        "/users/{name}/password",
+        response_model=UserShape,
+        responses=problems(404, 409),
+        summary="Take the password away",
     )
     async def remove_password(name: UserName) -> Response:
         called = text_of(name_of(name))
         await change(inside, "password removed", lambda users: users.set_password(called, ""), user=called)
         return shown(called)
+
+    @router.put(
+        "/me/password",
+        response_model=UserShape,
+        responses=problems(400, 409, 413, 415),
+        openapi_extra=takes(OwnPassword, {"current": "correct horse", "password": "battery staple"}),
+        summary="Change one's own password, which ends all logins by it",
+    )
+    async def change_own_password(request: Request) -> Response:
+        given = await read_json(request, OwnPassword, BODY_SIZE_MAX)
+        kept_by(inside)
+        who, access = inside.caller, inside.hub.access
+        if access is None or who.user is None or not who.user.password:
+            raise conflict("you have no password", "an admin can set one")
+        await inside.doorman.by_password(access, who.name, given.current, who.peer)
+        hashed = await hashed_password(inside, given.password)
+        await change(inside, "own password set", lambda users: users.set_password(who.name, hashed), user=who.name)
+        return shown(who.name)
 
     return router
 

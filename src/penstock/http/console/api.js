@@ -30,7 +30,7 @@ async function ask(method, path, body) {
   } catch {
     value = { detail: text.slice(0, 200) };
   }
-  if (answer.status === 401 && path !== "/v1/session") document.dispatchEvent(new CustomEvent("login-over"));
+  if (answer.status === 401 && !["/v1/session", "/v1/me/password"].includes(path)) document.dispatchEvent(new CustomEvent("login-over"));
   if (!answer.ok) throw new Problem(answer.status, value, Number(answer.headers.get("retry-after")) || 0);
   return value;
 }

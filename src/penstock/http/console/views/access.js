@@ -38,7 +38,22 @@ export function access(root) {
       ["Rights", grantList(me.grants)],
       ["Quotas", Object.entries(me.quotas).map(([name, amount]) => `${name} ${exact(amount)}`).join(", ") || "none"],
     ];
-    return card("You", h("dl", { class: "facts" }, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
+    const change = me.by === "password" && h("p", { class: "more" }, h("button", { type: "button", onclick: changePassword }, "Change password"));
+    return card("You", h("dl", { class: "facts" }, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])), change);
+  }
+
+  async function changePassword() {
+    const done = await ask({
+      title: "Change password",
+      text: "All logins by it end, this one too.",
+      fields: [
+        { name: "current", label: "Present password", kind: "password" },
+        { name: "password", label: "New password", kind: "password", hint: "At least 8 characters." },
+      ],
+      confirm: "Change it",
+      run: (values) => put("/v1/me/password", values),
+    });
+    if (done) location.reload();
   }
 
   // -- users ----------------------------------------------------------------------------------------------------------
