@@ -187,6 +187,7 @@ def test_an_admin_makes_users_and_tokens_and_takes_them_away(
     shown = page.locator("dialog.side code").inner_text()
     assert shown.startswith("pst_")
     page.keyboard.press("Escape")
+    panel.wait_for(state="detached")
     page.locator("tr", has_text="laptop").wait_for()
     assert shown not in page.content()
     page.evaluate("document.getElementById('toasts').replaceChildren()")

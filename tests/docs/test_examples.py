@@ -56,12 +56,10 @@ def test_the_demo_talks_to_a_worker_and_loads_all_five_protocols(
     with demo.running_broker(tmp_path) as ports:
         worker, shop = demo.Client(ports["mqks"]), demo.Client(ports["mqks"])
         demo.conversation(worker, shop)
-        worker.say("d1 delete_consumer --confirm c1")
-        worker.hear()
-        demo.load(ports)
-        worker.close()
+        worker.close()  # else it would be given half of the orders
         shop.close()
+        demo.load(ports)
     said = capsys.readouterr().out
     assert "< c1 ok m1 event=order.placed,retry=1" in said
     assert "10,000 messages through mqks, smqs, sevx, mqmq, rq" in said
-    assert "exit code 0" in said
+    assert "ended with exit code 0" in said
