@@ -83,9 +83,8 @@ class Keeper:
         unacked = {name: user.quotas.unacked for name, user in self.directory.users.items()}
         self.directory.replace(users.by_name)
         hub.access = self.directory
-        self.review()
+        self._review()
         self._share_out(unacked)
-        self._arm_expiry()
         try:
             self.file.say_seen(users.serial)
         except OSError as error:
@@ -97,8 +96,12 @@ class Keeper:
                     {"error": str(error), "reason": "commands that change users cannot wait until a change holds"},
                 )
 
-    def review(self) -> None:
-        """End the sessions of everyone who came in by something that was taken away, or before anybody had to."""
+    def _review(self) -> None:
+        """End the sessions of everyone who came in by something that was taken away, or before anybody had to.
+
+        One moment is asked about, here and for what is due next: a token that ends between two looks at the clock would
+        be too young for the first and too old for the second.
+        """
         now = self.board.clock.now()
         for session, connection in list(self.board.connections.items()):
             if not session.may_stay(now):
@@ -107,6 +110,7 @@ class Keeper:
                 if connection.transport.get_write_buffer_size():
                     connection.transport.abort()  # who does not read cannot be waited for
         self.board.plan_flush()
+        self._arm_expiry(now)
 
     def _share_out(self, before: dict[str, int]) -> None:
         """A user may have another number of messages un-acked: its consumers, other shares."""
@@ -116,20 +120,14 @@ class Keeper:
                 changed.remove(session.user)
                 session.share_out(session.user)
 
-    def _arm_expiry(self) -> None:
+    def _arm_expiry(self, now: int) -> None:
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None
-        now = self.board.clock.now()
         at = self.directory.next_expiry(now)
         if at:
             wait = min(max(0.0, at - now / SECOND), EXPIRY_WAIT_MAX)
-            self._expiry = self.board.loop.call_later(wait, self._on_expiry)
-
-    def _on_expiry(self) -> None:
-        self._expiry = None
-        self.review()
-        self._arm_expiry()
+            self._expiry = self.board.loop.call_later(wait, self._review)
 
 
 def copy_of(user: User) -> User:

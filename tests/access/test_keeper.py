@@ -1,0 +1,76 @@
+"""The keeper looks at the clock: whoever came in by a token is out when it is over."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from penstock.access.file import UsersFile
+from penstock.config import Config
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
+from penstock.log.memory import MemoryLog
+from penstock.server.connection import Switchboard
+from penstock.server.keeper import Keeper
+from penstock.server.watch import Watcher
+from penstock.wire.session import Hub
+
+SECOND = 1_000_000
+BEGAN = 1_800_000_000
+
+
+class Times:
+    """A clock that says what it was told to, one after the other, and the last for ever."""
+
+    def __init__(self, *times: int) -> None:
+        self.times = list(times)
+
+    def now(self) -> int:
+        return self.times.pop(0) if len(self.times) > 1 else self.times[0]
+
+
+class Guest:
+    """A session that came in by a token, and its connection."""
+
+    def __init__(self, until: int) -> None:
+        self.until = until
+        self.is_out = False
+        self.user = None
+        self.transport = self
+
+    def may_stay(self, now: int) -> bool:
+        return now < self.until
+
+    def show_out(self, now: int) -> None:
+        self.is_out = True
+
+    def write_outbox(self) -> None: ...
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+def ignore(level: str, event: str, details: dict[str, object]) -> None: ...
+
+
+def test_a_token_that_ends_between_two_looks_at_the_clock_ends_its_sessions(tmp_path: Path) -> None:
+    asyncio.run(keep_until_the_end(tmp_path))
+
+
+async def keep_until_the_end(tmp_path: Path) -> None:
+    with UsersFile(tmp_path / "users.json").edit() as users:
+        users.add("ann")
+        users.create_token("ann", BEGAN, BEGAN + 10, "")
+    end = (BEGAN + 10) * SECOND
+    keeper = Keeper(Config(memory=True, users=tmp_path / "users.json"))
+    hub = Hub(Broker(MemoryLog(), Limits()), ignore)
+    clock: Any = Times(end - 1, end)
+    board = Switchboard(asyncio.get_running_loop(), hub, clock, 10)
+    guest: Any = Guest(end)
+    board.connections[guest] = guest
+    keeper.start(board, Watcher(ignore))
+    try:
+        async with asyncio.timeout(10):
+            while not guest.is_out:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+    finally:
+        keeper.stop()
