@@ -1,0 +1,139 @@
+"""What a session lets its user do, on sessions without a socket: claims in bodies, changes of user, locked doors."""
+
+import pytest
+
+from penstock.access.directory import Directory
+from penstock.access.users import Users
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
+from penstock.core.patterns import event_claimed_by
+from penstock.log.memory import MemoryLog
+from penstock.wire.dialects import DIALECTS
+from penstock.wire.session import Dialect, Hub, Session
+from penstock.wire.sniff import AnyDoor
+
+NOW = 1_000_000
+
+
+class World:
+    """A broker with users, its doors, and what was reported."""
+
+    def __init__(self, **grants: list[str]) -> None:
+        self.reports: list[tuple[str, dict[str, object]]] = []
+        self.broker = Broker(MemoryLog(), Limits())
+        self.hub = Hub(self.broker, self.report)
+        self.doors: dict[str, Dialect] = {door.name: door for door in [make(self.hub) for make in DIALECTS]}
+        self.doors["any"] = AnyDoor(self.hub, list(self.doors.values()))
+        self.users = Users()
+        self.tokens: dict[str, bytes] = {}
+        for name, texts in grants.items():
+            self.users.add(name)
+            for text in texts:
+                self.users.grant(name, text)
+            self.tokens[name] = self.users.create_token(name, 0).encode()
+        self.access = Directory()
+        self.access.replace(self.users.by_name)
+        self.hub.access = self.access
+
+    def report(self, level: str, event: str, details: dict[str, object]) -> None:
+        self.reports.append((event, details))
+
+    def open(self, protocol: str, user: str = "") -> Session:
+        """A client that its door knows, or nobody knows yet."""
+        session = self.doors[protocol].open("192.0.2.1:5", NOW)
+        session.enter(self.access.by_default(user) if user else None, NOW)
+        return session
+
+    def say(self, session: Session, data: bytes) -> bytes:
+        session.feed(data, NOW)
+        self.hub.run_awake(NOW)
+        return session.drain()
+
+
+# -- events that a body claims to be -----------------------------------------------------------------------------------
+
+PAID = b"orders.paid"
+CLAIMS = [
+    b'{"event":"orders.paid"}',
+    b' \t{"a":1,"event" : "orders.paid"}',
+    b'{"\\u0065vent":"orders.paid"}',
+    b'{"event":"\\u006frders.paid"}',
+    b'{"event":"public","event":"orders.paid"}',
+]
+
+
+@pytest.mark.parametrize("body", CLAIMS)
+def test_the_event_that_patterns_see_is_found_however_it_is_spelled(body: bytes) -> None:
+    assert event_claimed_by(body) == PAID
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"orders.paid", b'"event"', b'["event"]', b'{"event":1}', b'{"a":{"event":"x"}}', b'{"event":"x"', b"{}"],
+)
+def test_a_body_that_names_no_event_claims_none(body: bytes) -> None:
+    assert event_claimed_by(body) is None
+
+
+def receiver(world: World, pattern: bytes) -> Session:
+    session = world.open("sevx", "reader")
+    assert world.say(session, b'R recv {"queue":"q","pattern":%s}\n' % pattern) == b"R ok \n"
+    return session
+
+
+READER = ["consume *", "declare *"]
+
+
+@pytest.mark.parametrize("body", CLAIMS)
+@pytest.mark.parametrize("flags", [b"", b"--ttl=60 "])
+def test_nobody_publishes_by_its_body_what_it_may_not_publish(body: bytes, flags: bytes) -> None:
+    world = World(low=["publish event:public"], reader=READER)
+    reader = receiver(world, b'{"event":"orders.paid"}')
+    writer = world.open("mqks", "low")
+    assert world.say(writer, b"1 publish %spublic %s\n" % (flags, body)).startswith(b"1 error ")
+    assert reader.drain() == b""
+    assert "publish event 'orders.paid'" in str(world.reports[-1][1]["reason"])
+    assert world.access.users["low"].denied == 1
+
+
+def test_a_body_may_claim_what_its_user_may_publish() -> None:
+    world = World(
+        two=["publish event:public", "publish event:orders.*"],
+        every=["publish event:*"],
+        one=["publish event:public"],
+        reader=READER,
+    )
+    reader = receiver(world, b'{"event":"orders.paid"}')
+    for user in ("two", "every"):
+        assert world.say(world.open("mqks", user), b'1 publish public {"event":"orders.paid"}\n') == b""
+        assert b"orders.paid" in reader.drain()
+    one = world.open("mqks", "one")
+    assert (
+        world.say(one, b'1 publish public {"event":"public"}\n2 publish public {"event":5}\n3 publish public text\n')
+        == b""
+    )
+
+
+def test_where_no_pattern_looks_a_body_is_free() -> None:
+    world = World(low=["publish event:public"])
+    assert world.say(world.open("mqks", "low"), b'1 publish public {"event":"orders.paid"}\n') == b""
+    assert world.broker.published == 1
+
+
+@pytest.mark.parametrize("event", ["orders paid", "заказ оплачен", "orders.\\u0000", "x" * 70_000])
+def test_a_sevx_event_that_is_no_name_needs_the_right_on_its_text(event: str) -> None:
+    world = World(low=["publish event:sevx"], every=["publish *"], reader=READER)
+    reader = receiver(world, b'{"a":1}' if len(event) > 60_000 else b'{"event":"%s"}' % event.encode())
+    line = b'1 send {"a":1,"event":"%s"}\n' % event.encode()
+    assert world.say(world.open("sevx", "low"), line).startswith(b"1 error ")
+    assert reader.drain() == b""
+    assert world.say(world.open("sevx", "every"), line) == b"1 ok \n"
+    assert reader.drain()
+
+
+def test_a_sevx_event_that_is_no_name_may_be_granted_by_its_text() -> None:
+    world = World(low=["publish event:sevx", "publish event:orders*"])
+    assert (
+        world.say(world.open("sevx", "low"), b'1 send {"event":"orders paid"}\n2 send {"event":5}\n')
+        == b"1 ok \n2 ok \n"
+    )
