@@ -137,3 +137,78 @@ def test_a_sevx_event_that_is_no_name_may_be_granted_by_its_text() -> None:
         world.say(world.open("sevx", "low"), b'1 send {"event":"orders paid"}\n2 send {"event":5}\n')
         == b"1 ok \n2 ok \n"
     )
+
+
+# -- another user on the same connection -------------------------------------------------------------------------------
+
+
+def frame(*values: bytes) -> bytes:
+    body = b"".join([len(value).to_bytes(4, "big") + value for value in values])
+    return len(body).to_bytes(4, "big") + body
+
+
+def auth(protocol: str, token: bytes) -> bytes:
+    """How a token is shown."""
+    if protocol == "sevx":
+        return b'a auth {"token":"%s"}\n' % token
+    if protocol == "smqs":
+        return b"A:%s\n" % token
+    if protocol == "rq":
+        return b"\x01\xb0%c%s" % (len(token), token)
+    return frame(b"Auth", token) if protocol == "mqmq" else b"a auth %s\n" % token
+
+
+# What starts a consumer of q, what ends it, and how a refusal begins.
+CONSUMERS = {
+    "mqks": (b"c consume q e\n", b"d delete_consumer c\n", b"a error denied"),
+    "sevx": (
+        b'c recv {"queue":"q","pattern":{"event":"e"}}\n',
+        b'd delete_receiver {"receiver_id":"c"}\n',
+        b"a error denied",
+    ),
+    "rq": (b"\x01\xa0\x01q\x14", b"\x01\xa0\x01q\x15", b"\x01\x1b"),
+}
+ALL = ["consume *", "declare *", "publish *"]
+
+
+@pytest.mark.parametrize("protocol", [*CONSUMERS, "smqs"])
+def test_nobody_becomes_another_user_while_it_has_consumers(protocol: str) -> None:
+    world = World(ann=ALL, bob=ALL)
+    session = world.open(protocol)
+    start = CONSUMERS[protocol][0] if protocol in CONSUMERS else b"C:q\n"
+    refusal = CONSUMERS[protocol][2] if protocol in CONSUMERS else b"UNKNOWN_TYPE\n"
+    world.say(session, auth(protocol, world.tokens["ann"]) + start)
+    assert world.broker.queues[b"q"].consumer_count() == 1
+    # Its own token, shown again, is no other user's.
+    world.say(session, auth(protocol, world.tokens["ann"]))
+    assert session.user is world.access.users["ann"]
+    said = world.say(session, auth(protocol, world.tokens["bob"]))
+    assert said.startswith(refusal)
+    assert session.closing
+    session.end(NOW)
+    assert b"q" not in world.broker.queues or world.broker.queues[b"q"].consumer_count() == 0
+    assert [user.connections for user in world.access.users.values()] == [0, 0]
+    assert "cannot become another" in str([details for event, details in world.reports if event == "audit.auth_failed"])
+
+
+@pytest.mark.parametrize("protocol", CONSUMERS)
+def test_a_client_without_consumers_may_become_another_user(protocol: str) -> None:
+    world = World(ann=ALL, bob=ALL)
+    start, stop, _ = CONSUMERS[protocol]
+    session = world.open(protocol)
+    world.say(session, auth(protocol, world.tokens["ann"]) + start + stop + auth(protocol, world.tokens["bob"]))
+    assert not session.closing
+    assert session.user is world.access.users["bob"]
+
+
+def test_a_get_that_waits_is_over_before_another_user_is_looked_at() -> None:
+    world = World(ann=ALL, bob=ALL)
+    session = world.open("mqmq")
+    world.say(
+        session, auth("mqmq", world.tokens["ann"]) + frame(b"Get", b"q", b"60") + auth("mqmq", world.tokens["bob"])
+    )
+    assert session.subscriptions()
+    assert session.user is world.access.users["ann"]
+    world.broker.tick(NOW + 100_000)
+    assert not session.subscriptions()
+    assert session.user is world.access.users["bob"]

@@ -246,6 +246,11 @@ class Session:
             if identity is None:
                 self.turn_away(id, "the token is not known, or not any longer", token)
                 return
+            if identity.user is not self.user and self.user is not None and self.subscriptions():
+                # They were given to the former user, and would stay when its rights are taken away.
+                reason = f"has consumers as user {self.user.name!r}: it cannot become another one"
+                self.turn_away(id, reason, token, True)
+                return
             if identity.user is not self.user and not identity.user.has_room():
                 quota = identity.user.quotas.connections
                 reason = f"user {identity.user.name!r} has reached its quota: connections is {quota}"
