@@ -212,3 +212,43 @@ def test_a_get_that_waits_is_over_before_another_user_is_looked_at() -> None:
     world.broker.tick(NOW + 100_000)
     assert not session.subscriptions()
     assert session.user is world.access.users["bob"]
+
+
+# -- the port for all protocols ----------------------------------------------------------------------------------------
+
+
+def test_who_is_refused_is_not_handed_over_in_the_same_moment() -> None:
+    """The time to say who it is and the rest that decides on a protocol are over at once: the door closes for good."""
+    world = World(ann=ALL)
+    session = world.open("any")
+    session.feed(b"S", NOW + world.access.auth_time - 100_000 + 300)
+    world.broker.tick(NOW + world.access.auth_time + 500)
+    assert session.closing
+    assert session.successor is None
+    session.end(NOW)
+    assert world.access.lobby.count == 0
+    assert world.broker.deadlines.next_due() == -1
+
+
+def test_who_took_over_is_shown_out_also_before_the_owner_of_the_socket_sees_it() -> None:
+    world = World(ann=ALL)
+    world.hub.access = None
+    session = world.doors["any"].open("192.0.2.1:5", NOW)
+    session.feed(b"1 ping x\n", NOW)
+    world.hub.access = world.access
+    assert not session.may_stay(NOW)
+    session.show_out(NOW)
+    successor = session.successor
+    assert successor is not None
+    assert successor.closing
+    session.feed(b"2 publish e x\n", NOW)
+    assert world.broker.published == 0
+
+
+def test_who_came_in_through_the_port_for_all_is_looked_at_by_who_it_is() -> None:
+    world = World(ann=ALL)
+    session = world.open("any")
+    session.feed(b"1 auth %s\n" % world.tokens["ann"], NOW)
+    assert session.may_stay(NOW)
+    world.access.replace({})
+    assert not session.may_stay(NOW)
