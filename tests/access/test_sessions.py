@@ -252,3 +252,32 @@ def test_who_came_in_through_the_port_for_all_is_looked_at_by_who_it_is() -> Non
     assert session.may_stay(NOW)
     world.access.replace({})
     assert not session.may_stay(NOW)
+
+
+# -- SMQS: a line that was left unfinished -----------------------------------------------------------------------------
+
+
+def ready(world: World, queue: bytes) -> int:
+    found = world.broker.queues.get(queue)
+    return 0 if found is None else found.ready
+
+
+@pytest.mark.parametrize("grants", [["publish q", "declare q"], ["admin"]])
+def test_a_last_message_without_its_line_end_is_put_as_its_user(grants: list[str]) -> None:
+    world = World(ann=grants)
+    session = world.open("smqs")
+    session.feed(b'A:%s\nM:q:{"a":1}' % world.tokens["ann"], NOW)
+    session.end(NOW)
+    assert ready(world, b"q") == 1
+    assert world.access.users["ann"].connections == 0
+    assert session.user is None
+
+
+def test_a_last_message_without_its_line_end_is_not_put_where_its_user_may_not() -> None:
+    world = World(ann=["publish other"])
+    session = world.open("smqs")
+    session.feed(b'A:%s\nM:q:{"a":1}' % world.tokens["ann"], NOW)
+    session.end(NOW)
+    assert b"q" not in world.broker.queues
+    assert world.access.users["ann"].denied == 1
+    assert session.user is None
