@@ -281,3 +281,28 @@ def test_a_last_message_without_its_line_end_is_not_put_where_its_user_may_not()
     assert b"q" not in world.broker.queues
     assert world.access.users["ann"].denied == 1
     assert session.user is None
+
+
+@pytest.mark.parametrize("behind", [b"C:q", b'M:q:{"a":1}', b"D:p:1"])
+def test_a_line_left_unfinished_behind_a_wrong_token_is_not_done(behind: bytes) -> None:
+    world = World(ann=ALL)
+    session = world.open("smqs", "ann")
+    session.feed(b"C:p\nM:p:x\nS", NOW)
+    session.drain()
+    session.feed(b"\nA:wrong\n" + behind, NOW)
+    session.drain()
+    world.broker.tick(NOW + 60_000)
+    assert session.drain() == b""
+    assert b"q" not in world.broker.queues
+    session.end(NOW + 60_000)
+    assert b"q" not in world.broker.queues
+    assert ready(world, b"p") == 1  # nobody was done with it
+
+
+def test_a_wrong_token_ends_the_wait_for_the_end_of_a_line() -> None:
+    world = World(ann=ALL)
+    session = world.open("smqs", "ann")
+    session.feed(b"C:q", NOW)
+    assert world.broker.deadlines.next_due() == NOW + 50_000
+    session.feed(b"2\nA:wrong\nC:q3", NOW)
+    assert world.broker.deadlines.next_due() > NOW + 50_000
