@@ -9,6 +9,7 @@ from penstock.core.limits import Limits
 from penstock.core.patterns import event_claimed_by
 from penstock.log.memory import MemoryLog
 from penstock.wire.dialects import DIALECTS
+from penstock.wire.rq.codec import CONSUME, QUEUEID
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.sniff import AnyDoor
 
@@ -306,3 +307,18 @@ def test_a_wrong_token_ends_the_wait_for_the_end_of_a_line() -> None:
     assert world.broker.deadlines.next_due() == NOW + 50_000
     session.feed(b"2\nA:wrong\nC:q3", NOW)
     assert world.broker.deadlines.next_due() > NOW + 50_000
+
+
+# -- RQ: numbers of queues ---------------------------------------------------------------------------------------------
+
+
+def test_a_refusal_names_no_queue_that_was_asked_for_by_a_number_nobody_told() -> None:
+    world = World(ann=ALL, low=["publish nothing"])
+    ann = world.open("rq")
+    world.say(ann, auth("rq", world.tokens["ann"]) + b"\x01\xa0\x06secret\x14")
+    low = world.open("rq")
+    world.say(low, auth("rq", world.tokens["low"]))
+    for number in range(4):
+        assert world.say(low, bytes([1, QUEUEID]) + number.to_bytes(2, "big") + bytes([CONSUME])) == b""
+    assert world.say(low, b"\x01\xa0\x06secret\x14") == b"\x01\xa0\x06secret\x1b"
+    assert world.broker.queues[b"secret"].consumer_count() == 1
