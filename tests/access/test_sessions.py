@@ -322,3 +322,27 @@ def test_a_refusal_names_no_queue_that_was_asked_for_by_a_number_nobody_told() -
         assert world.say(low, bytes([1, QUEUEID]) + number.to_bytes(2, "big") + bytes([CONSUME])) == b""
     assert world.say(low, b"\x01\xa0\x06secret\x14") == b"\x01\xa0\x06secret\x1b"
     assert world.broker.queues[b"secret"].consumer_count() == 1
+
+
+# -- logs --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs", "mqmq", "rq"])
+def test_no_reason_that_is_logged_has_the_secret_of_a_token(protocol: str) -> None:
+    world = World(ann=["publish other"])
+    token = world.tokens["ann"]
+    requests = {
+        "mqks": b"1 publish %s x\n",
+        "sevx": b'1 recv {"queue":"%s","pattern":{}}\n',
+        "smqs": b"C:%s\n",
+        "mqmq": b"",
+        "rq": b"\x01\xa0%c%%s\x14" % len(token),
+    }
+    request = frame(b"Get", token) if protocol == "mqmq" else requests[protocol] % token
+    session = world.open(protocol, "ann")
+    for _ in range(300):  # the first are told in full, the rest in few words
+        world.say(session, request)
+    session.end(NOW)
+    assert len(world.reports) > 1
+    assert token[:12].decode() in str(world.reports)
+    assert token[13:].decode() not in str(world.reports)

@@ -577,7 +577,7 @@ class Session:
         error_id = DENIED_ID + random_id(ERROR_ID_LENGTH - len(DENIED_ID)) if denied else random_id(ERROR_ID_LENGTH)
         if self._is_in_full():
             self._tell_in_full(error_id, reason, request)
-        elif self.refusals.add_id(reason[:TEXT_SIZE_MAX], error_id.decode()):
+        elif self.refusals.add_id(told(reason), error_id.decode()):
             self.tell_ids()
         return error_id
 
@@ -608,7 +608,7 @@ class Session:
     def _tell_in_full(self, error_id: bytes, reason: str, request: bytes) -> None:
         details: dict[str, object] = {
             "error_id": error_id.decode(),
-            "reason": reason[:TEXT_SIZE_MAX],
+            "reason": told(reason),
             "protocol": self.protocol,
             "peer": self.peer,
             "request": redacted(request[:TEXT_SIZE_MAX]).decode("utf-8", "backslashreplace"),
@@ -627,6 +627,14 @@ class Session:
             self.suspend_all()
             if len(self.outbox) == 0:
                 self.hub.dirty.append(self)
+
+
+def told(reason: str) -> str:
+    """A reason as it is logged: names that clients made up are in it, and may be tokens."""
+    reason = reason[:TEXT_SIZE_MAX]
+    if "pst_" not in reason:
+        return reason
+    return redacted(reason.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
 
 
 def is_denied(error: Exception) -> bool:
