@@ -346,3 +346,28 @@ def test_no_reason_that_is_logged_has_the_secret_of_a_token(protocol: str) -> No
     assert len(world.reports) > 1
     assert token[:12].decode() in str(world.reports)
     assert token[13:].decode() not in str(world.reports)
+
+
+# -- a known client that shows a wrong token ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs", "mqmq", "rq"])
+def test_who_waits_to_be_told_that_its_token_is_wrong_goes_when_its_user_does(protocol: str) -> None:
+    world = World(ann=ALL)
+    stranger, known = world.open(protocol), world.open(protocol, "ann")
+    world.say(known, auth(protocol, b"wrong"))
+    assert known.gate is not None
+    assert not known.closing
+    assert known.may_stay(NOW)
+    world.access.replace({})
+    assert stranger.may_stay(NOW)  # it may still say who it is
+    assert not known.may_stay(NOW)
+    known.show_out(NOW)
+    assert is_closing(known)
+    known.end(NOW)
+    stranger.end(NOW)
+    assert world.access.lobby.count == 0
+
+
+def is_closing(session: Session) -> bool:
+    return session.closing

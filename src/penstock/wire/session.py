@@ -327,9 +327,11 @@ class Session:
     def may_stay(self, now: int) -> bool:
         """Whether what the client came in by still holds, or it is still to come in."""
         access = self.hub.access
-        if access is None or self.gate is not None:
+        if access is None:
             return True
-        return self.identity is not None and access.still_holds(self.identity, now)
+        if self.identity is None:
+            return self.gate is not None
+        return access.still_holds(self.identity, now)  # also of one that waits to be told that its next token is wrong
 
     def show_out(self, now: int) -> None:
         """What the client came in by was taken away: it may come again by something else."""
