@@ -68,6 +68,8 @@ def _token_in(file: File, source: str) -> Token:
             text = opened.read(4096).strip()
     except OSError as error:
         raise AuthFailed(f"no token: {os.fspath(file)} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise AuthFailed(f"no token: {os.fspath(file)!r} is no name of a file: {error}") from None
     if not text:
         raise AuthFailed(f"no token: {os.fspath(file)} is empty")
     return _token(text, source)
@@ -118,6 +120,8 @@ def _stamp(file: str) -> tuple[int, int] | None:
         return found.st_mtime_ns, found.st_size
     except OSError as error:
         raise TlsFailed(f"TLS: {file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise TlsFailed(f"TLS: {file!r} is no name of a file: {error}") from None
 
 
 @functools.lru_cache(maxsize=8)  # to load what a system trusts takes longer than to connect
