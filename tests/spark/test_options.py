@@ -55,7 +55,7 @@ def test_a_wrong_sink_option_is_named(given, message) -> None:
         SinkOptions.of(given)
 
 
-def test_options_are_taken_in_any_case_and_parsed() -> None:
+def test_options_are_taken_in_any_case_and_parsed(nobody) -> None:
     options = SourceOptions.of(
         {
             "SERVERS": "localhost:7780, https://b:1/",
@@ -70,6 +70,39 @@ def test_options_are_taken_in_any_case_and_parsed() -> None:
     assert options.max_bytes_per_trigger == 64 << 20
     assert options.events == ("a", "b")
     assert options.max_trigger_delay == 0.5
+
+
+WHO = ("TOKEN", "TOKEN_FILE", "CA_FILE", "CERT_FILE", "KEY_FILE", "TLS")
+
+
+@pytest.fixture
+def nobody(monkeypatch) -> None:
+    """The environment says nothing of who comes."""
+    for name in WHO:
+        monkeypatch.delenv(f"PENSTOCK_{name}", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "scheme"),
+    [
+        ({}, {}, "http"),
+        ({"tokenFile": "t"}, {}, "http"),
+        ({"caFile": "ca.pem"}, {}, "https"),
+        ({"certFile": "me.pem", "keyFile": "me.key"}, {}, "https"),
+        ({}, {"PENSTOCK_CA_FILE": "ca.pem"}, "https"),
+        ({}, {"PENSTOCK_CERT_FILE": "me.pem"}, "https"),
+        ({}, {"PENSTOCK_TLS": "1"}, "https"),
+    ],
+)
+@pytest.mark.parametrize("kind", [SourceOptions, SinkOptions])
+def test_a_server_without_a_scheme_is_one_of_https_where_tls_is_meant(
+    nobody, monkeypatch, kind, given, environment, scheme
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    options = kind.of({"servers": "broker:7780/, http://a:1, https://b:2, [::1]:3"} | given)
+    assert options.servers == (f"{scheme}://broker:7780", "http://a:1", "https://b:2", f"{scheme}://[::1]:3")
+    assert pickle.loads(pickle.dumps(options)) == options
 
 
 @pytest.mark.parametrize(

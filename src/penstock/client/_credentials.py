@@ -91,20 +91,27 @@ def _is_said(name: str) -> bool:
 
 def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
     """How to speak TLS to an address; None where it is not spoken. Raises TlsFailed for files that are of no use."""
+    if not speaks_tls(options, address):
+        return None
     if isinstance(options.tls, ssl.SSLContext):
-        return None if address.tls is False else options.tls
+        return options.tls
     ca_file = os.fspath(options.ca_file) or _environment("CA_FILE")
     cert_file = os.fspath(options.cert_file) or _environment("CERT_FILE")
     key_file = os.fspath(options.key_file) or ("" if options.cert_file else _environment("KEY_FILE"))
-    wanted = address.tls if address.tls is not None else options.tls
-    if not (bool(ca_file or cert_file) or _is_said("TLS") if wanted is None else wanted):
-        return None
     stamps = tuple(_stamp(file) for file in (ca_file, cert_file, key_file))
     try:
         return _context(ca_file, cert_file, key_file, stamps)
     except ssl.SSLError as error:
         files = ", ".join(file for file in (ca_file, cert_file, key_file) if file)
         raise TlsFailed(f"TLS: {files}: {_words(error)}") from None
+
+
+def speaks_tls(options: Options, address: Address) -> bool:
+    """Whether TLS is spoken to an address, by what is named; no file is looked into."""
+    wanted = address.tls if address.tls is not None else options.tls
+    if wanted is not None:
+        return bool(wanted)
+    return bool(options.ca_file or _environment("CA_FILE")) or shows_certificate(options) or _is_said("TLS")
 
 
 def shows_certificate(options: Options) -> bool:
