@@ -1,11 +1,13 @@
 """Options: every wrong one is refused by name, before anything runs."""
 
 import pickle
+import socket
 
 import pytest
 
 pytest.importorskip("pyspark")
 
+from penstock.spark.client import BrokerClient
 from penstock.spark.options import OptionError, SinkOptions, SourceOptions
 
 SERVERS = {"servers": "http://127.0.0.1:7780"}
@@ -103,6 +105,42 @@ def test_a_server_without_a_scheme_is_one_of_https_where_tls_is_meant(
     options = kind.of({"servers": "broker:7780/, http://a:1, https://b:2, [::1]:3"} | given)
     assert options.servers == (f"{scheme}://broker:7780", "http://a:1", "https://b:2", f"{scheme}://[::1]:3")
     assert pickle.loads(pickle.dumps(options)) == options
+
+
+class Far(socket.socket):
+    """A socket to nobody, in another place, that has been answered already."""
+
+    peer = "192.0.2.7"
+
+    def getpeername(self) -> tuple[str, int]:
+        return self.peer, 7780
+
+    def setsockopt(self, *_: object) -> None:
+        """It is none of TCP."""
+
+
+@pytest.mark.parametrize(("peer", "times"), [("192.0.2.7", 1), ("127.0.0.1", 0)])
+def test_a_token_in_clear_to_another_machine_is_warned_of_once(nobody, monkeypatch, caplog, peer, times) -> None:
+    others = []
+
+    def connect(*_: object) -> Far:
+        here, there = socket.socketpair()
+        there.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+        others.append(there)
+        return Far(fileno=here.detach())
+
+    monkeypatch.setattr(Far, "peer", peer)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    monkeypatch.setattr("penstock.client._credentials._told_of", set())
+    monkeypatch.setenv("PENSTOCK_TOKEN", "pst_aaaaaaaa_tell-nobody")
+    client = BrokerClient(SourceOptions.of({"servers": "broker:7780"}))
+    assert client.get("/v1/overview") == client.get("/v1/overview") == {}
+    client.close()
+    assert all(b"Bearer pst_aaaaaaaa_tell-nobody" in other.recv(4096) for other in others)
+    for other in others:
+        other.close()
+    told = "the token pst_aaaaaaaa (PENSTOCK_TOKEN) goes to broker:7780 in clear: use TLS"
+    assert [record.message for record in caplog.records] == [told] * times
 
 
 @pytest.mark.parametrize(

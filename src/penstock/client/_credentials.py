@@ -14,13 +14,18 @@ the secret part of a token; the part before it, `pst_` and eight letters, is its
 """
 
 import functools
+import ipaddress
+import logging
 import os
 import re
 import ssl
 from pathlib import Path
+from typing import Any, Protocol
 
 from penstock.client._options import Address, File, Options
 from penstock.client.errors import AuthFailed, TlsFailed
+
+log = logging.getLogger("penstock.client")
 
 ENV_PREFIX = "PENSTOCK_"
 TOKEN_SIZE_MAX = 255  # what RQ can carry
@@ -28,6 +33,16 @@ TOKEN_NAME = re.compile(rb"(pst_[0-9A-Za-z]{8})_")
 
 # What a server says by TLS to a client whose certificate it does not take.
 UNWELCOME = re.compile("CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|DECRYPT_ERROR|HANDSHAKE_FAILURE")
+
+
+# Hosts that were shown a token in clear, which is said once: who connects often would say nothing else.
+_told_of: set[str] = set()
+
+
+class Connected(Protocol):
+    """A socket, or what asyncio has for one."""
+
+    def getpeername(self) -> Any: ...
 
 
 class Token:
@@ -79,6 +94,26 @@ def _token(text: str, source: str) -> Token:
     if not (text.isascii() and text.isprintable() and " " not in text and len(text) <= TOKEN_SIZE_MAX):
         raise AuthFailed(f"no token: what there is ({source}) is not one word of at most {TOKEN_SIZE_MAX} characters")
     return Token(text.encode(), source)
+
+
+def warn_in_clear(token: Token, address: Address, sock: Connected) -> None:
+    """To be asked before a token goes over a connection without TLS: others may listen on the way to other machines."""
+    if address.host in _told_of or _is_near(sock):
+        return
+    _told_of.add(address.host)
+    log.warning("%s goes to %s in clear: use TLS", token, address)
+
+
+def _is_near(sock: Connected) -> bool:
+    """Whether nobody can listen on the way."""
+    try:
+        peer = sock.getpeername()
+    except OSError:
+        return True  # it is gone, and nothing goes over it
+    if not isinstance(peer, tuple):
+        return True
+    address = ipaddress.ip_address(str(peer[0]).partition("%")[0])
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 def _environment(name: str) -> str:

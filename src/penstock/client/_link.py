@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from penstock.client._credentials import Token, shows_certificate, tls_of, token_of, trouble_with_tls
+from penstock.client._credentials import Token, shows_certificate, tls_of, token_of, trouble_with_tls, warn_in_clear
 from penstock.client._entry import Entry, Verdict
 from penstock.client._options import Address, Options
 from penstock.client.errors import AuthFailed, BadReply, ClientError, Closed, ConnectFailed, Timeout, TlsFailed
@@ -278,8 +278,8 @@ class Link:
         self.is_known = token is not None or is_certified
         if not self.is_known:
             return True
-        if token is not None and not is_secure and not wire.is_near:
-            log.warning("%s goes to %s in clear: use TLS", token, self.address)
+        if token is not None and not is_secure:
+            warn_in_clear(token, self.address, wire.transport.get_extra_info("socket"))
         wire.entry = self.entry
         wire.transport.write(self.entry.ask() if token is None else self.entry.show(token.reveal()))
         awaited: list[asyncio.Future[Any]] = [wire.gone, wire.verdict]
@@ -529,12 +529,6 @@ class _Wire(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.heard = True
         self.link.received(self, data)
-
-    @property
-    def is_near(self) -> bool:
-        """Whether nobody can listen on the way."""
-        peer = self.transport.get_extra_info("peername")
-        return not isinstance(peer, tuple) or str(peer[0]).startswith(("127.", "::1"))
 
     def consider(self, data: bytes) -> None:
         """What comes before the connection is up."""
