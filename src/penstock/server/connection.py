@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from typing import cast
 
 from penstock.access.certificates import names_of
@@ -346,8 +347,11 @@ def takes_work(session: Session) -> bool:
 
 def certificate_names(transport: asyncio.BaseTransport) -> list[str]:
     """What the client's certificate calls it; nothing where it has shown none that was verified."""
-    tls = transport.get_extra_info("ssl_object")
-    certificate = None if tls is None else tls.getpeercert()
+    try:
+        tls = transport.get_extra_info("ssl_object")
+        certificate = None if tls is None else tls.getpeercert()
+    except (ValueError, ssl.SSLError):
+        return []  # a name in it is no text, which a CA may have signed all the same: it calls nobody by any name
     return names_of(certificate, tls.getpeercert(True)) if certificate else []
 
 
