@@ -35,6 +35,7 @@ class Guest:
         self.until = until
         self.is_out = False
         self.user = None
+        self.successor = None
         self.transport = self
 
     def may_stay(self, now: int) -> bool:

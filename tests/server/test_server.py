@@ -228,6 +228,7 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
         protocol = "mqks"
         outbox_size = 0
         closing = False
+        successor = user = gate = None
 
         def feed(self, data: bytes, now: int) -> None:
             raise RuntimeError("oops")

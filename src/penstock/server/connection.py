@@ -237,12 +237,17 @@ class Connection(asyncio.Protocol):
         hub = board.hub
         before = hub.broker.published
         now = board.clock.now()
+        failure: Exception | None = None
         try:
             session.feed(data, now)
         except Exception as error:
+            failure = error
+        if session.successor is not None:
+            session = self.succeed(session, session.successor)
+        if failure is not None:
             # A mistake of ours must not take the broker down, nor leave a client waiting for an answer.
             hub.report(
-                "error", "session.failed", {"peer": session.peer, "protocol": session.protocol, "error": repr(error)}
+                "error", "session.failed", {"peer": session.peer, "protocol": session.protocol, "error": repr(failure)}
             )
             session.hang_up()
         board.plan_flush()
@@ -316,7 +321,7 @@ class Connection(asyncio.Protocol):
         if session is None:
             return
         if session.successor is not None:
-            session = self._succeed(session, session.successor)
+            session = self.succeed(session, session.successor)
         if session.outbox_size:
             full = session.outbox_size >= session.outbox_max
             self.transport.write(session.drain())
@@ -331,7 +336,7 @@ class Connection(asyncio.Protocol):
         if session.closing and not session.unconfirmed and not session.outbox_size:
             self.transport.close()
 
-    def _succeed(self, session: Session, successor: Session) -> Session:
+    def succeed(self, session: Session, successor: Session) -> Session:
         """Another session takes over this connection: its protocol has become known."""
         connections = self.switchboard.connections
         del connections[session]

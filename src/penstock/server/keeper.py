@@ -104,6 +104,8 @@ class Keeper:
         """
         now = self.board.clock.now()
         for session, connection in list(self.board.connections.items()):
+            if session.successor is not None:  # who came in is the one that took over
+                session = connection.succeed(session, session.successor)
             if not session.may_stay(now):
                 session.show_out(now)
                 connection.write_outbox()
