@@ -344,6 +344,24 @@ def test_whoever_came_in_by_the_door_for_all_a_moment_ago_is_shown_out_as_well(s
     assert client.closed_by_peer()
 
 
+@EVERY
+def test_whoever_is_known_and_shows_a_wrong_token_is_not_heard_any_longer(
+    start_guarded: Start, dialect: type[Dialect]
+) -> None:
+    broker = start_guarded(**{f"{dialect.name}_user": "guest"})
+    broker.add("guest", "admin")
+    broker.node.keeper.directory.lobby.delay_step = 600 * 1_000_000  # it fails for as long as this test looks at it
+    client = broker.connect(dialect.name)
+    client.send(dialect.auth(NOBODYS))
+    until(lambda: broker.reported("audit.auth_failed"))
+
+    def hearing() -> tuple[bool, bool]:
+        (connection,) = broker.node.switchboard.connections.values()
+        return connection.deaf, connection.transport.is_reading()
+
+    assert broker.call(hearing) == (True, False)
+
+
 # -- quotas ------------------------------------------------------------------------------------------------------------
 
 

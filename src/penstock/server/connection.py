@@ -257,15 +257,15 @@ class Connection(asyncio.Protocol):
             usage.congested = None
         if board.is_short() and hub.broker.published != before and not takes_work(session):
             board.pause_publisher(self)
+        if session.gate is not None and session.gate.failing and not self.deaf:
+            self.deaf = True  # for good, whoever it was before: it is told so in a while, and the door closes
+            self.pause_reading()
         user = session.user
         if user is not None:
             wait = user.charge(hub.broker.published - before, len(data), now)
             if wait > 0:
                 self.pause_reading()
                 board.loop.call_later(wait, self.resume_reading)
-        elif session.gate is not None and session.gate.failing and not self.deaf:
-            self.deaf = True  # for good: it is told so in a while, and the door closes
-            self.pause_reading()
 
     def pause_reading(self) -> None:
         self.reading_pauses += 1
