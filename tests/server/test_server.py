@@ -254,6 +254,28 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
     alive(broker)
 
 
+def test_a_mistake_while_one_is_written_to_holds_up_nobody(broker: RunningBroker) -> None:
+    bad = broker.connect("mqks")
+    bad.send(b"b consume --confirm first e\n")
+    bad.line()
+    (connection,) = broker.node.switchboard.connections.values()
+    good, publisher = broker.connect("mqks"), broker.connect("mqks")
+    good.send(b"g consume --confirm second e\n")
+    good.line()
+
+    def fail() -> None:
+        raise RuntimeError("oops")
+
+    connection.write_outbox = fail  # type: ignore[method-assign]
+    publisher.send(b"1 publish e x\n")
+    assert good.line().endswith(b" x")
+    assert bad.closed_by_peer()
+    assert bad.buffer == b""
+    (report,) = broker.reported("session.failed")
+    assert "oops" in str(report["error"])
+    alive(broker)
+
+
 @pytest.mark.process
 def test_connect_and_vanish_ten_thousand_times_leaks_nothing(start_process: StartProcess) -> None:
     process = start_process("--log-level", "error", "--http", "off")  # which would be loaded meanwhile

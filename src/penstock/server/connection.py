@@ -64,13 +64,22 @@ class Switchboard:
         for session in dirty:
             connection = self.connections.get(session)
             if connection is not None:
-                connection.write_outbox()
+                try:
+                    connection.write_outbox()
+                except Exception as error:
+                    self.fail(connection, session, error)
         if self.slowed:
             for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < CONGESTED_BYTES // 2]:
                 slowdown.end()
         if self.paused and not self.is_short():
             self._resume_publishers()
         self._arm_timer()
+
+    def fail(self, connection: "Connection", session: Session, error: Exception) -> None:
+        """A mistake of ours ends the one connection it was made for: the others of this turn go on."""
+        details: dict[str, object] = {"peer": session.peer, "protocol": session.protocol, "error": repr(error)}
+        self.hub.report("error", "session.failed", details)
+        connection.transport.abort()
 
     def _tell_alarms(self) -> None:
         usage = self.hub.broker.usage
@@ -94,7 +103,10 @@ class Switchboard:
             for session in hub.awake:  # grows when what one gives back goes to another
                 connection = self.connections.get(session)
                 if connection is not None and connection.transport.is_closing():
-                    connection.end_session()
+                    try:
+                        connection.end_session()
+                    except Exception as error:
+                        self.fail(connection, session, error)
             hub.run_awake_once(self.clock.now())
 
     def slow_down(self, connection: "Connection", queue: Queue) -> None:
