@@ -431,21 +431,44 @@ def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
             known.append(broker.api())
             assert known[-1].get("/v1/me", **root).status == 200
         strangers = [broker.connect("http") for _ in range(3)]
-        for stranger in strangers:
-            stranger.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            assert b"401" in stranger.line()
-        one_more = broker.connect("http")
-        assert one_more.closed_by_peer()
-        assert one_more.buffer.startswith(b"HTTP/1.1 429 ")
+        waiting = broker.node.http._server.inside.strangers  # type: ignore[union-attr]
+        until(lambda: waiting.count == 3)
         assert "penstock_connections_unauthenticated 3" in api.get("/metrics", **root).text
-        strangers[0].close()
-        lobby = broker.node.keeper.directory.lobby
-        until(lambda: lobby.count == 2)
         one_more = broker.connect("http")
-        one_more.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        assert b"200" in one_more.line()
+        assert strangers[0].closed_by_peer()  # the oldest of them goes
+        assert waiting.count == 3
+        one_more.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert b"401" in one_more.line()
+        assert one_more.closed_by_peer()  # with its answer
+        assert b"connection: close" in one_more.buffer
+        until(lambda: waiting.count == 2)
+        assert broker.node.keeper.directory.lobby.count == 0  # which is the message ports' own
+        assert api.get("/v1/me", **root).headers.get("connection") != "close"
         for each in (api, *known):
             each.close()
+    finally:
+        broker.stop()
+
+
+def test_a_stranger_does_not_stay(tmp_path: Path) -> None:
+    broker = Guarded(tmp_path / "users.json", auth_seconds=0.3)
+    broker.start()
+    try:
+        api = broker.api()
+        root = bearer(broker.add("root", ADMIN))
+        assert api.get("/v1/me", **root).status == 200
+        silent, slow = broker.connect("http"), broker.connect("http")
+        slow.send(b"POST /v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
+        assert silent.closed_by_peer()
+        assert slow.closed_by_peer()
+        broker.node.keeper.directory.lobby.delay_step = 600_000
+        held_back = broker.connect("http")
+        held_back.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer x\r\n\r\n")
+        assert b"401" in held_back.line()  # who is being answered is answered
+        assert held_back.closed_by_peer()
+        api.connection.auto_open = 0  # the known one is still there
+        assert api.get("/v1/me", **root).status == 200
+        api.close()
     finally:
         broker.stop()
 

@@ -178,7 +178,7 @@ def _add_access(page: Exposition, inside: Inside) -> None:
         "penstock_connections_unauthenticated",
         "gauge",
         "Connections that have not said who they are yet.",
-        0 if access is None else access.lobby.count,
+        0 if access is None else access.lobby.count + inside.strangers.count,
     )
     page.one("penstock_logins", "gauge", "Logins to the console.", len(inside.logins))
     page.one("penstock_users", "gauge", "Users that are known.", len(users))

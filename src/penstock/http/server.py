@@ -58,7 +58,7 @@ class HttpServer:
         self._ticking = loop.create_task(self._tick())
 
         def make() -> asyncio.Protocol:
-            return HttpConnection(self._config, state, {}, self.inside.hub)
+            return HttpConnection(self._config, state, {}, self.inside.hub, self.inside.strangers)
 
         if self._doorstep is not None:
             make = self._doorstep.door("http", make)
