@@ -4,6 +4,7 @@ The text is put together by hand: a registry that collects what the broker count
 once more.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Annotated
 
@@ -65,6 +66,8 @@ def labels_of(labels: Labels) -> str:
 
 
 def number_of(value: float) -> str:
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
