@@ -1,5 +1,6 @@
 """Who may do what over HTTP: every operation, with no token, a wrong one, without the right, with it."""
 
+import asyncio
 import http.client
 import json
 import re
@@ -17,6 +18,7 @@ from penstock.access.passwords import hash_password
 from penstock.access.rights import ADMIN, NAMELESS, RIGHTS
 from penstock.access.user import User
 from penstock.cli import main as cli
+from penstock.http import doorman as doorman_module
 from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
 from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
 from penstock.http.needs import NEEDS, DecidedRoute
@@ -130,7 +132,7 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
     operations = {f"{m.upper()} {p}": o for p, item in document["paths"].items() for m, o in item.items()}
     assert set(operations) == set(NEEDS)
     inside = guarded.doorman
-    inside.of_addresses.free = 10**9  # this is about rights
+    inside.of_tokens.free = 10**9  # this is about rights
     tokens: dict[str, str] = {}
 
     def add_users(users: Any) -> None:
@@ -384,19 +386,29 @@ def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
     assert len(fresh.reported("audit.auth_failed")) == 20
     assert api.get("/v1/queues", **bearer(fresh.tokens["root"])).status == 200  # a right one is right from anywhere
     assert "penstock_auth_failures_total 21" in api.get("/metrics", **bearer(fresh.tokens["root"])).text
-    assert api.post("/v1/session", {"user": "root", "password": PASSWORD}).problem == "locked-out"
+    # Wrong tokens keep nobody of the same address from logging in.
+    fresh.add_person("ada")
+    assert api.post("/v1/session", {"user": "ada", "password": PASSWORD}).status == 200
     api.close()
 
 
 def test_a_proxy_names_its_clients_and_is_named_itself(fresh: Guarded) -> None:
     api = fresh.api()
-    fresh.doorman.of_addresses.free = 2
+    fresh.doorman.of_tokens.free = 2
     for _ in range(2):
         assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 401
     assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 429
     assert api.get("/v1/me", x_forwarded_for="192.0.2.8", **bearer(WRONG)).status == 401
     told = fresh.reported("audit.auth_failed")
     assert re.fullmatch(r"192\.0\.2\.7:0 via 127\.0\.0\.1:\d+", str(told[0]["peer"]))
+    api.close()
+
+
+def test_which_proxy_is_believed_is_not_up_to_the_environment(fresh: Guarded, monkeypatch: Any) -> None:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "192.0.2.1")  # before it is loaded
+    api = fresh.api()
+    assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 401
+    assert str(fresh.reported("audit.auth_failed")[0]["peer"]).startswith("192.0.2.7:0 via 127.0.0.1:")
     api.close()
 
 
@@ -417,6 +429,29 @@ def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
     assert "wrong wrong" not in str(fresh.reports)
     assert fresh.call(doorman.locked) == 2
     api.close()
+
+
+def test_passwords_at_once_are_not_more_than_one_after_the_other(fresh: Guarded, monkeypatch: Any) -> None:
+    fresh.add_person("ada")
+    fresh.api().close()
+    compared: list[str] = []
+    monkeypatch.setattr(doorman_module, "is_password", lambda kept, given: compared.append(given) or given == PASSWORD)
+    guesses = ["wrong wrong"] * 15
+    doorman, access = fresh.doorman, fresh.node.keeper.directory
+
+    async def log_in(*passwords: str, peer: str) -> list[object]:
+        wanted = [doorman.by_password(access, "ada", password, peer) for password in passwords]
+        return await asyncio.gather(*wanted, return_exceptions=True)
+
+    def run(*passwords: str, peer: str = "192.0.2.1:1") -> list[object]:
+        return asyncio.run_coroutine_threadsafe(log_in(*passwords, peer=peer), fresh._loop).result(20)
+
+    assert not any(isinstance(found, Exception) for found in [*run(PASSWORD) * 3, *run(PASSWORD, PASSWORD)])
+    assert doorman.of_addresses._failures == {}  # what was right is taken back
+    compared.clear()
+    statuses = sorted(found.status for found in run(*guesses))  # type: ignore[attr-defined]
+    assert statuses == [401] * 5 + [429] * 10
+    assert len(compared) == 5
 
 
 def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
@@ -755,7 +790,7 @@ def test_every_answer_says_how_it_is_to_be_treated(guarded: Guarded, api: Api) -
 
 def test_a_name_is_as_good_as_another(guarded: Guarded, api: Api) -> None:
     """What is no text, no token, or a hundred of them, is a wrong one."""
-    guarded.doorman.of_addresses.free = 10**9
+    guarded.doorman.of_tokens.free = 10**9
     for given in ("", "Bearer", "bearer  ", "Basic eA==", "Bearer " + "x" * 5000, "Bearer \xff\xfe"):
         assert api.get("/v1/queues", authorization=given).problem == "wrong-token"
     assert api.get("/v1/queues", authorization=f"bearer {guarded.tokens['root']}").status == 200

@@ -174,7 +174,7 @@ def _add_access(page: Exposition, inside: Inside) -> None:
         "penstock_auth_lockouts_total",
         "counter",
         "Times that an address or a user was locked out of HTTP for guessing.",
-        doorman.of_users.lockouts + doorman.of_addresses.lockouts,
+        doorman.lockouts(),
     )
     page.one("penstock_auth_locked_out", "gauge", "Addresses and users that are locked out.", doorman.locked())
     page.one(
