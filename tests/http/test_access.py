@@ -355,6 +355,35 @@ def test_quotas_hold_over_http(guarded: Guarded, api: Api) -> None:
     assert (refused.problem, "queues is 1" in refused.json["detail"]) == ("over-limit", True)
 
 
+def test_a_writers_name_is_its_users_own(tmp_path: Path) -> None:
+    def start() -> tuple[Guarded, Api]:
+        broker = Guarded(tmp_path / "users.json", memory=False, data=tmp_path / "data")
+        broker.start()
+        return broker, broker.api()
+
+    def commit(batch: int, who: dict[str, str], body: str = "x") -> Answer:
+        stage = api.post("/v1/stages", {"queue": "own", "body": body}, **who).json["stage"]
+        return api.post("/v1/commits", {"writer": "w", "batch": batch, "stages": [stage]}, **who)
+
+    broker, api = start()
+    # Before users had names.
+    assert commit(3, {}).status == 201
+    one, other = (bearer(broker.add(name, "publish *", "declare *")) for name in ("one", "other"))
+    assert commit(3, one).json["duplicate"] is True
+    assert commit(1000, other).status == 201
+    assert api.get("/v1/commits/w", **one).json["batch"] == 3
+    assert commit(4, one).json["duplicate"] is False
+    nothing = api.post("/v1/commits", {"writer": "w", "batch": 2000, "stages": []}, **other)
+    assert (nothing.problem, nothing.json["errors"][0]["field"]) == ("invalid", "body.stages")
+    api.close()
+    broker.stop()
+    broker, api = start()
+    assert commit(4, one).json["duplicate"] is True
+    assert [api.get("/v1/commits/w", **who).json["batch"] for who in (one, other)] == [4, 1000]
+    api.close()
+    broker.stop()
+
+
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 
