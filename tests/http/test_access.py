@@ -384,6 +384,16 @@ def test_a_writers_name_is_its_users_own(tmp_path: Path) -> None:
     broker.stop()
 
 
+def test_what_the_broker_says_of_a_message_nobody_else_does(guarded: Guarded, api: Api) -> None:
+    root = bearer(guarded.tokens["root"])
+    headers = {"dead-queue": "elsewhere", "trace": "1"}
+    assert api.post("/v1/publish", {"queue": "headed", "body": "", "headers": headers}, **root).status == 201
+    (message,) = api.get("/v1/queues/headed/messages", **root).json["messages"]
+    assert message["headers"] == {"trace": "1"}
+    refused = api.post("/v1/publish", {"queue": "headed", "body": "", "headers": {".id": "x"}}, **root)
+    assert (refused.problem, refused.json["errors"][0]["field"]) == ("invalid", "body.headers")
+
+
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 
