@@ -197,3 +197,10 @@ def test_a_secret_is_no_option_and_is_not_repeated(given, reason) -> None:
 def test_an_error_survives_the_way_back_from_an_executor() -> None:
     error = OptionError("payload", "xml", "is wrong")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize("servers", ["me:hush@host:1", "http://me:hush@host:1", "http://a:1,me:hush@host:1"])
+def test_a_secret_in_an_address_is_refused_and_not_repeated(servers: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        SourceOptions.of({"servers": servers})
+    assert "hush" not in str(refused.value)

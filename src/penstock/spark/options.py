@@ -30,7 +30,7 @@ HOLES_KEY = "holes"  # beside it, what was gone when the query began and lies ah
 Value = TypeVar("Value")
 
 SECRETS = ("token", "password", "secret", "key")  # names that are no options, though people may try
-USER_IN_URL = re.compile(r"//[^/,@]*@")
+USER_IN_URL = re.compile(r"(?:(?<=//)|(?<=,)|^)[^/,@]*@")  # also where nobody wrote a scheme
 
 
 class OptionError(Error, ValueError):
@@ -315,4 +315,4 @@ def _suggestion(name: str, known: Mapping[str, Any], kind: type[Connection]) -> 
 
 
 def _shown(name: str, value: str) -> str:
-    return "..." if name.lower() in SECRETS else USER_IN_URL.sub("//...@", value)
+    return "..." if name.lower() in SECRETS else USER_IN_URL.sub("...@", value)
