@@ -25,8 +25,8 @@ class Deadlines:
         self._stale = 0
 
     def set(self, timer: Timer, when: int) -> None:
-        """Arm the timer, or move it when it is armed already."""
-        self.cancel(timer)
+        """Arm the timer, or move it when it is armed already. One that is about to be fired still is."""
+        self._disarm(timer)
         self._serial += 1
         timer.when = when
         timer.serial = self._serial
@@ -35,6 +35,9 @@ class Deadlines:
 
     def cancel(self, timer: Timer) -> None:
         timer.due = False
+        self._disarm(timer)
+
+    def _disarm(self, timer: Timer) -> None:
         if timer.armed:
             timer.armed = False
             self._stale += 1
