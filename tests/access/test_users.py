@@ -1,5 +1,6 @@
 """Users, rights, tokens and the file they are kept in."""
 
+import os
 import stat
 import threading
 from pathlib import Path
@@ -282,6 +283,53 @@ def test_changes_that_make_no_sense_change_nothing(tmp_path: Path) -> None:
         with pytest.raises(AccessError), file.edit() as users:
             change(users)
     assert file.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hard link", "pipe"])
+def test_a_lock_that_is_another_file_is_not_touched(tmp_path: Path, kind: str) -> None:
+    """Root edits the file of a broker that is somebody else, and who could have put anything there."""
+    target, directory = tmp_path / "secret", tmp_path / "data"
+    directory.mkdir()
+    target.write_text("mine")
+    target.chmod(0o640)
+    file = UsersFile(directory / "users.json")
+    lock = directory / "users.json.lock"
+    if kind == "symlink":
+        lock.symlink_to(target)
+    elif kind == "hard link":
+        lock.hardlink_to(target)
+    else:
+        os.mkfifo(lock)
+    before = target.stat()
+    with pytest.raises(AccessError, match=r"users\.json\.lock: is .*remove it"), file.edit() as users:
+        users.add("ann")
+    after = target.stat()
+    assert target.read_text() == "mine"
+    assert (after.st_uid, after.st_gid, after.st_mode) == (before.st_uid, before.st_gid, before.st_mode)
+    assert not file.path.exists()
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hard link", "left over"])
+def test_what_is_in_the_way_of_a_new_file_is_removed_and_not_followed(tmp_path: Path, kind: str) -> None:
+    target, directory = tmp_path / "secret", tmp_path / "data"
+    directory.mkdir()
+    target.write_text("mine")
+    target.chmod(0o640)
+    new = directory / "users.json.new"
+    if kind == "symlink":
+        new.symlink_to(target)
+    elif kind == "hard link":
+        new.hardlink_to(target)
+    else:
+        new.write_text("half a fi")
+    file = UsersFile(directory / "users.json")
+    with file.edit() as users:
+        users.add("ann")
+    assert target.read_text() == "mine"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert list(file.load().by_name) == ["ann"]
+    assert file.path.is_file()
+    assert not file.path.is_symlink()
 
 
 def test_changes_from_many_sides_are_all_kept(tmp_path: Path) -> None:
