@@ -230,12 +230,12 @@ def test_everything_survives_the_file() -> None:
     users.grant("ann", "admin")
     users.set_quota("ann", "connections=3")
     users.set_quota("ann", "bytes=1000")
-    users.add_certificate("ann", "sha256:AB:cd")
+    users.add_certificate("ann", "sha256:" + "AB:cd:" * 15 + "AB:cd")
     users.create_token("ann", 7, 9, "laptop")
     back = decode(encode(users))
     assert encode(back) == encode(users)
     assert [grant.text for grant in back.user("ann").grants] == ["publish orders.*", "consume queue:jobs", "admin"]
-    assert back.user("ann").certificates == ["sha256:abcd"]
+    assert back.user("ann").certificates == ["sha256:" + "abcd" * 16]
     assert back.user("ann").quotas.said() == {"connections": 3, "bytes": 1000}
 
 
@@ -279,6 +279,11 @@ def test_changes_that_make_no_sense_change_nothing(tmp_path: Path) -> None:
         lambda users: users.set_quota("ann", "connections"),
         lambda users: users.set_quota("ann", "cows=1"),
         lambda users: users.create_token("ann", 0, note="x" * 201),
+        lambda users: users.add_certificate("ann", "sha256:::"),
+        lambda users: users.add_certificate("ann", "sha256:" + "a" * 63),
+        lambda users: users.add_certificate("ann", "sha256:" + "g" * 64),
+        lambda users: users.add_certificate("ann", "CN:\udcff"),
+        lambda users: users.user("ann").certificates.append("sha256:"),  # by whatever mistake: it could not be read
     ):
         with pytest.raises(AccessError), file.edit() as users:
             change(users)

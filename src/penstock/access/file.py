@@ -73,7 +73,7 @@ class UsersFile:
             users = self.load()
             yield users
             users.serial += 1
-            self._write(encode(users))
+            self._write(readable(users))
         finally:
             os.close(lock)
 
@@ -171,6 +171,18 @@ def encode(users: Users) -> bytes:
         "users": {name: _user_out(user) for name, user in sorted(users.by_name.items())},
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def readable(users: Users) -> bytes:
+    """The same, or AccessError where it could not be read again: no broker would start with it."""
+    try:
+        data = encode(users)
+    except TypeError as error:  # half a character, which a command line can have
+        raise AccessError(f"cannot be written: {error}") from None
+    if len(data) > FILE_SIZE_MAX:
+        raise AccessError(f"would be larger than {FILE_SIZE_MAX} bytes")
+    decode(data)
+    return data
 
 
 def _user_out(user: User) -> dict[str, object]:
