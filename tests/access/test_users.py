@@ -15,7 +15,7 @@ from penstock.access.passwords import hash_password, is_password
 from penstock.access.quotas import Meter
 from penstock.access.rights import BROWSE, CONSUME, DECLARE, EVENT, PUBLISH, QUEUE, parse_grant
 from penstock.access.tokens import id_of
-from penstock.access.user import NAMES_KNOWN_MAX, User
+from penstock.access.user import NAME_KNOWN_SIZE_MAX, NAMES_KNOWN_MAX, User
 from penstock.access.users import Users
 from penstock.errors import DENIED, AccessError, Refused
 
@@ -97,6 +97,19 @@ def test_what_was_decided_is_remembered_for_so_many_names_and_no_more() -> None:
     for number in range(NAMES_KNOWN_MAX + 10):
         user.check_publish(b"%d" % number)
     assert 0 < len(user.publishable) <= NAMES_KNOWN_MAX
+
+
+def test_what_was_decided_of_a_long_name_is_decided_anew() -> None:
+    user = user_with("publish *", "declare *", "consume *")
+    for name in (b"x" * NAME_KNOWN_SIZE_MAX, b"y" * (NAME_KNOWN_SIZE_MAX + 1)):
+        user.check_publish(name)
+        user.check_put(name, is_new=True)
+        user.remember_get(name)
+        assert user.may(PUBLISH, EVENT, name)
+        assert not user.may(BROWSE, EVENT, name)
+    for names in (user.publishable, user.puttable, user.gettable):
+        assert list(names) == [b"x" * NAME_KNOWN_SIZE_MAX]
+    assert {name for _, _, name in user._decided} == {b"x" * NAME_KNOWN_SIZE_MAX}
 
 
 def test_a_new_queue_needs_declare_and_one_that_is_there_does_not() -> None:
