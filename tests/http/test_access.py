@@ -1,5 +1,6 @@
 """Who may do what over HTTP: every operation, with no token, a wrong one, without the right, with it."""
 
+import asyncio
 import http.client
 import json
 import re
@@ -17,6 +18,7 @@ from penstock.access.passwords import hash_password
 from penstock.access.rights import ADMIN, NAMELESS, RIGHTS
 from penstock.access.user import User
 from penstock.cli import main as cli
+from penstock.http import doorman as doorman_module
 from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
 from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
 from penstock.http.needs import NEEDS, DecidedRoute
@@ -130,7 +132,7 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
     operations = {f"{m.upper()} {p}": o for p, item in document["paths"].items() for m, o in item.items()}
     assert set(operations) == set(NEEDS)
     inside = guarded.doorman
-    inside.of_addresses.free = 10**9  # this is about rights
+    inside.of_tokens.free = 10**9  # this is about rights
     tokens: dict[str, str] = {}
 
     def add_users(users: Any) -> None:
@@ -353,6 +355,45 @@ def test_quotas_hold_over_http(guarded: Guarded, api: Api) -> None:
     assert (refused.problem, "queues is 1" in refused.json["detail"]) == ("over-limit", True)
 
 
+def test_a_writers_name_is_its_users_own(tmp_path: Path) -> None:
+    def start() -> tuple[Guarded, Api]:
+        broker = Guarded(tmp_path / "users.json", memory=False, data=tmp_path / "data")
+        broker.start()
+        return broker, broker.api()
+
+    def commit(batch: int, who: dict[str, str], body: str = "x") -> Answer:
+        stage = api.post("/v1/stages", {"queue": "own", "body": body}, **who).json["stage"]
+        return api.post("/v1/commits", {"writer": "w", "batch": batch, "stages": [stage]}, **who)
+
+    broker, api = start()
+    # Before users had names.
+    assert commit(3, {}).status == 201
+    one, other = (bearer(broker.add(name, "publish *", "declare *")) for name in ("one", "other"))
+    assert commit(3, one).json["duplicate"] is True
+    assert commit(1000, other).status == 201
+    assert api.get("/v1/commits/w", **one).json["batch"] == 3
+    assert commit(4, one).json["duplicate"] is False
+    nothing = api.post("/v1/commits", {"writer": "w", "batch": 2000, "stages": []}, **other)
+    assert (nothing.problem, nothing.json["errors"][0]["field"]) == ("invalid", "body.stages")
+    api.close()
+    broker.stop()
+    broker, api = start()
+    assert commit(4, one).json["duplicate"] is True
+    assert [api.get("/v1/commits/w", **who).json["batch"] for who in (one, other)] == [4, 1000]
+    api.close()
+    broker.stop()
+
+
+def test_what_the_broker_says_of_a_message_nobody_else_does(guarded: Guarded, api: Api) -> None:
+    root = bearer(guarded.tokens["root"])
+    headers = {"dead-queue": "elsewhere", "trace": "1"}
+    assert api.post("/v1/publish", {"queue": "headed", "body": "", "headers": headers}, **root).status == 201
+    (message,) = api.get("/v1/queues/headed/messages", **root).json["messages"]
+    assert message["headers"] == {"trace": "1"}
+    refused = api.post("/v1/publish", {"queue": "headed", "body": "", "headers": {".id": "x"}}, **root)
+    assert (refused.problem, refused.json["errors"][0]["field"]) == ("invalid", "body.headers")
+
+
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 
@@ -384,19 +425,29 @@ def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
     assert len(fresh.reported("audit.auth_failed")) == 20
     assert api.get("/v1/queues", **bearer(fresh.tokens["root"])).status == 200  # a right one is right from anywhere
     assert "penstock_auth_failures_total 21" in api.get("/metrics", **bearer(fresh.tokens["root"])).text
-    assert api.post("/v1/session", {"user": "root", "password": PASSWORD}).problem == "locked-out"
+    # Wrong tokens keep nobody of the same address from logging in.
+    fresh.add_person("ada")
+    assert api.post("/v1/session", {"user": "ada", "password": PASSWORD}).status == 200
     api.close()
 
 
 def test_a_proxy_names_its_clients_and_is_named_itself(fresh: Guarded) -> None:
     api = fresh.api()
-    fresh.doorman.of_addresses.free = 2
+    fresh.doorman.of_tokens.free = 2
     for _ in range(2):
         assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 401
     assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 429
     assert api.get("/v1/me", x_forwarded_for="192.0.2.8", **bearer(WRONG)).status == 401
     told = fresh.reported("audit.auth_failed")
     assert re.fullmatch(r"192\.0\.2\.7:0 via 127\.0\.0\.1:\d+", str(told[0]["peer"]))
+    api.close()
+
+
+def test_which_proxy_is_believed_is_not_up_to_the_environment(fresh: Guarded, monkeypatch: Any) -> None:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "192.0.2.1")  # before it is loaded
+    api = fresh.api()
+    assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 401
+    assert str(fresh.reported("audit.auth_failed")[0]["peer"]).startswith("192.0.2.7:0 via 127.0.0.1:")
     api.close()
 
 
@@ -419,6 +470,29 @@ def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
     api.close()
 
 
+def test_passwords_at_once_are_not_more_than_one_after_the_other(fresh: Guarded, monkeypatch: Any) -> None:
+    fresh.add_person("ada")
+    fresh.api().close()
+    compared: list[str] = []
+    monkeypatch.setattr(doorman_module, "is_password", lambda kept, given: compared.append(given) or given == PASSWORD)
+    guesses = ["wrong wrong"] * 15
+    doorman, access = fresh.doorman, fresh.node.keeper.directory
+
+    async def log_in(*passwords: str, peer: str) -> list[object]:
+        wanted = [doorman.by_password(access, "ada", password, peer) for password in passwords]
+        return await asyncio.gather(*wanted, return_exceptions=True)
+
+    def run(*passwords: str, peer: str = "192.0.2.1:1") -> list[object]:
+        return asyncio.run_coroutine_threadsafe(log_in(*passwords, peer=peer), fresh._loop).result(20)
+
+    assert not any(isinstance(found, Exception) for found in [*run(PASSWORD) * 3, *run(PASSWORD, PASSWORD)])
+    assert doorman.of_addresses._failures == {}  # what was right is taken back
+    compared.clear()
+    statuses = sorted(found.status for found in run(*guesses))  # type: ignore[attr-defined]
+    assert statuses == [401] * 5 + [429] * 10
+    assert len(compared) == 5
+
+
 def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
     broker = Guarded(tmp_path / "users.json", unauthenticated_per_address_max=3)
     broker.start()
@@ -431,21 +505,44 @@ def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
             known.append(broker.api())
             assert known[-1].get("/v1/me", **root).status == 200
         strangers = [broker.connect("http") for _ in range(3)]
-        for stranger in strangers:
-            stranger.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            assert b"401" in stranger.line()
-        one_more = broker.connect("http")
-        assert one_more.closed_by_peer()
-        assert one_more.buffer.startswith(b"HTTP/1.1 429 ")
+        waiting = broker.node.http._server.inside.strangers  # type: ignore[union-attr]
+        until(lambda: waiting.count == 3)
         assert "penstock_connections_unauthenticated 3" in api.get("/metrics", **root).text
-        strangers[0].close()
-        lobby = broker.node.keeper.directory.lobby
-        until(lambda: lobby.count == 2)
         one_more = broker.connect("http")
-        one_more.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        assert b"200" in one_more.line()
+        assert strangers[0].closed_by_peer()  # the oldest of them goes
+        assert waiting.count == 3
+        one_more.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert b"401" in one_more.line()
+        assert one_more.closed_by_peer()  # with its answer
+        assert b"connection: close" in one_more.buffer
+        until(lambda: waiting.count == 2)
+        assert broker.node.keeper.directory.lobby.count == 0  # which is the message ports' own
+        assert api.get("/v1/me", **root).headers.get("connection") != "close"
         for each in (api, *known):
             each.close()
+    finally:
+        broker.stop()
+
+
+def test_a_stranger_does_not_stay(tmp_path: Path) -> None:
+    broker = Guarded(tmp_path / "users.json", auth_seconds=0.3)
+    broker.start()
+    try:
+        api = broker.api()
+        root = bearer(broker.add("root", ADMIN))
+        assert api.get("/v1/me", **root).status == 200
+        silent, slow = broker.connect("http"), broker.connect("http")
+        slow.send(b"POST /v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
+        assert silent.closed_by_peer()
+        assert slow.closed_by_peer()
+        broker.node.keeper.directory.lobby.delay_step = 600_000
+        held_back = broker.connect("http")
+        held_back.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer x\r\n\r\n")
+        assert b"401" in held_back.line()  # who is being answered is answered
+        assert held_back.closed_by_peer()
+        api.connection.auto_open = 0  # the known one is still there
+        assert api.get("/v1/me", **root).status == 200
+        api.close()
     finally:
         broker.stop()
 
@@ -732,7 +829,7 @@ def test_every_answer_says_how_it_is_to_be_treated(guarded: Guarded, api: Api) -
 
 def test_a_name_is_as_good_as_another(guarded: Guarded, api: Api) -> None:
     """What is no text, no token, or a hundred of them, is a wrong one."""
-    guarded.doorman.of_addresses.free = 10**9
+    guarded.doorman.of_tokens.free = 10**9
     for given in ("", "Bearer", "bearer  ", "Basic eA==", "Bearer " + "x" * 5000, "Bearer \xff\xfe"):
         assert api.get("/v1/queues", authorization=given).problem == "wrong-token"
     assert api.get("/v1/queues", authorization=f"bearer {guarded.tokens['root']}").status == 200

@@ -100,7 +100,10 @@ def test_offsets_are_found_by_time(logged: RunningBroker, open_api: Open) -> Non
         assert found["offset"] == offset
     assert api.get("/v1/log/offsets?at=1990-01-01T00:00:00Z").json["offset"] == 0
     assert api.get("/v1/log/offsets?at=2990-01-01T00:00:00Z").json["offset"] == 10
-    assert api.get("/v1/log/offsets?at=yesterday").problem == "invalid"
+    for wrong in ("yesterday", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00%2B12:00"):
+        answer = api.get(f"/v1/log/offsets?at={wrong}")
+        assert answer.problem == "invalid"
+        assert answer.json["errors"][0]["field"] == "query.at"
     assert api.get("/v1/log/offsets").json["durable_offset"] == 10
 
 

@@ -1,10 +1,12 @@
 """What readers of the log need beside it: cursors, leases, what became of messages, and a place to report to."""
 
+import math
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from penstock.http.metrics import number_of
 from penstock.server.cursors import HOLD_SECONDS, Cursors
 
 
@@ -114,4 +116,11 @@ def test_a_pipeline_tells_how_it_is_doing(api) -> None:
     )
     assert 'penstock_pipeline_lag{pipeline="nightly"} 5' in api.get("/metrics").text
     assert api.ask("PUT", "/v1/pipelines/nightly", {"batch": 1}).problem == "invalid"
+    for wrong in ({"seconds": "inf"}, {"rows_per_second": "nan"}, {"rows": 2**63}, {"end": 2**63}, {"lag": 1e300}):
+        assert api.ask("PUT", "/v1/pipelines/nightly", told | wrong).problem == "invalid"
+    for _ in range(3):
+        assert api.ask("PUT", "/v1/pipelines/nightly", told | {"rows": 2**53}).status == 200
+    assert api.get("/v1/pipelines").json["pipelines"][0]["rows_total"] == 2**53
+    assert api.get("/metrics").status == 200
+    assert [number_of(value) for value in (math.inf, -math.inf, math.nan, 2.0)] == ["+Inf", "-Inf", "NaN", "2"]
     assert api.ask("DELETE", "/v1/pipelines/nightly").json == {"forgotten": True}

@@ -1,6 +1,7 @@
 """One HTTP client: uvicorn's connection, with bounds on what a client may hold without asking anything.
 
-A client that has not said who it is counts among the unknown of its address, of which there are not too many.
+A client that has not said who it is counts among the unknown of its address, of which there are not too many, and not
+for longer than `auth_seconds`. They are counted apart from those of the message ports: each has its places.
 
 Its socket can be lent to another process, which writes a long answer past the broker.
 """
@@ -13,24 +14,55 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from penstock.access.lobby import Lobby, address_of
+from penstock.access.lobby import address_of
 from penstock.server.connection import certificate_names, peer_name
 from penstock.wire.session import Hub
 
 CONNECTIONS_MAX = 1000
 HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
 HEAD_SECONDS = 20.0  # for a request's head to arrive
+ANSWER_SECONDS = 20.0  # for the answer to a stranger, which may be held back, to be on its way
+SECOND = 1_000_000
+
+
+class Strangers:
+    """The clients that have not said who they are, by address, the oldest first."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._by_address: dict[str, dict[HttpConnection, None]] = {}
+
+    def enter(self, address: str, connection: "HttpConnection", most: int) -> "HttpConnection | None":
+        """Count one more; whoever has to go for it, where there would be too many."""
+        there = self._by_address.setdefault(address, {})
+        there[connection] = None
+        self.count += 1
+        return next(iter(there)) if len(there) > most else None
+
+    def leave(self, address: str, connection: "HttpConnection") -> None:
+        there = self._by_address[address]
+        del there[connection]
+        self.count -= 1
+        if not there:
+            del self._by_address[address]
 
 
 class HttpConnection(HttpToolsProtocol):
     """One client: a head that grows without end, or does not come, ends it."""
 
     def __init__(
-        self, config: uvicorn.Config, server_state: ServerState, app_state: dict[str, Any], hub: Hub | None = None
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        hub: Hub | None = None,
+        strangers: Strangers | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state)
         self._hub = hub
-        self._lobby: Lobby | None = None  # where it counts as long as it has not said who it is
+        self._strangers = strangers
+        self.is_stranger = False  # it has not said who it is, and has to
+        self._stranger_timer: asyncio.TimerHandle | None = None
         self._address = ""
         self._head_size = 0
         self._in_head = True
@@ -46,29 +78,38 @@ class HttpConnection(HttpToolsProtocol):
         if len(self.connections) > CONNECTIONS_MAX:
             transport.abort()
             return
-        if not self._enter_lobby(transport):
-            transport.write(b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 10\r\nconnection: close\r\n\r\n")
-            transport.close()
-            return
         self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.abort)
+        self._enter_lobby()
 
-    def _enter_lobby(self, transport: asyncio.Transport) -> bool:
-        """Count it among the unknown of its address; False when there are too many."""
+    def _enter_lobby(self) -> None:
+        """Count it among the unknown of its address; the oldest of them goes where there are too many."""
         access = None if self._hub is None else self._hub.access
-        if access is None:
-            return True
+        if access is None or self._strangers is None:
+            return
         self._address = address_of(self.peer)
-        if access.lobby.is_full(self._address):
-            return False
-        self._lobby = access.lobby
-        self._lobby.enter(self._address)
-        return True
+        self.is_stranger = True
+        self._stranger_timer = self.loop.call_later(access.auth_time / SECOND, self._close_stranger)
+        oldest = self._strangers.enter(self._address, self, access.lobby.per_address_max)
+        if oldest is not None:
+            oldest.leave_lobby()
+            oldest.transport.abort()
+
+    def _close_stranger(self) -> None:
+        """Its time is over. A request that is whole may still be answered: the answer closes the connection."""
+        cycle: Any = self.cycle  # None before the first request
+        if cycle is not None and not cycle.more_body and not cycle.response_complete:
+            self._stranger_timer = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
+        else:
+            self.transport.abort()
 
     def leave_lobby(self) -> None:
         """It has said who it is, or is gone."""
-        if self._lobby is not None:
-            self._lobby.leave(self._address)
-            self._lobby = None
+        if self.is_stranger and self._strangers is not None:
+            self.is_stranger = False
+            self._strangers.leave(self._address, self)
+        if self._stranger_timer is not None:
+            self._stranger_timer.cancel()
+            self._stranger_timer = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()

@@ -48,6 +48,7 @@ class Doorman:
         self.metrics_open = metrics_open
         self.of_users = Guesses(FREE)
         self.of_addresses = Guesses(FREE_OF_ADDRESS)
+        self.of_tokens = Guesses(FREE_OF_ADDRESS)  # by address as well; apart, or wrong tokens would stop logins
         self._held_back = 0
         self._passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
         self._passwords_waiting = 0
@@ -86,7 +87,7 @@ class Doorman:
             reason = "the Authorization header is not of the form `Bearer TOKEN`"
         else:
             reason = "the token is not known, or not any longer"
-        await self.fail(access, peer, reason, {"token": id_of(token) or "of another shape"})
+        await self._fail_token(access, peer, reason, {"token": id_of(token) or "of another shape"})
         raise Problem(401, "wrong-token", reason, WHAT_TO_DO, CHALLENGE)
 
     def _by_certificate(self, access: Directory, scope: Scope) -> Identity | None:
@@ -109,14 +110,25 @@ class Doorman:
 
     async def by_password(self, access: Directory, name: str, password: str, peer: str) -> Identity:
         """Raises Problem when it is not theirs, or too much was guessed of late."""
-        self._check_guesses(name, counted_as(peer))
+        address = counted_as(peer)
+        self._check_guesses(name, address)
+        # It counts while it is looked at, which takes a while: many at once are not more than one after the other.
+        now = self._seconds()
+        self.of_users.failed(name, now)
+        self.of_addresses.failed(address, now)
         user = access.users.get(name)
-        if not await self._is_password(user, password):
-            self.of_users.failed(name, self._seconds())
-            await self.fail(access, peer, "user or password is wrong", {"user": name[:64]})
+        try:
+            right = await self._is_password(user, password)
+        except BaseException:  # nobody has looked at it
+            self.of_users.take_back(name)
+            self.of_addresses.take_back(address)
+            raise
+        if not right:
+            await self._tell_late(access, peer, "user or password is wrong", {"user": name[:64]})
             raise Problem(401, "wrong-password", "user or password is wrong", None, CHALLENGE)
         assert user is not None
         self.of_users.succeeded(name)
+        self.of_addresses.take_back(address)
         return access.by_password(user)
 
     async def by_pasted_token(self, access: Directory, token: str, peer: str) -> Identity:
@@ -148,16 +160,20 @@ class Doorman:
 
     # -- failures ---------------------------------------------------------------------------------------------------
 
-    async def fail(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
-        """Count and tell of a failure, and hold its answer back. Raises Problem where the address does it too often."""
+    async def _fail_token(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
+        """Count and tell of a wrong token. Raises Problem where the address has too many of them."""
         address = counted_as(peer)
-        locked = self.of_addresses.wait(address, self._seconds())
+        locked = self.of_tokens.wait(address, self._seconds())
         if locked > 0:
             access.lobby.failures += 1
             raise too_many(locked, "too many requests from this address have failed")
-        self.of_addresses.failed(address, self._seconds())
+        self.of_tokens.failed(address, self._seconds())
+        await self._tell_late(access, peer, reason, details)
+
+    async def _tell_late(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
+        """Tell of a failure that was counted, and hold its answer back. Raises Problem where too many wait."""
         self.hub.report("warning", "audit.auth_failed", {"peer": peer, "protocol": "http", "reason": reason, **details})
-        delay = access.lobby.failed(address, self.clock.now()) / SECOND
+        delay = access.lobby.failed(counted_as(peer), self.clock.now()) / SECOND
         if self._held_back >= HELD_BACK_MAX:
             raise too_many(delay, "too many requests have failed")
         self._held_back += 1
@@ -173,10 +189,16 @@ class Doorman:
             details["which"] = ""
         self.hub.report("info", "audit.auth", {**details, "protocol": "http"})
 
+    def guesses(self) -> tuple[Guesses, ...]:
+        return self.of_users, self.of_addresses, self.of_tokens
+
+    def lockouts(self) -> int:
+        return sum(guesses.lockouts for guesses in self.guesses())
+
     def locked(self) -> int:
         """How many users and addresses are not listened to at present."""
         now = self._seconds()
-        return self.of_users.locked(now) + self.of_addresses.locked(now)
+        return sum(guesses.locked(now) for guesses in self.guesses())
 
     def _seconds(self) -> float:
         return self.clock.now() / SECOND

@@ -29,6 +29,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 # What holds for every answer: it is kept by nobody, and is what it says it is.
 KEPT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+CLOSED = (b"connection", b"close")
 SECURED = ((b"strict-transport-security", b"max-age=31536000"),)
 
 
@@ -57,6 +58,8 @@ class Guard:
                         break
                 else:
                     message["headers"] = [*message["headers"], *KEPT, *secured]
+                if scope["state"]["connection"].is_stranger:  # it gets its answer, and holds nothing
+                    message["headers"] = [*message["headers"], CLOSED]
             await send(message)
 
         try:

@@ -39,6 +39,16 @@ class Guesses:
         if len(self._failures) > KEPT_MAX:
             del self._failures[next(iter(self._failures))]
 
+    def take_back(self, name: str) -> None:
+        """What was counted while it was looked at was no failure."""
+        count, at = self._failures.get(name, (0, 0.0))
+        if count >= self.free:
+            self.lockouts -= 1
+        if count > 1:
+            self._failures[name] = (count - 1, at)
+        else:
+            self._failures.pop(name, None)
+
     def succeeded(self, name: str) -> None:
         self._failures.pop(name, None)
 

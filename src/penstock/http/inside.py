@@ -7,6 +7,7 @@ from penstock.config import Config
 from penstock.core.broker import Broker
 from penstock.core.queue import Queue
 from penstock.http.caller import Caller, caller
+from penstock.http.connection import Strangers
 from penstock.http.doorman import Doorman
 from penstock.http.logins import Logins
 from penstock.http.problems import not_found, over_limit
@@ -45,6 +46,7 @@ class Inside:
         self.cursors = Cursors(None) if self.storage is None else self.storage.cursors
         self.logins = Logins(config.login_seconds, config.login_idle_seconds)
         self.doorman = Doorman(self.hub, self.clock, self.logins, config.metrics_open)
+        self.strangers = Strangers()
         self.keeper: Keeper | None = None  # where users can be changed
         self.pipelines: dict[str, dict[str, object]] = {}  # what jobs have told of themselves, the latest last
 

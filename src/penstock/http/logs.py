@@ -114,10 +114,14 @@ def routes(inside: Inside) -> APIRouter:
         found: dict[str, object] = {name: ends[name] for name in ("first_offset", "next_offset", "durable_offset")}
         found |= {"at": None, "offset": None}
         if at is not None:
-            moment = microseconds_of(at)
+            try:
+                moment = microseconds_of(at)
+                found["at"] = time_of(moment)
+            except OverflowError as error:
+                raise invalid("query.at", "is not between the years 1 and 9999 in UTC") from error
             answered = await kept_log().ask("offset_at", time=moment, to=ends["durable_offset"])
             offset = answered["offset"]
-            found |= {"at": time_of(moment), "offset": ends["durable_offset"] if offset is None else offset}
+            found["offset"] = ends["durable_offset"] if offset is None else offset
         elif size is not None:
             end = ends["durable_offset"]
             found["offset"] = start

@@ -4,6 +4,7 @@ The text is put together by hand: a registry that collects what the broker count
 once more.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Annotated
 
@@ -65,6 +66,8 @@ def labels_of(labels: Labels) -> str:
 
 
 def number_of(value: float) -> str:
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
@@ -171,14 +174,14 @@ def _add_access(page: Exposition, inside: Inside) -> None:
         "penstock_auth_lockouts_total",
         "counter",
         "Times that an address or a user was locked out of HTTP for guessing.",
-        doorman.of_users.lockouts + doorman.of_addresses.lockouts,
+        doorman.lockouts(),
     )
     page.one("penstock_auth_locked_out", "gauge", "Addresses and users that are locked out.", doorman.locked())
     page.one(
         "penstock_connections_unauthenticated",
         "gauge",
         "Connections that have not said who they are yet.",
-        0 if access is None else access.lobby.count,
+        0 if access is None else access.lobby.count + inside.strangers.count,
     )
     page.one("penstock_logins", "gauge", "Logins to the console.", len(inside.logins))
     page.one("penstock_users", "gauge", "Users that are known.", len(users))

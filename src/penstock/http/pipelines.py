@@ -14,18 +14,19 @@ from penstock.http.texts import name_of, text_of, time_of
 
 PIPELINES_MAX = 1000
 NAME_MAX = 1000
+NUMBER_MAX = 1 << 53  # what every reader of JSON takes exactly
 
 
 class PipelineReport(BaseModel):
     """One batch."""
 
-    batch: int = Field(ge=0)
-    rows: int = Field(ge=0)
-    rows_per_second: float = Field(default=0, ge=0)
-    seconds: float = Field(default=0, ge=0)
-    offset: int | None = None
-    end: int | None = None
-    lag: int | None = Field(default=None, ge=0)
+    batch: int = Field(ge=0, le=NUMBER_MAX)
+    rows: int = Field(ge=0, le=NUMBER_MAX)
+    rows_per_second: float = Field(default=0, ge=0, le=NUMBER_MAX, allow_inf_nan=False)
+    seconds: float = Field(default=0, ge=0, le=NUMBER_MAX, allow_inf_nan=False)
+    offset: int | None = Field(default=None, ge=-1, le=NUMBER_MAX)
+    end: int | None = Field(default=None, ge=-1, le=NUMBER_MAX)
+    lag: int | None = Field(default=None, ge=0, le=NUMBER_MAX)
     state: str = Field(default="running", pattern="^(running|done|failed)$")
 
 
@@ -81,7 +82,7 @@ def routes(inside: Inside) -> APIRouter:
             "name": called,
             **told.model_dump(),
             "batches": int(str(before.get("batches", 0))) + (told.state == "running" and told.rows > 0),
-            "rows_total": int(str(before.get("rows_total", 0))) + told.rows,
+            "rows_total": min(int(str(before.get("rows_total", 0))) + told.rows, NUMBER_MAX),
             "reported_at": time_of(inside.clock.now()),
         }
         known[called] = rows

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PROTOCOL = "http"
 BATCH_MESSAGES_MAX = 200_000
+OF_THE_BROKER = b"."  # headers that are never shown
+OF_DEAD_LETTERS = b"dead-"  # headers that say how a message died
 SLICE = 500  # messages of a batch before others get their turn
 
 EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace": "1"}}
@@ -121,10 +123,20 @@ def new_message(
     if id is not None and len(id.encode()) > size_max:
         raise Problem(413, "too-large", f"id of {len(id.encode())} bytes: name_size_max is {size_max}")
     coded = {key.encode(): value.encode() for key, value in headers.items()} if headers else None
+    if coded and inside.caller.user is not None:
+        coded = headers_from_outside(coded)
     message = Message(id.encode() if id else inside.hub.ids.next(), encoded, body, inside.clock.now(), PROTOCOL, coded)
     if to_queue:
         message.route = TO_QUEUE
     return message
+
+
+def headers_from_outside(headers: dict[bytes, bytes]) -> dict[bytes, bytes] | None:
+    """Without what only the broker says of a message; see docs/http.md."""
+    for name in headers:
+        if name.startswith(OF_THE_BROKER):
+            raise invalid("body.headers", f"{text_of(name)!r}: names that begin with a dot are the broker's own")
+    return {name: value for name, value in headers.items() if not name.startswith(OF_DEAD_LETTERS)} or None
 
 
 def send(broker: Broker, message: Message) -> None:

@@ -16,6 +16,7 @@ from penstock.server.connection import Switchboard
 from penstock.server.doorstep import Doorstep
 
 KEEP_ALIVE_SECONDS = 30
+PROXIES = "127.0.0.1,::1"  # who is believed for whom they ask
 TICK_SECONDS = 1.0  # how old the Date of an answer may be
 STOP_POLL_SECONDS = 0.01
 
@@ -45,6 +46,8 @@ class HttpServer:
             server_header=False,
             date_header=True,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            proxy_headers=True,
+            forwarded_allow_ips=PROXIES,  # or uvicorn asks the environment
         )
         self._config.load()
         self._uvicorn = uvicorn.Server(self._config)
@@ -58,7 +61,7 @@ class HttpServer:
         self._ticking = loop.create_task(self._tick())
 
         def make() -> asyncio.Protocol:
-            return HttpConnection(self._config, state, {}, self.inside.hub)
+            return HttpConnection(self._config, state, {}, self.inside.hub, self.inside.strangers)
 
         if self._doorstep is not None:
             make = self._doorstep.door("http", make)

@@ -1,5 +1,7 @@
 """Exactly once: messages are staged, then committed under the writer's name and a number that grows.
 
+Where users have names, a writer's name is its user's own: nobody commits, or sees, under the name of another's.
+
 A stage is messages in memory that nobody sees. It ends with a commit, an abort, its time, or the process. A commit is
 one entry of the log with all of its messages: whole or not at all, and the same again changes nothing.
 """
@@ -161,6 +163,9 @@ def routes(inside: Inside) -> APIRouter:
         writer = wanted.writer.encode()
         if len(writer) > inside.hub.limits.name_size_max:
             raise too_large(f"writer of {len(writer)} bytes: name_size_max is {inside.hub.limits.name_size_max}")
+        who = inside.caller
+        if who.user is not None and not wanted.stages:
+            raise invalid("body.stages", "is empty: there is nothing to commit")
         result: dict[str, object] = {
             "writer": wanted.writer,
             "batch": wanted.batch,
@@ -171,15 +176,18 @@ def routes(inside: Inside) -> APIRouter:
             "next_offset": None,
         }
         messages: list[Message] = []
-        if wanted.batch > broker.committed.get(writer, -1):
+        if wanted.batch > last_of(writer):
             messages = staged_messages(wanted.stages)
+            if not messages:  # it takes a place among the writers all the same
+                who.check_rate(inside.clock.now())
+                who.charge(1, 0, inside.clock.now())
             for message in messages:  # what they may do can have changed since
-                inside.caller.check_send(message, broker)
+                who.check_send(message, broker)
             first_offset = broker.log.next_offset
             now = inside.now()
             for message in messages:
                 message.published_at = now
-            broker.commit(writer, wanted.batch, messages)
+            broker.commit(key_of(writer), wanted.batch, messages)
             result |= {
                 "duplicate": False,
                 "messages": len(messages),
@@ -188,11 +196,21 @@ def routes(inside: Inside) -> APIRouter:
             }
         for id in wanted.stages:
             staged = stages.by_id.get(id)
-            if staged is not None and staged.user == inside.caller.name:
+            if staged is not None and staged.user == who.name:
                 stages.remove(id)
         # Also where it was committed before: that may have been a moment ago, and not be safe yet.
         await inside.kept()
         return answer(result, 200 if result["duplicate"] else 201)
+
+    def key_of(writer: bytes) -> bytes:
+        """What a writer is remembered by: its name is its user's own. No user's name has a NUL."""
+        who = inside.caller
+        return writer if who.user is None else who.name.encode() + b"\0" + writer
+
+    def last_of(writer: bytes) -> int:
+        """The last batch; also of a time when users had no names, or it would be committed again."""
+        committed = broker.committed
+        return committed.get(key_of(writer), committed.get(writer, -1))
 
     def stage_of(id: str) -> Stage:
         stage = stages.by_id.get(id)
@@ -220,7 +238,8 @@ def routes(inside: Inside) -> APIRouter:
         writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
     ) -> Response:
         name = name_of(writer)
-        return answer({"writer": text_of(name), "batch": broker.committed.get(name)})
+        last = last_of(name)
+        return answer({"writer": text_of(name), "batch": None if last < 0 else last})
 
     return router
 

@@ -398,6 +398,7 @@ class SmqsSession(Session):
             self._run([rest])
         if self.hub.options.smqs_lose_undone:
             self._lose_undone()
+        user = self.user
         super().end(now)
         self.own.clear()
         self.sole = None
@@ -405,7 +406,9 @@ class SmqsSession(Session):
         if rest.startswith(MESSAGE):
             parts = rest.split(b":", 2)
             if len(parts) == 3 and parts[0] == MESSAGE and is_whole(parts[2]):
+                self.user = user  # whose message it is, though no longer one of its connections
                 self._run([rest])
+                self.user = None
             else:
                 self.complain("the connection ended within a message", rest)
             self.tell_counted()
