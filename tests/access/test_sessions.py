@@ -9,6 +9,7 @@ from penstock.core.limits import Limits
 from penstock.core.patterns import event_claimed_by
 from penstock.log.memory import MemoryLog
 from penstock.wire.dialects import DIALECTS
+from penstock.wire.rq.codec import CONSUME, QUEUEID
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.sniff import AnyDoor
 
@@ -281,3 +282,92 @@ def test_a_last_message_without_its_line_end_is_not_put_where_its_user_may_not()
     assert b"q" not in world.broker.queues
     assert world.access.users["ann"].denied == 1
     assert session.user is None
+
+
+@pytest.mark.parametrize("behind", [b"C:q", b'M:q:{"a":1}', b"D:p:1"])
+def test_a_line_left_unfinished_behind_a_wrong_token_is_not_done(behind: bytes) -> None:
+    world = World(ann=ALL)
+    session = world.open("smqs", "ann")
+    session.feed(b"C:p\nM:p:x\nS", NOW)
+    session.drain()
+    session.feed(b"\nA:wrong\n" + behind, NOW)
+    session.drain()
+    world.broker.tick(NOW + 60_000)
+    assert session.drain() == b""
+    assert b"q" not in world.broker.queues
+    session.end(NOW + 60_000)
+    assert b"q" not in world.broker.queues
+    assert ready(world, b"p") == 1  # nobody was done with it
+
+
+def test_a_wrong_token_ends_the_wait_for_the_end_of_a_line() -> None:
+    world = World(ann=ALL)
+    session = world.open("smqs", "ann")
+    session.feed(b"C:q", NOW)
+    assert world.broker.deadlines.next_due() == NOW + 50_000
+    session.feed(b"2\nA:wrong\nC:q3", NOW)
+    assert world.broker.deadlines.next_due() > NOW + 50_000
+
+
+# -- RQ: numbers of queues ---------------------------------------------------------------------------------------------
+
+
+def test_a_refusal_names_no_queue_that_was_asked_for_by_a_number_nobody_told() -> None:
+    world = World(ann=ALL, low=["publish nothing"])
+    ann = world.open("rq")
+    world.say(ann, auth("rq", world.tokens["ann"]) + b"\x01\xa0\x06secret\x14")
+    low = world.open("rq")
+    world.say(low, auth("rq", world.tokens["low"]))
+    for number in range(4):
+        assert world.say(low, bytes([1, QUEUEID]) + number.to_bytes(2, "big") + bytes([CONSUME])) == b""
+    assert world.say(low, b"\x01\xa0\x06secret\x14") == b"\x01\xa0\x06secret\x1b"
+    assert world.broker.queues[b"secret"].consumer_count() == 1
+
+
+# -- logs --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs", "mqmq", "rq"])
+def test_no_reason_that_is_logged_has_the_secret_of_a_token(protocol: str) -> None:
+    world = World(ann=["publish other"])
+    token = world.tokens["ann"]
+    requests = {
+        "mqks": b"1 publish %s x\n",
+        "sevx": b'1 recv {"queue":"%s","pattern":{}}\n',
+        "smqs": b"C:%s\n",
+        "mqmq": b"",
+        "rq": b"\x01\xa0%c%%s\x14" % len(token),
+    }
+    request = frame(b"Get", token) if protocol == "mqmq" else requests[protocol] % token
+    session = world.open(protocol, "ann")
+    for _ in range(300):  # the first are told in full, the rest in few words
+        world.say(session, request)
+    session.end(NOW)
+    assert len(world.reports) > 1
+    assert token[:12].decode() in str(world.reports)
+    assert token[13:].decode() not in str(world.reports)
+
+
+# -- a known client that shows a wrong token ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs", "mqmq", "rq"])
+def test_who_waits_to_be_told_that_its_token_is_wrong_goes_when_its_user_does(protocol: str) -> None:
+    world = World(ann=ALL)
+    stranger, known = world.open(protocol), world.open(protocol, "ann")
+    world.say(known, auth(protocol, b"wrong"))
+    assert known.gate is not None
+    assert not known.closing
+    assert known.may_stay(NOW)
+    world.access.replace({})
+    assert stranger.may_stay(NOW)  # it may still say who it is
+    assert not known.may_stay(NOW)
+    known.show_out(NOW)
+    assert is_closing(known)
+    known.end(NOW)
+    stranger.end(NOW)
+    assert world.access.lobby.count == 0
+
+
+def is_closing(session: Session) -> bool:
+    return session.closing

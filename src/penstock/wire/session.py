@@ -327,9 +327,11 @@ class Session:
     def may_stay(self, now: int) -> bool:
         """Whether what the client came in by still holds, or it is still to come in."""
         access = self.hub.access
-        if access is None or self.gate is not None:
+        if access is None:
             return True
-        return self.identity is not None and access.still_holds(self.identity, now)
+        if self.identity is None:
+            return self.gate is not None
+        return access.still_holds(self.identity, now)  # also of one that waits to be told that its next token is wrong
 
     def show_out(self, now: int) -> None:
         """What the client came in by was taken away: it may come again by something else."""
@@ -577,7 +579,7 @@ class Session:
         error_id = DENIED_ID + random_id(ERROR_ID_LENGTH - len(DENIED_ID)) if denied else random_id(ERROR_ID_LENGTH)
         if self._is_in_full():
             self._tell_in_full(error_id, reason, request)
-        elif self.refusals.add_id(reason[:TEXT_SIZE_MAX], error_id.decode()):
+        elif self.refusals.add_id(told(reason), error_id.decode()):
             self.tell_ids()
         return error_id
 
@@ -608,7 +610,7 @@ class Session:
     def _tell_in_full(self, error_id: bytes, reason: str, request: bytes) -> None:
         details: dict[str, object] = {
             "error_id": error_id.decode(),
-            "reason": reason[:TEXT_SIZE_MAX],
+            "reason": told(reason),
             "protocol": self.protocol,
             "peer": self.peer,
             "request": redacted(request[:TEXT_SIZE_MAX]).decode("utf-8", "backslashreplace"),
@@ -627,6 +629,14 @@ class Session:
             self.suspend_all()
             if len(self.outbox) == 0:
                 self.hub.dirty.append(self)
+
+
+def told(reason: str) -> str:
+    """A reason as it is logged: names that clients made up are in it, and may be tokens."""
+    reason = reason[:TEXT_SIZE_MAX]
+    if "pst_" not in reason:
+        return reason
+    return redacted(reason.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
 
 
 def is_denied(error: Exception) -> bool:
