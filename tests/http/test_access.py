@@ -19,9 +19,11 @@ from penstock.access.rights import ADMIN, NAMELESS, RIGHTS
 from penstock.access.user import User
 from penstock.cli import main as cli
 from penstock.http import doorman as doorman_module
+from penstock.http.caller import Caller
 from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
 from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
 from penstock.http.needs import NEEDS, DecidedRoute
+from penstock.message import Message
 from penstock.wire.ids import random_id
 
 from ..access.conftest import GuardedBroker
@@ -355,6 +357,25 @@ def test_quotas_hold_over_http(guarded: Guarded, api: Api) -> None:
     assert (refused.problem, "queues is 1" in refused.json["detail"]) == ("over-limit", True)
 
 
+def test_a_token_is_shown_though_its_user_goes_at_the_same_time(fresh: Guarded, monkeypatch: Any) -> None:
+    api = fresh.api()
+    fresh.add("short")
+    keeper = fresh.node.keeper
+    reload = keeper.reload
+
+    def go_first() -> None:
+        with fresh.file.edit() as users:
+            users.remove("short")
+        reload()
+
+    monkeypatch.setattr(keeper, "reload", go_first)
+    made = api.post("/v1/tokens", {"user": "short"}, **bearer(fresh.tokens["root"]))
+    monkeypatch.undo()
+    assert (made.status, made.json["user"]) == (201, "short")
+    assert made.json["token"].split("_")[1] == made.json["id"]
+    api.close()
+
+
 def test_a_writers_name_is_its_users_own(tmp_path: Path) -> None:
     def start() -> tuple[Guarded, Api]:
         broker = Guarded(tmp_path / "users.json", memory=False, data=tmp_path / "data")
@@ -392,6 +413,34 @@ def test_what_the_broker_says_of_a_message_nobody_else_does(guarded: Guarded, ap
     assert message["headers"] == {"trace": "1"}
     refused = api.post("/v1/publish", {"queue": "headed", "body": "", "headers": {".id": "x"}}, **root)
     assert (refused.problem, refused.json["errors"][0]["field"]) == ("invalid", "body.headers")
+
+
+def arrow_of(**columns: list[str]) -> bytes:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(columns)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def test_a_batch_is_checked_once_for_each_name_and_in_slices(guarded: Guarded, api: Api, monkeypatch: Any) -> None:
+    many = bearer(guarded.add("many", "publish queue:one", "declare *"))
+    checked: list[bytes] = []
+    check_send = Caller.check_send
+
+    def counted(self: Caller, message: Message, broker: Any) -> None:
+        checked.append(message.event)
+        check_send(self, message, broker)
+
+    monkeypatch.setattr(Caller, "check_send", counted)
+    send = {"content_type": "application/vnd.apache.arrow.stream", **many}
+    assert api.post("/v1/publish", arrow_of(queue=["one"] * 1200), **send).json["published"] == 1200
+    assert checked == [b"one"]
+    assert api.post("/v1/publish", arrow_of(queue=["one"] * 1199 + ["two"]), **send).problem == "denied"
+    assert guarded.node.broker.queues[b"one"].ready == 1200
+    # An event is not the queue of its name.
+    assert api.post("/v1/stages", arrow_of(event=["one"]), **send).problem == "denied"
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------
