@@ -443,6 +443,24 @@ def test_a_batch_is_checked_once_for_each_name_and_in_slices(guarded: Guarded, a
     assert api.post("/v1/stages", arrow_of(event=["one"]), **send).problem == "denied"
 
 
+def test_to_declare_is_not_to_see_nor_to_take_away(guarded: Guarded, api: Api) -> None:
+    root = bearer(guarded.tokens["root"])
+    bound = {"events": ["bound.a", "bound.b"], "patterns": [{"event": "bound.c"}, {"type": "x"}]}
+    assert api.ask("PUT", "/v1/queues/bound", bound, **root).json["bindings"]["events"] == bound["events"]
+    low = bearer(guarded.add("declarer", "declare *", "consume event:bound.a", "consume event:bound.c"))
+    told = api.ask("PUT", "/v1/queues/bound", {}, **low)
+    assert (told.status, told.json) == (200, {"name": "bound", "href": "/v1/queues/bound"})
+    for less in ({"events": ["bound.a"]}, {"events": []}, {"patterns": []}, {"patterns": [{"event": "bound.c"}]}):
+        assert api.ask("PUT", "/v1/queues/bound", less, **low).problem == "denied"
+    assert api.ask("PUT", "/v1/queues/bound", {}, **root).json["bindings"] == bound
+    # With the events that are taken away, or with the queue.
+    all_events = bearer(guarded.add("binder", "declare *", "consume event:*"))
+    assert api.ask("PUT", "/v1/queues/bound", {"events": ["bound.a"], "patterns": []}, **all_events).status == 200
+    owner = bearer(guarded.add("owner", "declare *", "delete queue:bound"))
+    assert api.ask("PUT", "/v1/queues/bound", {"events": []}, **owner).status == 200
+    assert api.ask("PUT", "/v1/queues/bound", {}, **root).json["bindings"] == {"events": [], "patterns": []}
+
+
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 
