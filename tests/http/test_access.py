@@ -19,6 +19,7 @@ from penstock.access.rights import ADMIN, NAMELESS, RIGHTS
 from penstock.access.user import User
 from penstock.cli import main as cli
 from penstock.http import doorman as doorman_module
+from penstock.http import leases as leases_module
 from penstock.http.caller import Caller
 from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
 from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
@@ -459,6 +460,33 @@ def test_to_declare_is_not_to_see_nor_to_take_away(guarded: Guarded, api: Api) -
     owner = bearer(guarded.add("owner", "declare *", "delete queue:bound"))
     assert api.ask("PUT", "/v1/queues/bound", {"events": []}, **owner).status == 200
     assert api.ask("PUT", "/v1/queues/bound", {}, **root).json["bindings"] == {"events": [], "patterns": []}
+
+
+def test_a_lease_does_not_outlive_the_right(guarded: Guarded, api: Api, monkeypatch: Any) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(leases_module, "LOOK_SECONDS", 0.05)
+    root = bearer(guarded.tokens["root"])
+
+    def take(token: str) -> str:
+        taken = api.post("/v1/queues/leased/leases", {"seconds": 600}, **bearer(token))
+        return str(taken.headers["penstock-lease"])
+
+    def ready() -> int:
+        return int(api.get("/v1/queues/leased", **root).json["ready"])
+
+    assert api.post("/v1/publish", {"queue": "leased", "body": "x"}, **root).status == 201
+    token = guarded.add("lessee", "consume *")
+    take(token)
+    guarded.change(lambda users: users.revoke_token(token.split("_")[1]))
+    until(lambda: ready() == 1)  # by itself
+    monkeypatch.setattr(leases_module, "LOOK_SECONDS", 600.0)
+    again = str(guarded.change(lambda users: users.create_token("lessee", 0)))
+    guarded.change(lambda users: users.grant("lessee", "consume event:*"))
+    lease = take(again)
+    guarded.change(lambda users: users.revoke("lessee", "consume *"))
+    assert api.post(f"/v1/leases/{lease}/accept", **bearer(again)).problem == "not-found"
+    until(lambda: ready() == 1)
+    assert api.post(f"/v1/leases/{take(guarded.tokens['root'])}/accept", **root).json == {"accepted": 1}
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------
