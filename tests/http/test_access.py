@@ -19,9 +19,12 @@ from penstock.access.rights import ADMIN, NAMELESS, RIGHTS
 from penstock.access.user import User
 from penstock.cli import main as cli
 from penstock.http import doorman as doorman_module
+from penstock.http import leases as leases_module
+from penstock.http.caller import Caller
 from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
 from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
 from penstock.http.needs import NEEDS, DecidedRoute
+from penstock.message import Message
 from penstock.wire.ids import random_id
 
 from ..access.conftest import GuardedBroker
@@ -355,6 +358,25 @@ def test_quotas_hold_over_http(guarded: Guarded, api: Api) -> None:
     assert (refused.problem, "queues is 1" in refused.json["detail"]) == ("over-limit", True)
 
 
+def test_a_token_is_shown_though_its_user_goes_at_the_same_time(fresh: Guarded, monkeypatch: Any) -> None:
+    api = fresh.api()
+    fresh.add("short")
+    keeper = fresh.node.keeper
+    reload = keeper.reload
+
+    def go_first() -> None:
+        with fresh.file.edit() as users:
+            users.remove("short")
+        reload()
+
+    monkeypatch.setattr(keeper, "reload", go_first)
+    made = api.post("/v1/tokens", {"user": "short"}, **bearer(fresh.tokens["root"]))
+    monkeypatch.undo()
+    assert (made.status, made.json["user"]) == (201, "short")
+    assert made.json["token"].split("_")[1] == made.json["id"]
+    api.close()
+
+
 def test_a_writers_name_is_its_users_own(tmp_path: Path) -> None:
     def start() -> tuple[Guarded, Api]:
         broker = Guarded(tmp_path / "users.json", memory=False, data=tmp_path / "data")
@@ -392,6 +414,79 @@ def test_what_the_broker_says_of_a_message_nobody_else_does(guarded: Guarded, ap
     assert message["headers"] == {"trace": "1"}
     refused = api.post("/v1/publish", {"queue": "headed", "body": "", "headers": {".id": "x"}}, **root)
     assert (refused.problem, refused.json["errors"][0]["field"]) == ("invalid", "body.headers")
+
+
+def arrow_of(**columns: list[str]) -> bytes:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(columns)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def test_a_batch_is_checked_once_for_each_name_and_in_slices(guarded: Guarded, api: Api, monkeypatch: Any) -> None:
+    many = bearer(guarded.add("many", "publish queue:one", "declare *"))
+    checked: list[bytes] = []
+    check_send = Caller.check_send
+
+    def counted(self: Caller, message: Message, broker: Any) -> None:
+        checked.append(message.event)
+        check_send(self, message, broker)
+
+    monkeypatch.setattr(Caller, "check_send", counted)
+    send = {"content_type": "application/vnd.apache.arrow.stream", **many}
+    assert api.post("/v1/publish", arrow_of(queue=["one"] * 1200), **send).json["published"] == 1200
+    assert checked == [b"one"]
+    assert api.post("/v1/publish", arrow_of(queue=["one"] * 1199 + ["two"]), **send).problem == "denied"
+    assert guarded.node.broker.queues[b"one"].ready == 1200
+    # An event is not the queue of its name.
+    assert api.post("/v1/stages", arrow_of(event=["one"]), **send).problem == "denied"
+
+
+def test_to_declare_is_not_to_see_nor_to_take_away(guarded: Guarded, api: Api) -> None:
+    root = bearer(guarded.tokens["root"])
+    bound = {"events": ["bound.a", "bound.b"], "patterns": [{"event": "bound.c"}, {"type": "x"}]}
+    assert api.ask("PUT", "/v1/queues/bound", bound, **root).json["bindings"]["events"] == bound["events"]
+    low = bearer(guarded.add("declarer", "declare *", "consume event:bound.a", "consume event:bound.c"))
+    told = api.ask("PUT", "/v1/queues/bound", {}, **low)
+    assert (told.status, told.json) == (200, {"name": "bound", "href": "/v1/queues/bound"})
+    for less in ({"events": ["bound.a"]}, {"events": []}, {"patterns": []}, {"patterns": [{"event": "bound.c"}]}):
+        assert api.ask("PUT", "/v1/queues/bound", less, **low).problem == "denied"
+    assert api.ask("PUT", "/v1/queues/bound", {}, **root).json["bindings"] == bound
+    # With the events that are taken away, or with the queue.
+    all_events = bearer(guarded.add("binder", "declare *", "consume event:*"))
+    assert api.ask("PUT", "/v1/queues/bound", {"events": ["bound.a"], "patterns": []}, **all_events).status == 200
+    owner = bearer(guarded.add("owner", "declare *", "delete queue:bound"))
+    assert api.ask("PUT", "/v1/queues/bound", {"events": []}, **owner).status == 200
+    assert api.ask("PUT", "/v1/queues/bound", {}, **root).json["bindings"] == {"events": [], "patterns": []}
+
+
+def test_a_lease_does_not_outlive_the_right(guarded: Guarded, api: Api, monkeypatch: Any) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(leases_module, "LOOK_SECONDS", 0.05)
+    root = bearer(guarded.tokens["root"])
+
+    def take(token: str) -> str:
+        taken = api.post("/v1/queues/leased/leases", {"seconds": 600}, **bearer(token))
+        return str(taken.headers["penstock-lease"])
+
+    def ready() -> int:
+        return int(api.get("/v1/queues/leased", **root).json["ready"])
+
+    assert api.post("/v1/publish", {"queue": "leased", "body": "x"}, **root).status == 201
+    token = guarded.add("lessee", "consume *")
+    take(token)
+    guarded.change(lambda users: users.revoke_token(token.split("_")[1]))
+    until(lambda: ready() == 1)  # by itself
+    monkeypatch.setattr(leases_module, "LOOK_SECONDS", 600.0)
+    again = str(guarded.change(lambda users: users.create_token("lessee", 0)))
+    guarded.change(lambda users: users.grant("lessee", "consume event:*"))
+    lease = take(again)
+    guarded.change(lambda users: users.revoke("lessee", "consume *"))
+    assert api.post(f"/v1/leases/{lease}/accept", **bearer(again)).problem == "not-found"
+    until(lambda: ready() == 1)
+    assert api.post(f"/v1/leases/{take(guarded.tokens['root'])}/accept", **root).json == {"accepted": 1}
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------

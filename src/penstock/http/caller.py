@@ -94,6 +94,11 @@ class Caller:
             else:
                 user.check_all(CONSUME, EVENT)
 
+    def check_unbind(self, queue: Queue, events: list[bytes], patterns: list[object]) -> None:
+        """To take what others have bound from a queue needs what binding it needs, or the right to delete the queue."""
+        if (events or patterns) and not self.may(DELETE, QUEUE, queue.name):
+            self.check_bind(events, patterns)
+
     def check_made(self, queue: bytes, broker: Broker) -> None:
         """The queue comes to be, which a quota may be against."""
         if self.user is not None and queue not in broker.queues:

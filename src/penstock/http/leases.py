@@ -2,7 +2,7 @@
 
 Whoever takes a lease is a consumer of the queue while it lasts: its messages are given to nobody else. Accepting the
 lease settles all of them; giving it back, or letting its time pass, returns them to their places, each tried once more.
-A lease is gone with the broker, and its messages are in the queue again.
+So does the end of the right it was taken by. A lease is gone with the broker, and its messages are in the queue again.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from penstock.access.rights import ADMIN
+from penstock.access.rights import ADMIN, CONSUME, QUEUE
 from penstock.core.subscription import Inbox
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
@@ -31,6 +31,7 @@ LEASES_MAX = 1000
 MESSAGES_MAX = 100_000
 SECONDS_MAX = 86400
 SLICE = 1000
+LOOK_SECONDS = 2.0  # how long a lease may outlive the right it was taken by
 
 
 class NewLease(BaseModel):
@@ -49,10 +50,15 @@ class GivenBack(BaseModel):
 
 
 class Lease:
-    def __init__(self, id: str, owner: str, user: str, inbox: Inbox, timer: asyncio.TimerHandle) -> None:
+    def __init__(
+        self, id: str, queue: bytes, owner: str, who: Caller, inbox: Inbox, ends_at: float, timer: asyncio.TimerHandle
+    ) -> None:
         self.id = id
+        self.queue = queue
         self.owner = owner
-        self.user = user  # whose it is, where users have names
+        self.who = who
+        self.user = who.name  # whose it is, where users have names
+        self.ends_at = ends_at  # by the loop's clock
         self.inbox = inbox
         self.timer = timer
 
@@ -70,8 +76,10 @@ class Leases:
         inside.broker.subscribe(queue, inbox, None, inside.clock.now())
         inside.broker.suspend(inbox)  # what it has is what it gets: accepting must not bring more
         id = text_of(random_id(24))
-        timer = inside.board.loop.call_later(asked.seconds, self.give_back, id)
-        lease = self.by_id[id] = Lease(id, asked.owner, who.name, inbox, timer)
+        loop = inside.board.loop
+        ends_at = loop.time() + asked.seconds
+        timer = loop.call_at(self._next_look(ends_at), self._look, id)
+        lease = self.by_id[id] = Lease(id, queue, asked.owner, who, inbox, ends_at, timer)
         inside.board.plan_flush()
         return lease
 
@@ -84,6 +92,22 @@ class Leases:
         if held >= most:
             raise who.user.over_quota("unacked", most)
         return min(wanted, most - held)
+
+    def holds(self, lease: Lease) -> bool:
+        """Whether whoever took it may still have it."""
+        return self.inside.still_welcome(lease.who) and lease.who.may(CONSUME, QUEUE, lease.queue)
+
+    def _next_look(self, ends_at: float) -> float:
+        return min(ends_at, self.inside.board.loop.time() + LOOK_SECONDS)
+
+    def _look(self, id: str) -> None:
+        """It goes back when its time is over, or the right that it was taken by."""
+        lease = self.by_id[id]
+        loop = self.inside.board.loop
+        if loop.time() >= lease.ends_at or not self.holds(lease):
+            self.give_back(id)
+        else:
+            lease.timer = loop.call_at(self._next_look(lease.ends_at), self._look, id)
 
     def give_back(self, id: str) -> int:
         """What was taken goes back to its places; how many there were."""
@@ -98,6 +122,10 @@ class Leases:
         del self.by_id[lease.id]
         lease.timer.cancel()
         self.inside.broker.cancel(lease.inbox, self.inside.clock.now())
+
+
+def no_lease(id: str) -> Exception:
+    return not_found(f"there is no lease {id!r}", "its time is over, or it was settled: take another")
 
 
 def stream_of(received: list[tuple[Message, int]]) -> bytes:
@@ -142,7 +170,10 @@ def routes(inside: Inside) -> APIRouter:
     def lease_of(id: str) -> Lease:
         lease = leases.by_id.get(id)
         if lease is None or not is_theirs(lease):
-            raise not_found(f"there is no lease {id!r}", "its time is over, or it was settled: take another")
+            raise no_lease(id)
+        if not leases.holds(lease):
+            leases.give_back(id)
+            raise no_lease(id)
         return lease
 
     @router.post(
@@ -183,6 +214,7 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def accept(id: Annotated[str, Path(max_length=100)]) -> Response:
         lease = lease_of(id)
+        inside.caller.check(CONSUME, QUEUE, lease.queue)
         count = 0
         lease.timer.cancel()
         while lease.inbox.oldest is not None:

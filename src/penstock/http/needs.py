@@ -52,7 +52,11 @@ NEEDS: dict[str, Need] = {
     "GET /v1/live": has(BROWSE, READ_LOG, more="browse on the queue that is named"),
     "GET /v1/queues": LISTED,
     "GET /v1/queues/{name}": on(BROWSE),
-    "PUT /v1/queues/{name}": on(DECLARE, "consume on events that are bound; delete, to let one expire that was there"),
+    "PUT /v1/queues/{name}": on(
+        DECLARE,
+        "consume on events that are bound; consume on events that are taken away, or delete; delete, to let one expire "
+        "that was there; browse, to be shown more than its name",
+    ),
     "DELETE /v1/queues/{name}": on(DELETE),
     "GET /v1/queues/{name}/messages": on(BROWSE),
     "POST /v1/queues/{name}/messages": on(PUBLISH, "declare, where it comes to be"),

@@ -265,13 +265,29 @@ def slices(messages: list[Message]) -> Iterator[list[Message]]:
         yield messages[first : first + SLICE]
 
 
-def check_all(messages: list[Message], inside: Inside) -> None:
+def distinct(messages: list[Message], seen: set[tuple[bool, bytes]]) -> Iterator[Message]:
+    """One message for each event and each queue that was not seen before."""
+    for message in messages:
+        place = (message.route == TO_QUEUE, message.event)
+        if place not in seen:
+            seen.add(place)
+            yield message
+
+
+async def check_all(messages: list[Message], inside: Inside) -> None:
     """Whether whoever asks may publish each of them: one that they may not stops all. Raises Refused."""
     who = inside.caller
-    if who.user is not None:
-        for message in messages:
+    if who.user is None:
+        return
+    seen: set[tuple[bool, bytes]] = set()
+    size = 0
+    for number, some in enumerate(slices(messages)):
+        if number:
+            await asyncio.sleep(0)
+        for message in distinct(some, seen):
             who.check_send(message, inside.broker)
-        who.charge(len(messages), sum(len(message.body) for message in messages), inside.clock.now())
+        size += sum(len(message.body) for message in some)
+    who.charge(len(messages), size, inside.clock.now())
 
 
 async def publish_all(messages: list[Message], inside: Inside) -> dict[str, object]:
@@ -347,7 +363,7 @@ def routes(inside: Inside) -> APIRouter:
         inside.check_room()
         inside.caller.check_rate(inside.clock.now())
         messages = await messages_of(request, inside)
-        check_all(messages, inside)
+        await check_all(messages, inside)
         if media_type_of(request) == ARROW:
             return answer(await publish_all(messages, inside), 201)
         return answer(await publish_one(messages[0], inside), 201)
@@ -375,7 +391,7 @@ def routes(inside: Inside) -> APIRouter:
         message.event = name_of(name)
         if len(message.event) > inside.hub.limits.name_size_max:
             raise Problem(413, "too-large", f"queue name of {len(message.event)} bytes")
-        check_all([message], inside)
+        await check_all([message], inside)
         return answer(await publish_one(message, inside), 201)
 
     @router.post(

@@ -52,6 +52,13 @@ class QueueRow(BaseModel):
     expires_after_seconds: float | None = Field(description="Deleted this long after its last consumer.")
 
 
+class QueueNamed(BaseModel):
+    """What somebody is told of a queue that they may not browse."""
+
+    name: str
+    href: str
+
+
 class QueuePage(BaseModel):
     total: int = Field(description="How many queues match.")
     offset: int
@@ -175,8 +182,11 @@ def routes(inside: Inside) -> APIRouter:
 
     @router.put(
         "/{name}",
-        response_model=QueueShape,
-        responses={201: {"model": QueueShape, "description": "It came to be."}, **problems(400, 413, 415, 429)},
+        response_model=QueueShape | QueueNamed,
+        responses={
+            201: {"model": QueueShape | QueueNamed, "description": "It came to be."},
+            **problems(400, 413, 415, 429),
+        },
         openapi_extra=takes(
             Declaration, {"events": ["order.created"], "patterns": [{"type": "order"}]}, required=False
         ),
@@ -192,7 +202,10 @@ def routes(inside: Inside) -> APIRouter:
         queue = broker.queues.get(queue_name)
         if queue is None:
             raise conflict("the queue was deleted at the same time")
-        return answer(queue_of(inside, queue), 200 if existed else 201)
+        status = 200 if existed else 201
+        if not inside.caller.sees(queue_name):
+            return answer({"name": text_of(queue_name), "href": href_of("queues", queue_name)}, status)
+        return answer(queue_of(inside, queue), status)
 
     @router.delete("/{name}", response_model=Deleted, responses=problems(404, 409), summary="Delete a queue")
     async def delete_queue(
@@ -216,8 +229,17 @@ def routes(inside: Inside) -> APIRouter:
 def check_declaration(who: Caller, broker: Broker, name: bytes, declaration: Declaration) -> None:
     """Whether somebody who may declare the queue may bind it to these, and let it expire. Raises Refused."""
     who.check_bind([event.encode() for event in declaration.events or ()], declaration.patterns or ())
+    queue = broker.queues.get(name)
+    if queue is not None:
+        events = {event.encode() for event in declaration.events or ()}
+        patterns = [orjson.loads(pattern) for pattern in queue.patterns]
+        who.check_unbind(
+            queue,
+            [] if declaration.events is None else [event for event in queue.events if event not in events],
+            [] if declaration.patterns is None else [kept for kept in patterns if kept not in declaration.patterns],
+        )
     if "expires_after_seconds" in declaration.model_fields_set:
-        who.check_expiry(broker.queues.get(name), expiry_of(declaration))
+        who.check_expiry(queue, expiry_of(declaration))
     who.check_made(name, broker)
 
 

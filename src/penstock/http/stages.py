@@ -17,7 +17,7 @@ from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import invalid, not_found, over_limit, too_large
-from penstock.http.publish import EXAMPLE, NewMessage, check_all, messages_of
+from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, messages_of
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import Message
@@ -119,7 +119,7 @@ def routes(inside: Inside) -> APIRouter:
         if len(stages.by_id) >= STAGES_MAX:
             raise over_limit(f"there are {STAGES_MAX} stages already", "commit or abort some")
         messages = await messages_of(request, inside)
-        check_all(messages, inside)
+        await check_all(messages, inside)
         size_max = inside.hub.limits.body_size_max
         for message in messages:
             if len(message.body) > size_max:
@@ -181,7 +181,7 @@ def routes(inside: Inside) -> APIRouter:
             if not messages:  # it takes a place among the writers all the same
                 who.check_rate(inside.clock.now())
                 who.charge(1, 0, inside.clock.now())
-            for message in messages:  # what they may do can have changed since
+            for message in distinct(messages, set()):  # what they may do can have changed since
                 who.check_send(message, broker)
             first_offset = broker.log.next_offset
             now = inside.now()

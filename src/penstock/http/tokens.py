@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.access.tokens import Token, id_of
 from penstock.access.user import User
-from penstock.access.users import NOTE_SIZE_MAX
+from penstock.access.users import NOTE_SIZE_MAX, Users
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
@@ -99,15 +99,14 @@ def routes(inside: Inside) -> APIRouter:
         now = inside.clock.now()
         seconds = now // SECOND
         expires_at = 0 if new.expires_seconds is None else seconds + new.expires_seconds
-        text = await change(
-            inside,
-            "token created",
-            lambda users: users.create_token(new.user, seconds, expires_at, new.note),
-            user=new.user,
-            note=new.note,
-        )
-        owner = known_user(inside, new.user)
-        token = owner.tokens[id_of(text.encode())]
+
+        def make(users: Users) -> tuple[User, Token, str]:
+            text = users.create_token(new.user, seconds, expires_at, new.note)
+            owner = users.user(new.user)
+            return owner, owner.tokens[id_of(text.encode())], text
+
+        # From what was written: whoever edits the file at the same time may have taken the user away again.
+        owner, token, text = await change(inside, "token created", make, user=new.user, note=new.note)
         return answer({**token_of(owner, token, now), "token": text}, 201)
 
     @router.delete("/{id}", response_model=Revoked, responses=problems(404, 409), summary="Revoke a token")
