@@ -324,6 +324,44 @@ def test_users_are_there_after_a_restart(start_guarded: Start, tmp_path: Path) -
     come_in(again, Mqks, token)
 
 
+def test_whoever_came_in_by_the_door_for_all_a_moment_ago_is_shown_out_as_well(start_guarded: Start) -> None:
+    broker = start_guarded()
+    token = broker.add("ann", "admin")
+    client = broker.connect("any")
+    board = broker.node.switchboard
+    until(lambda: broker.call(lambda: len(board.connections)) == 1)
+
+    def come_and_lose() -> bool:
+        """In one turn of the loop, before the connection has seen that another session took over."""
+        (session,) = board.connections
+        session.feed(Mqks.auth(token), broker.node.clock.now())
+        with broker.file.edit() as users:
+            users.remove("ann")
+        broker.node.keeper.reload()
+        return session.successor is not None and session.successor.closing
+
+    assert broker.call(come_and_lose)
+    assert client.closed_by_peer()
+
+
+@EVERY
+def test_whoever_is_known_and_shows_a_wrong_token_is_not_heard_any_longer(
+    start_guarded: Start, dialect: type[Dialect]
+) -> None:
+    broker = start_guarded(**{f"{dialect.name}_user": "guest"})
+    broker.add("guest", "admin")
+    broker.node.keeper.directory.lobby.delay_step = 600 * 1_000_000  # it fails for as long as this test looks at it
+    client = broker.connect(dialect.name)
+    client.send(dialect.auth(NOBODYS))
+    until(lambda: broker.reported("audit.auth_failed"))
+
+    def hearing() -> tuple[bool, bool]:
+        (connection,) = broker.node.switchboard.connections.values()
+        return connection.deaf, connection.transport.is_reading()
+
+    assert broker.call(hearing) == (True, False)
+
+
 # -- quotas ------------------------------------------------------------------------------------------------------------
 
 
@@ -354,6 +392,17 @@ def test_a_user_makes_so_many_queues_and_no_more(start_guarded: Start) -> None:
     broker.call(lambda: broker.node.broker.delete(b"a"))
     assert Mqmq.ask(client, Mqmq.publish(b"c")).startswith(frame(b"OK"))
     assert Mqmq.ask(client, Mqmq.publish(b"a")).startswith(frame(b"Error", b"REQUEST_TOO_MANY_QUEUES"))
+
+
+def test_the_first_read_at_the_door_for_all_counts_as_any_other(start_guarded: Start) -> None:
+    broker = start_guarded()
+    token = broker.add("ann", "admin", messages=1)
+    client = broker.connect("any")
+    said = Mqks.auth(token) + b"".join(b"%d publish --confirm e x\n" % number for number in range(3))
+    client.send(said)
+    assert client.lines(4) == [b"a ok ", b"0 ok ", b"1 ok ", b"2 ok "]
+    user = broker.node.keeper.directory.users["ann"]
+    assert (user.published, user.received_bytes, user.paused) == (3, len(said), 1)
 
 
 @pytest.mark.parametrize("quota", ["messages", "bytes"])

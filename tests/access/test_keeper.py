@@ -35,6 +35,9 @@ class Guest:
         self.until = until
         self.is_out = False
         self.user = None
+        self.successor = None
+        self.peer, self.protocol = "somebody", "mqks"
+        self.is_aborted = False
         self.transport = self
 
     def may_stay(self, now: int) -> bool:
@@ -47,6 +50,14 @@ class Guest:
 
     def get_write_buffer_size(self) -> int:
         return 0
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+
+class BadGuest(Guest):
+    def show_out(self, now: int) -> None:
+        raise RuntimeError("oops")
 
 
 def ignore(level: str, event: str, details: dict[str, object]) -> None: ...
@@ -74,3 +85,30 @@ async def keep_until_the_end(tmp_path: Path) -> None:
                 await asyncio.sleep(0.001)
     finally:
         keeper.stop()
+
+
+def test_one_who_cannot_be_shown_out_keeps_nobody_in(tmp_path: Path) -> None:
+    asyncio.run(show_out_both(tmp_path))
+
+
+async def show_out_both(tmp_path: Path) -> None:
+    with UsersFile(tmp_path / "users.json").edit() as users:
+        users.add("ann")
+    reports: list[tuple[str, str]] = []
+    hub = Hub(
+        Broker(MemoryLog(), Limits()),
+        lambda level, event, details: reports.append((event, str(details.get("error")))),
+    )
+    clock: Any = Times(BEGAN * SECOND)
+    board = Switchboard(asyncio.get_running_loop(), hub, clock, 10)
+    bad, good = BadGuest(0), Guest(0)
+    for guest in (bad, good):
+        entry: Any = guest
+        board.connections[entry] = entry
+    keeper = Keeper(Config(memory=True, users=tmp_path / "users.json"))
+    keeper.start(board, Watcher(ignore))
+    keeper.stop()
+    assert good.is_out
+    assert not good.is_aborted
+    assert bad.is_aborted
+    assert ("session.failed", "RuntimeError('oops')") in reports

@@ -1,5 +1,6 @@
 """Users, rights, tokens and the file they are kept in."""
 
+import os
 import stat
 import threading
 from pathlib import Path
@@ -14,7 +15,7 @@ from penstock.access.passwords import hash_password, is_password
 from penstock.access.quotas import Meter
 from penstock.access.rights import BROWSE, CONSUME, DECLARE, EVENT, PUBLISH, QUEUE, parse_grant
 from penstock.access.tokens import id_of
-from penstock.access.user import NAMES_KNOWN_MAX, User
+from penstock.access.user import NAME_KNOWN_SIZE_MAX, NAMES_KNOWN_MAX, User
 from penstock.access.users import Users
 from penstock.errors import DENIED, AccessError, Refused
 
@@ -96,6 +97,19 @@ def test_what_was_decided_is_remembered_for_so_many_names_and_no_more() -> None:
     for number in range(NAMES_KNOWN_MAX + 10):
         user.check_publish(b"%d" % number)
     assert 0 < len(user.publishable) <= NAMES_KNOWN_MAX
+
+
+def test_what_was_decided_of_a_long_name_is_decided_anew() -> None:
+    user = user_with("publish *", "declare *", "consume *")
+    for name in (b"x" * NAME_KNOWN_SIZE_MAX, b"y" * (NAME_KNOWN_SIZE_MAX + 1)):
+        user.check_publish(name)
+        user.check_put(name, is_new=True)
+        user.remember_get(name)
+        assert user.may(PUBLISH, EVENT, name)
+        assert not user.may(BROWSE, EVENT, name)
+    for names in (user.publishable, user.puttable, user.gettable):
+        assert list(names) == [b"x" * NAME_KNOWN_SIZE_MAX]
+    assert {name for _, _, name in user._decided} == {b"x" * NAME_KNOWN_SIZE_MAX}
 
 
 def test_a_new_queue_needs_declare_and_one_that_is_there_does_not() -> None:
@@ -229,12 +243,12 @@ def test_everything_survives_the_file() -> None:
     users.grant("ann", "admin")
     users.set_quota("ann", "connections=3")
     users.set_quota("ann", "bytes=1000")
-    users.add_certificate("ann", "sha256:AB:cd")
+    users.add_certificate("ann", "sha256:" + "AB:cd:" * 15 + "AB:cd")
     users.create_token("ann", 7, 9, "laptop")
     back = decode(encode(users))
     assert encode(back) == encode(users)
     assert [grant.text for grant in back.user("ann").grants] == ["publish orders.*", "consume queue:jobs", "admin"]
-    assert back.user("ann").certificates == ["sha256:abcd"]
+    assert back.user("ann").certificates == ["sha256:" + "abcd" * 16]
     assert back.user("ann").quotas.said() == {"connections": 3, "bytes": 1000}
 
 
@@ -278,10 +292,62 @@ def test_changes_that_make_no_sense_change_nothing(tmp_path: Path) -> None:
         lambda users: users.set_quota("ann", "connections"),
         lambda users: users.set_quota("ann", "cows=1"),
         lambda users: users.create_token("ann", 0, note="x" * 201),
+        lambda users: users.add_certificate("ann", "sha256:::"),
+        lambda users: users.add_certificate("ann", "sha256:" + "a" * 63),
+        lambda users: users.add_certificate("ann", "sha256:" + "g" * 64),
+        lambda users: users.add_certificate("ann", "CN:\udcff"),
+        lambda users: users.user("ann").certificates.append("sha256:"),  # by whatever mistake: it could not be read
     ):
         with pytest.raises(AccessError), file.edit() as users:
             change(users)
     assert file.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hard link", "pipe"])
+def test_a_lock_that_is_another_file_is_not_touched(tmp_path: Path, kind: str) -> None:
+    """Root edits the file of a broker that is somebody else, and who could have put anything there."""
+    target, directory = tmp_path / "secret", tmp_path / "data"
+    directory.mkdir()
+    target.write_text("mine")
+    target.chmod(0o640)
+    file = UsersFile(directory / "users.json")
+    lock = directory / "users.json.lock"
+    if kind == "symlink":
+        lock.symlink_to(target)
+    elif kind == "hard link":
+        lock.hardlink_to(target)
+    else:
+        os.mkfifo(lock)
+    before = target.stat()
+    with pytest.raises(AccessError, match=r"users\.json\.lock: is .*remove it"), file.edit() as users:
+        users.add("ann")
+    after = target.stat()
+    assert target.read_text() == "mine"
+    assert (after.st_uid, after.st_gid, after.st_mode) == (before.st_uid, before.st_gid, before.st_mode)
+    assert not file.path.exists()
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hard link", "left over"])
+def test_what_is_in_the_way_of_a_new_file_is_removed_and_not_followed(tmp_path: Path, kind: str) -> None:
+    target, directory = tmp_path / "secret", tmp_path / "data"
+    directory.mkdir()
+    target.write_text("mine")
+    target.chmod(0o640)
+    new = directory / "users.json.new"
+    if kind == "symlink":
+        new.symlink_to(target)
+    elif kind == "hard link":
+        new.hardlink_to(target)
+    else:
+        new.write_text("half a fi")
+    file = UsersFile(directory / "users.json")
+    with file.edit() as users:
+        users.add("ann")
+    assert target.read_text() == "mine"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert list(file.load().by_name) == ["ann"]
+    assert file.path.is_file()
+    assert not file.path.is_symlink()
 
 
 def test_changes_from_many_sides_are_all_kept(tmp_path: Path) -> None:

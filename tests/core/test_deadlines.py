@@ -1,5 +1,8 @@
+import pytest
+
+from penstock.core import deadlines as module
 from penstock.core.broker import Broker, QueueExpiry
-from penstock.core.deadlines import Deadlines
+from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 
@@ -42,3 +45,29 @@ def test_cancelled_timers_do_not_pile_up() -> None:
         deadlines.set(timer, 1_000_000 + when)
     assert len(deadlines._heap) < 200
     assert deadlines.next_due() == 1_009_999
+
+
+@pytest.mark.skipif(not module.__file__.endswith(".py"), reason="a compiled timer takes no subclass of a test")
+@pytest.mark.parametrize("moved_to", [0, 30])
+def test_a_timer_that_another_one_cancels_or_moves_in_the_same_run_does_not_fire_in_it(moved_to: int) -> None:
+    deadlines = Deadlines()
+    fired: list[int] = []
+
+    class Note(Timer):
+        def fire(self, now: int) -> None:
+            fired.append(now)
+
+    class Change(Timer):
+        def fire(self, now: int) -> None:
+            deadlines.cancel(note)
+            if moved_to:
+                deadlines.set(note, moved_to)
+
+    note = Note()
+    deadlines.set(Change(), 10)
+    deadlines.set(note, 11)
+    deadlines.run(20)
+    assert fired == []
+    deadlines.run(40)
+    assert fired == ([40] if moved_to else [])
+    assert deadlines.next_due() == -1

@@ -228,6 +228,7 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
         protocol = "mqks"
         outbox_size = 0
         closing = False
+        successor = user = gate = None
 
         def feed(self, data: bytes, now: int) -> None:
             raise RuntimeError("oops")
@@ -248,6 +249,28 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
     client.send(b"2 ping x\n")
     assert client.closed_by_peer()
     assert client.buffer == b""
+    (report,) = broker.reported("session.failed")
+    assert "oops" in str(report["error"])
+    alive(broker)
+
+
+def test_a_mistake_while_one_is_written_to_holds_up_nobody(broker: RunningBroker) -> None:
+    bad = broker.connect("mqks")
+    bad.send(b"b consume --confirm first e\n")
+    bad.line()
+    (connection,) = broker.node.switchboard.connections.values()
+    good, publisher = broker.connect("mqks"), broker.connect("mqks")
+    good.send(b"g consume --confirm second e\n")
+    good.line()
+
+    def fail() -> None:
+        raise RuntimeError("oops")
+
+    connection.write_outbox = fail  # type: ignore[method-assign]
+    publisher.send(b"1 publish e x\n")
+    assert good.line().endswith(b" x")
+    assert bad.closed_by_peer()
+    assert bad.buffer == b""
     (report,) = broker.reported("session.failed")
     assert "oops" in str(report["error"])
     alive(broker)

@@ -1,11 +1,13 @@
 """Options: every wrong one is refused by name, before anything runs."""
 
 import pickle
+import socket
 
 import pytest
 
 pytest.importorskip("pyspark")
 
+from penstock.spark.client import BrokerClient
 from penstock.spark.options import OptionError, SinkOptions, SourceOptions
 
 SERVERS = {"servers": "http://127.0.0.1:7780"}
@@ -55,7 +57,7 @@ def test_a_wrong_sink_option_is_named(given, message) -> None:
         SinkOptions.of(given)
 
 
-def test_options_are_taken_in_any_case_and_parsed() -> None:
+def test_options_are_taken_in_any_case_and_parsed(nobody) -> None:
     options = SourceOptions.of(
         {
             "SERVERS": "localhost:7780, https://b:1/",
@@ -70,6 +72,75 @@ def test_options_are_taken_in_any_case_and_parsed() -> None:
     assert options.max_bytes_per_trigger == 64 << 20
     assert options.events == ("a", "b")
     assert options.max_trigger_delay == 0.5
+
+
+WHO = ("TOKEN", "TOKEN_FILE", "CA_FILE", "CERT_FILE", "KEY_FILE", "TLS")
+
+
+@pytest.fixture
+def nobody(monkeypatch) -> None:
+    """The environment says nothing of who comes."""
+    for name in WHO:
+        monkeypatch.delenv(f"PENSTOCK_{name}", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "scheme"),
+    [
+        ({}, {}, "http"),
+        ({"tokenFile": "t"}, {}, "http"),
+        ({"caFile": "ca.pem"}, {}, "https"),
+        ({"certFile": "me.pem", "keyFile": "me.key"}, {}, "https"),
+        ({}, {"PENSTOCK_CA_FILE": "ca.pem"}, "https"),
+        ({}, {"PENSTOCK_CERT_FILE": "me.pem"}, "https"),
+        ({}, {"PENSTOCK_TLS": "1"}, "https"),
+    ],
+)
+@pytest.mark.parametrize("kind", [SourceOptions, SinkOptions])
+def test_a_server_without_a_scheme_is_one_of_https_where_tls_is_meant(
+    nobody, monkeypatch, kind, given, environment, scheme
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    options = kind.of({"servers": "broker:7780/, http://a:1, https://b:2, [::1]:3"} | given)
+    assert options.servers == (f"{scheme}://broker:7780", "http://a:1", "https://b:2", f"{scheme}://[::1]:3")
+    assert pickle.loads(pickle.dumps(options)) == options
+
+
+class Far(socket.socket):
+    """A socket to nobody, in another place, that has been answered already."""
+
+    peer = "192.0.2.7"
+
+    def getpeername(self) -> tuple[str, int]:
+        return self.peer, 7780
+
+    def setsockopt(self, *_: object) -> None:
+        """It is none of TCP."""
+
+
+@pytest.mark.parametrize(("peer", "times"), [("192.0.2.7", 1), ("127.0.0.1", 0)])
+def test_a_token_in_clear_to_another_machine_is_warned_of_once(nobody, monkeypatch, caplog, peer, times) -> None:
+    others = []
+
+    def connect(*_: object) -> Far:
+        here, there = socket.socketpair()
+        there.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+        others.append(there)
+        return Far(fileno=here.detach())
+
+    monkeypatch.setattr(Far, "peer", peer)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    monkeypatch.setattr("penstock.client._credentials._told_of", set())
+    monkeypatch.setenv("PENSTOCK_TOKEN", "pst_aaaaaaaa_tell-nobody")
+    client = BrokerClient(SourceOptions.of({"servers": "broker:7780"}))
+    assert client.get("/v1/overview") == client.get("/v1/overview") == {}
+    client.close()
+    assert all(b"Bearer pst_aaaaaaaa_tell-nobody" in other.recv(4096) for other in others)
+    for other in others:
+        other.close()
+    told = "the token pst_aaaaaaaa (PENSTOCK_TOKEN) goes to broker:7780 in clear: use TLS"
+    assert [record.message for record in caplog.records] == [told] * times
 
 
 @pytest.mark.parametrize(
@@ -126,3 +197,10 @@ def test_a_secret_is_no_option_and_is_not_repeated(given, reason) -> None:
 def test_an_error_survives_the_way_back_from_an_executor() -> None:
     error = OptionError("payload", "xml", "is wrong")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize("servers", ["me:hush@host:1", "http://me:hush@host:1", "http://a:1,me:hush@host:1"])
+def test_a_secret_in_an_address_is_refused_and_not_repeated(servers: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        SourceOptions.of({"servers": servers})
+    assert "hush" not in str(refused.value)

@@ -8,6 +8,8 @@ import subprocess
 import time
 from collections.abc import Callable
 
+import pytest
+
 from penstock.server.connection import Connection
 from penstock.server.doorstep import Arrival
 
@@ -116,6 +118,51 @@ def test_slow_handshakes_are_few_and_cost_nobody(start_broker: Start, ours: Cert
     finally:
         for client in slow:
             client.sock.close()
+
+
+def test_the_oldest_of_all_may_be_the_only_one_of_its_address(start_broker: Start, ours: Certificates) -> None:
+    broker = start_broker(tls_handshakes_max=20, tls_handshake_seconds=600)
+    doorstep = broker.node.doorstep
+    assert doorstep is not None
+    port, context = broker.ports["mqks"], ours.context()
+    waiting = []
+    try:
+        for number in range(20):
+            waiting.append(socket.create_connection(("127.0.0.1", port), 20, (f"127.0.0.{50 + number}", 0)))
+            until(lambda count=number + 1: len(doorstep) == count)  # type: ignore[misc]
+        newcomer = socket.create_connection(("127.0.0.1", port), 20, ("127.0.0.50", 0))
+        with context.wrap_socket(newcomer, server_hostname="localhost") as secure:
+            secure.sendall(b"1 ping x\n")
+            assert secure.recv(100) == b"1 ok x\n"
+        assert waiting[0].recv(1) == b""
+        assert doorstep.counts["crowded"] == 1
+    finally:
+        for sock in waiting:
+            sock.close()
+    until(lambda: len(doorstep) == 0)
+    assert not doorstep._by_address
+
+
+def test_a_handshake_that_fails_by_our_mistake_ends_alone(
+    broker: TlsBroker, ours: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shake = Arrival.shake
+    failures = [RuntimeError("a mistake")]
+
+    def shake_badly(arrival: Arrival) -> None:
+        if failures:
+            raise failures.pop()
+        shake(arrival)
+
+    monkeypatch.setattr(Arrival, "shake", shake_badly)
+    with pytest.raises((ConnectionError, ssl.SSLError)):
+        broker.open("mqks", ours.context())
+    client = broker.open("mqks", ours.context())
+    client.send(b"1 ping x\n")
+    assert client.line() == b"1 ok x"
+    (report,) = broker.reported("tls.failed")
+    assert "a mistake" in str(report["error"])
+    assert len(broker.node.doorstep or "") == 0
 
 
 def test_a_byte_now_and_then_is_no_reason_to_stay(start_broker: Start, ours: Certificates) -> None:

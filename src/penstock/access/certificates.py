@@ -1,12 +1,14 @@
 """The names that a verified client certificate gives its holder, as users are given them: `CN:worker-1`."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from penstock.errors import AccessError
 
 KINDS = ("CN", "DNS", "URI", "email", "sha256")
+FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 
 
 def names_of(certificate: Mapping[str, Any] | None, der: bytes | None = None) -> list[str]:
@@ -24,4 +26,9 @@ def checked_name(text: str) -> str:
     kind, colon, value = text.partition(":")
     if not colon or kind not in KINDS or not value:
         raise AccessError(f"{text!r} is no name of a certificate: give {':..., '.join(KINDS)}:... such as CN:worker-1")
-    return f"{kind}:{value.replace(':', '').lower()}" if kind == "sha256" else text
+    if kind != "sha256":
+        return text
+    digest = value.replace(":", "").lower()
+    if not FINGERPRINT.fullmatch(digest):
+        raise AccessError(f"{text!r} is no fingerprint: give sha256: and 64 hex digits, with colons or without")
+    return f"{kind}:{digest}"

@@ -5,9 +5,11 @@ all. A broker that uses the file says in `users.json.seen` up to which change it
 that while it runs: whoever changes the file can wait until the change holds.
 """
 
+import errno
 import fcntl
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +32,8 @@ TOKEN_KEYS = {"id", "sha256", "created_at", "expires_at", "note"}
 TOKEN_ID = re.compile(r"[0-9A-Za-z]{8}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 SEEN_POLL_SECONDS = 0.02
+# In a directory that may be another user's: never what a link points to, and no waiting for the other end of a pipe.
+OPEN_SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class UsersFile:
@@ -60,25 +64,26 @@ class UsersFile:
         """Change what the file has: it is written when the block ends without an error."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o600)
         except OSError as error:
-            raise AccessError(f"{self._lock_path}: {error.strerror}") from error
+            raise AccessError(f"{self._lock_path}: {reason_of(error)}") from error
         try:
-            self._give_to_owner(lock)
+            self._give_to_owner(lock, self._lock_path)
             fcntl.flock(lock, fcntl.LOCK_EX)
             users = self.load()
             yield users
             users.serial += 1
-            self._write(encode(users))
+            self._write(readable(users))
         finally:
             os.close(lock)
 
     def _write(self, data: bytes) -> None:
         new = self.path.with_name(self.path.name + ".new")
         try:
-            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            new.unlink(missing_ok=True)  # of somebody who was stopped half-way
+            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
             with os.fdopen(handle, "wb") as file:
-                self._give_to_owner(file.fileno())
+                self._give_to_owner(file.fileno(), new)
                 os.fchmod(file.fileno(), 0o600)
                 file.write(data)
                 file.flush()
@@ -92,8 +97,15 @@ class UsersFile:
         except OSError as error:
             raise AccessError(f"{self.path}: {error.strerror}") from error
 
-    def _give_to_owner(self, handle: int) -> None:
-        """Root may edit the file of a broker that runs as somebody else, who has to read it still."""
+    def _give_to_owner(self, handle: int, path: Path) -> None:
+        """Root may edit the file of a broker that runs as somebody else, who has to read it still.
+
+        The directory is that somebody's, who could have put another name of root's own files there: what is no plain
+        file, or has a second name, is not given away.
+        """
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1:
+            raise AccessError(f"{path}: is no plain file, or has a second name: remove it")
         if os.geteuid() == 0:
             owner = (self.path if self.path.exists() else self.path.parent).stat()
             os.fchown(handle, owner.st_uid, owner.st_gid)
@@ -145,6 +157,10 @@ class UsersFile:
         return False
 
 
+def reason_of(error: OSError) -> str:
+    return "is a symbolic link, which is not followed: remove it" if error.errno == errno.ELOOP else str(error.strerror)
+
+
 # -- the format --------------------------------------------------------------------------------------------------------
 
 
@@ -155,6 +171,18 @@ def encode(users: Users) -> bytes:
         "users": {name: _user_out(user) for name, user in sorted(users.by_name.items())},
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def readable(users: Users) -> bytes:
+    """The same, or AccessError where it could not be read again: no broker would start with it."""
+    try:
+        data = encode(users)
+    except TypeError as error:  # half a character, which a command line can have
+        raise AccessError(f"cannot be written: {error}") from None
+    if len(data) > FILE_SIZE_MAX:
+        raise AccessError(f"would be larger than {FILE_SIZE_MAX} bytes")
+    decode(data)
+    return data
 
 
 def _user_out(user: User) -> dict[str, object]:

@@ -14,6 +14,15 @@ from penstock.access.tokens import Token
 from penstock.errors import DENIED, OVER_LIMIT, Refused
 
 NAMES_KNOWN_MAX: Final = 10_000  # clients make up names; what was decided is kept for so many
+NAME_KNOWN_SIZE_MAX: Final = 1024  # and for names of this size at most, or they would fill the memory
+
+
+def remember(names: dict[bytes, None], name: bytes) -> None:
+    if len(name) > NAME_KNOWN_SIZE_MAX:
+        return
+    if len(names) >= NAMES_KNOWN_MAX:
+        names.clear()
+    names[name] = None
 
 
 class User:
@@ -53,6 +62,8 @@ class User:
         known = self._decided.get(key)
         if known is None:
             known = self._decide(right, scope, name)
+            if len(name) > NAME_KNOWN_SIZE_MAX:
+                return known
             if len(self._decided) >= NAMES_KNOWN_MAX:
                 self._decided.clear()
             self._decided[key] = known
@@ -87,24 +98,18 @@ class User:
     def check_publish(self, event: bytes) -> None:
         """For an event that is not in `publishable`: puts it there, or raises Refused."""
         self.check(PUBLISH, EVENT, event)
-        if len(self.publishable) >= NAMES_KNOWN_MAX:
-            self.publishable.clear()
-        self.publishable[event] = None
+        remember(self.publishable, event)
 
     def check_put(self, queue: bytes, is_new: bool) -> None:
         """For a queue that is not in `puttable`: a message may be put into it, which may make it. Raises Refused."""
         self.check(PUBLISH, QUEUE, queue)
         if self.quotas.queues == 0 and self.may(DECLARE, QUEUE, queue):
-            if len(self.puttable) >= NAMES_KNOWN_MAX:
-                self.puttable.clear()
-            self.puttable[queue] = None
+            remember(self.puttable, queue)
         elif is_new:
             self.check(DECLARE, QUEUE, queue)
 
     def remember_get(self, queue: bytes) -> None:
-        if len(self.gettable) >= NAMES_KNOWN_MAX:
-            self.gettable.clear()
-        self.gettable[queue] = None
+        remember(self.gettable, queue)
 
     # -- quotas -----------------------------------------------------------------------------------------------------
 

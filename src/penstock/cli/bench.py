@@ -23,7 +23,7 @@ from penstock.cli.reach import START, Addr, Api, Json, Server, options_for, plac
 from penstock.cli.send import Via
 from penstock.cli.show import print_json, say
 from penstock.client import mqks, mqmq, rq, sevx, smqs
-from penstock.client._credentials import tls_of, token_of
+from penstock.client._credentials import Token, tls_of, token_of, warn_in_clear
 from penstock.client._entry import Entry
 from penstock.client._options import Address, address_of
 from penstock.client.errors import ClientError
@@ -94,16 +94,15 @@ def bench(
         sys.stderr.write(f"the queue {left} stays, empty: no HTTP to delete it by\n")
 
 
-def _token(address: Address) -> bytes:
+def _token(address: Address) -> Token | None:
     """What to show the broker, if anything."""
     options = options_for()
     try:
         if tls_of(options, address) is not None:
             raise Misused("bench speaks plain TCP alone, so that it measures the broker and not this side's TLS")
-        token = token_of(options)
+        return token_of(options)
     except ClientError as error:
         raise Misused(str(error)) from error
-    return b"" if token is None else token.reveal()
 
 
 class Flood(NamedTuple):
@@ -159,7 +158,7 @@ def _delete(queue: str, server: str) -> bool:
 class Load:
     """Two connections of one thread: what is sent, and what comes of it."""
 
-    def __init__(self, address: Address, speech: Speech, entry: Entry, token: bytes) -> None:
+    def __init__(self, address: Address, speech: Speech, entry: Entry, token: Token | None) -> None:
         self._address = address
         self._speech = speech
         self._entry = entry
@@ -182,9 +181,9 @@ class Load:
         for sock in (self._publisher, self._consumer):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            if self._token:
-                self._enter(self._publisher)
-                self._enter(self._consumer)
+            if self._token is not None:
+                self._enter(self._publisher, self._token)
+                self._enter(self._consumer, self._token)
             self._subscribe()
         except BaseException:
             self.__exit__()
@@ -199,8 +198,9 @@ class Load:
         self._publisher.close()
         self._consumer.close()
 
-    def _enter(self, sock: socket.socket) -> None:
-        sock.sendall(self._entry.show(self._token))
+    def _enter(self, sock: socket.socket, token: Token) -> None:
+        warn_in_clear(token, self._address, sock)
+        sock.sendall(self._entry.show(token.reveal()))
         heard = b""
         verdict = None
         while verdict is None:

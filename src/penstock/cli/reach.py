@@ -21,7 +21,7 @@ import typer
 
 from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_NOTHING, EXIT_UNREACHABLE, Failed, Misused
 from penstock.client import Options
-from penstock.client._credentials import tls_of, token_of, trouble_with_tls
+from penstock.client._credentials import tls_of, token_of, trouble_with_tls, warn_in_clear
 from penstock.client._options import Address
 from penstock.client.errors import AuthFailed, ClientError, ConnectFailed, ConnectionLost, Denied, Timeout, TlsFailed
 
@@ -190,6 +190,10 @@ class Api:
             token = token_of(self._options)
             if token is not None:
                 headers["authorization"] = f"Bearer {token.reveal().decode()}"
+                if not self._address.tls:
+                    if self._connection.sock is None:
+                        self._connection.connect()
+                    warn_in_clear(token, self._address, self._connection.sock)
             self._connection.request(method, target, body, headers)
             response = self._connection.getresponse()
             data = response.read()

@@ -14,13 +14,18 @@ the secret part of a token; the part before it, `pst_` and eight letters, is its
 """
 
 import functools
+import ipaddress
+import logging
 import os
 import re
 import ssl
 from pathlib import Path
+from typing import Any, Protocol
 
 from penstock.client._options import Address, File, Options
 from penstock.client.errors import AuthFailed, TlsFailed
+
+log = logging.getLogger("penstock.client")
 
 ENV_PREFIX = "PENSTOCK_"
 TOKEN_SIZE_MAX = 255  # what RQ can carry
@@ -28,6 +33,16 @@ TOKEN_NAME = re.compile(rb"(pst_[0-9A-Za-z]{8})_")
 
 # What a server says by TLS to a client whose certificate it does not take.
 UNWELCOME = re.compile("CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|DECRYPT_ERROR|HANDSHAKE_FAILURE")
+
+
+# Hosts that were shown a token in clear, which is said once: who connects often would say nothing else.
+_told_of: set[str] = set()
+
+
+class Connected(Protocol):
+    """A socket, or what asyncio has for one."""
+
+    def getpeername(self) -> Any: ...
 
 
 class Token:
@@ -68,6 +83,8 @@ def _token_in(file: File, source: str) -> Token:
             text = opened.read(4096).strip()
     except OSError as error:
         raise AuthFailed(f"no token: {os.fspath(file)} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise AuthFailed(f"no token: {os.fspath(file)!r} is no name of a file: {error}") from None
     if not text:
         raise AuthFailed(f"no token: {os.fspath(file)} is empty")
     return _token(text, source)
@@ -77,6 +94,26 @@ def _token(text: str, source: str) -> Token:
     if not (text.isascii() and text.isprintable() and " " not in text and len(text) <= TOKEN_SIZE_MAX):
         raise AuthFailed(f"no token: what there is ({source}) is not one word of at most {TOKEN_SIZE_MAX} characters")
     return Token(text.encode(), source)
+
+
+def warn_in_clear(token: Token, address: Address, sock: Connected) -> None:
+    """To be asked before a token goes over a connection without TLS: others may listen on the way to other machines."""
+    if address.host in _told_of or _is_near(sock):
+        return
+    _told_of.add(address.host)
+    log.warning("%s goes to %s in clear: use TLS", token, address)
+
+
+def _is_near(sock: Connected) -> bool:
+    """Whether nobody can listen on the way."""
+    try:
+        peer = sock.getpeername()
+    except OSError:
+        return True  # it is gone, and nothing goes over it
+    if not isinstance(peer, tuple):
+        return True
+    address = ipaddress.ip_address(str(peer[0]).partition("%")[0])
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 def _environment(name: str) -> str:
@@ -89,20 +126,27 @@ def _is_said(name: str) -> bool:
 
 def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
     """How to speak TLS to an address; None where it is not spoken. Raises TlsFailed for files that are of no use."""
+    if not speaks_tls(options, address):
+        return None
     if isinstance(options.tls, ssl.SSLContext):
-        return None if address.tls is False else options.tls
+        return options.tls
     ca_file = os.fspath(options.ca_file) or _environment("CA_FILE")
     cert_file = os.fspath(options.cert_file) or _environment("CERT_FILE")
     key_file = os.fspath(options.key_file) or ("" if options.cert_file else _environment("KEY_FILE"))
-    wanted = address.tls if address.tls is not None else options.tls
-    if not (bool(ca_file or cert_file) or _is_said("TLS") if wanted is None else wanted):
-        return None
     stamps = tuple(_stamp(file) for file in (ca_file, cert_file, key_file))
     try:
         return _context(ca_file, cert_file, key_file, stamps)
     except ssl.SSLError as error:
         files = ", ".join(file for file in (ca_file, cert_file, key_file) if file)
         raise TlsFailed(f"TLS: {files}: {_words(error)}") from None
+
+
+def speaks_tls(options: Options, address: Address) -> bool:
+    """Whether TLS is spoken to an address, by what is named; no file is looked into."""
+    wanted = address.tls if address.tls is not None else options.tls
+    if wanted is not None:
+        return bool(wanted)
+    return bool(options.ca_file or _environment("CA_FILE")) or shows_certificate(options) or _is_said("TLS")
 
 
 def shows_certificate(options: Options) -> bool:
@@ -118,6 +162,8 @@ def _stamp(file: str) -> tuple[int, int] | None:
         return found.st_mtime_ns, found.st_size
     except OSError as error:
         raise TlsFailed(f"TLS: {file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise TlsFailed(f"TLS: {file!r} is no name of a file: {error}") from None
 
 
 @functools.lru_cache(maxsize=8)  # to load what a system trusts takes longer than to connect

@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from penstock.client._credentials import Token, shows_certificate, tls_of, token_of, trouble_with_tls
+from penstock.client._credentials import Token, shows_certificate, tls_of, token_of, trouble_with_tls, warn_in_clear
 from penstock.client._entry import Entry, Verdict
 from penstock.client._options import Address, Options
 from penstock.client.errors import AuthFailed, BadReply, ClientError, Closed, ConnectFailed, Timeout, TlsFailed
@@ -182,13 +182,22 @@ class Link:
             self._wire.transport.abort()
 
     async def _keep(self) -> None:
+        """Whatever ends this ends the link: nobody may go on waiting for a connection that nobody makes."""
+        try:
+            await self._keep_on()
+        except (AuthFailed, ConnectFailed, TlsFailed) as error:
+            self._end(error)
+        except Exception as error:
+            log.exception("a connection is not kept any longer")
+            self._wire = None
+            if self._newest is not None:
+                self._newest.transport.abort()
+            self._end(ConnectFailed(f"no connection to {self.address} is kept: {type(error).__name__}: {error}"))
+
+    async def _keep_on(self) -> None:
         attempt = 0
         while True:
-            try:
-                wire = await self._connect()
-            except (AuthFailed, TlsFailed) as error:
-                self._end(error)
-                return
+            wire = await self._connect()
             if wire is None:
                 attempt += 1
             else:
@@ -209,8 +218,9 @@ class Link:
                 await asyncio.sleep(JITTER.uniform(0.5, 1.0) * longest)
 
     async def _connect(self) -> "_Wire | None":
-        """Try every address once. Raises AuthFailed or TlsFailed when it is of no use to try again."""
+        """Try every address once. Raises AuthFailed, TlsFailed or ConnectFailed when it is of no use to try again."""
         token = token_of(self.options)
+        impossible = 0
         for _ in range(len(self.addresses)):
             address = self.addresses[0]
             try:
@@ -229,12 +239,20 @@ class Link:
                 number = error.errno or 0
                 reason = os.strerror(number) if number > 0 else error.strerror or str(error)
                 self.trouble = f"{address}: {reason or 'it ended the handshake; it may not speak TLS'}"
+            except ValueError as error:  # nothing that was tried and failed, but what cannot even be tried
+                impossible += 1
+                named = isinstance(error, UnicodeError)
+                self.trouble = f"{address}: {f'no host can have such a name ({error})' if named else error}"
             self.addresses.rotate(-1)
+        if impossible == len(self.addresses):
+            raise ConnectFailed(f"cannot connect to {self._tried()}")
         if self._first is not None and not self._first.done():
-            others = ", ".join(map(str, list(self.addresses)[:-1]))  # the last one tried is in the trouble
-            places = f"{others} or {self.trouble}" if others else self.trouble
-            self._first.set_exception(ConnectFailed(f"cannot connect to {places}"))
+            self._first.set_exception(ConnectFailed(f"cannot connect to {self._tried()}"))
         return None
+
+    def _tried(self) -> str:
+        others = ", ".join(map(str, list(self.addresses)[:-1]))  # the last one tried is in the trouble
+        return f"{others} or {self.trouble}" if others else self.trouble
 
     async def _reach(self, address: Address) -> "_Wire":
         context = tls_of(self.options, address)
@@ -243,6 +261,7 @@ class Link:
                 _, wire = await self._loop.create_connection(lambda: _Wire(self), address.host, address.port)
             else:
                 name = self.options.server_hostname or address.host
+                _check_name(context, name)
                 _, wire = await self._loop.create_connection(
                     lambda: _Wire(self), address.host, address.port, ssl=context, server_hostname=name
                 )
@@ -259,8 +278,8 @@ class Link:
         self.is_known = token is not None or is_certified
         if not self.is_known:
             return True
-        if token is not None and not is_secure and not wire.is_near:
-            log.warning("%s goes to %s in clear: use TLS", token, self.address)
+        if token is not None and not is_secure:
+            warn_in_clear(token, self.address, wire.transport.get_extra_info("socket"))
         wire.entry = self.entry
         wire.transport.write(self.entry.ask() if token is None else self.entry.show(token.reveal()))
         awaited: list[asyncio.Future[Any]] = [wire.gone, wire.verdict]
@@ -295,13 +314,13 @@ class Link:
         self.trouble = str(error)
         is_awaited = self._first is not None and not self._first.done()
         log.log(logging.DEBUG if is_awaited else logging.ERROR, "a connection has ended for good: %s", error)
-        self.talk.ended(error)
         self.outbox.clear()
         self.outbox_bytes = ENDED
         first = [] if self._first is None else [self._first]
         for waiting in [*first, *self._waiting_for_room, *self._waiting_to_be_up]:
             if not waiting.done():
                 waiting.set_exception(error)
+        self.talk.ended(error)
 
     def _greet(self, wire: "_Wire") -> None:
         self.generation += 1
@@ -461,6 +480,14 @@ class Link:
             self._flush()
 
 
+def _check_name(context: ssl.SSLContext, name: str) -> None:
+    """Raises ValueError for what no certificate can be for, while there is no socket that would be left behind."""
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname=name)
+    except ValueError as error:
+        raise ValueError(f"{name!r} is no name that a certificate can be for: {error}") from None
+
+
 def _complain(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and task.exception() is not None:
         log.error("a connection is not kept any longer", exc_info=task.exception())
@@ -502,12 +529,6 @@ class _Wire(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.heard = True
         self.link.received(self, data)
-
-    @property
-    def is_near(self) -> bool:
-        """Whether nobody can listen on the way."""
-        peer = self.transport.get_extra_info("peername")
-        return not isinstance(peer, tuple) or str(peer[0]).startswith(("127.", "::1"))
 
     def consider(self, data: bytes) -> None:
         """What comes before the connection is up."""

@@ -9,6 +9,7 @@ class Timer:
     def __init__(self) -> None:
         self.when = 0
         self.armed = False
+        self.due = False  # its time has come, and it is about to be fired
         self.serial = 0
 
     def fire(self, now: int) -> None:
@@ -33,6 +34,7 @@ class Deadlines:
         heapq.heappush(self._heap, (when, self._serial, timer))
 
     def cancel(self, timer: Timer) -> None:
+        timer.due = False
         if timer.armed:
             timer.armed = False
             self._stale += 1
@@ -52,16 +54,20 @@ class Deadlines:
         return -1
 
     def run(self, now: int) -> None:
-        """Fire what is due. A timer set while others fire waits for the next run."""
+        """Fire what is due. A timer set while others fire waits for the next run; one cancelled then does not fire."""
         due: list[Timer] = []
         while True:
             when = self.next_due()
             if when < 0 or when > now:
                 break
-            due.append(heapq.heappop(self._heap)[2])
-            due[-1].armed = False
+            timer = heapq.heappop(self._heap)[2]
+            timer.armed = False
+            timer.due = True
+            due.append(timer)
         for timer in due:
-            timer.fire(now)
+            if timer.due:
+                timer.due = False
+                timer.fire(now)
 
     def _sweep(self) -> None:
         self._heap = [entry for entry in self._heap if entry[2].armed and entry[2].serial == entry[1]]

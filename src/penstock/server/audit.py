@@ -3,7 +3,9 @@
 It comes by the same road as everything that is logged: events whose name begins with `audit.` are written here, too.
 """
 
+import errno
 import os
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from penstock.errors import AccessError
 from penstock.wire.session import Report
 
 PREFIX = "audit."
+OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Audit:
@@ -27,9 +30,16 @@ class Audit:
         if self._path is None:
             return
         try:
-            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            file = os.open(self._path, OPEN_FLAGS, 0o600)
+            try:
+                if stat.S_ISREG(os.fstat(file).st_mode):
+                    os.fchmod(file, 0o600)  # one that was there may have been made by somebody less careful
+            except OSError:
+                os.close(file)
+                raise
         except OSError as error:
-            raise AccessError(f"audit file {self._path}: {error.strerror}") from error
+            reason = "is a symbolic link, which is not followed" if error.errno == errno.ELOOP else error.strerror
+            raise AccessError(f"audit file {self._path}: {reason}") from error
         self.close()
         self._file = file
 

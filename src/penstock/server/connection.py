@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from typing import cast
 
 from penstock.access.certificates import names_of
@@ -63,13 +64,22 @@ class Switchboard:
         for session in dirty:
             connection = self.connections.get(session)
             if connection is not None:
-                connection.write_outbox()
+                try:
+                    connection.write_outbox()
+                except Exception as error:
+                    self.fail(connection, session, error)
         if self.slowed:
             for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < CONGESTED_BYTES // 2]:
                 slowdown.end()
         if self.paused and not self.is_short():
             self._resume_publishers()
         self._arm_timer()
+
+    def fail(self, connection: "Connection", session: Session, error: Exception) -> None:
+        """A mistake of ours ends the one connection it was made for: the others of this turn go on."""
+        details: dict[str, object] = {"peer": session.peer, "protocol": session.protocol, "error": repr(error)}
+        self.hub.report("error", "session.failed", details)
+        connection.transport.abort()
 
     def _tell_alarms(self) -> None:
         usage = self.hub.broker.usage
@@ -93,7 +103,10 @@ class Switchboard:
             for session in hub.awake:  # grows when what one gives back goes to another
                 connection = self.connections.get(session)
                 if connection is not None and connection.transport.is_closing():
-                    connection.end_session()
+                    try:
+                        connection.end_session()
+                    except Exception as error:
+                        self.fail(connection, session, error)
             hub.run_awake_once(self.clock.now())
 
     def slow_down(self, connection: "Connection", queue: Queue) -> None:
@@ -236,12 +249,17 @@ class Connection(asyncio.Protocol):
         hub = board.hub
         before = hub.broker.published
         now = board.clock.now()
+        failure: Exception | None = None
         try:
             session.feed(data, now)
         except Exception as error:
+            failure = error
+        if session.successor is not None:
+            session = self.succeed(session, session.successor)
+        if failure is not None:
             # A mistake of ours must not take the broker down, nor leave a client waiting for an answer.
             hub.report(
-                "error", "session.failed", {"peer": session.peer, "protocol": session.protocol, "error": repr(error)}
+                "error", "session.failed", {"peer": session.peer, "protocol": session.protocol, "error": repr(failure)}
             )
             session.hang_up()
         board.plan_flush()
@@ -251,15 +269,15 @@ class Connection(asyncio.Protocol):
             usage.congested = None
         if board.is_short() and hub.broker.published != before and not takes_work(session):
             board.pause_publisher(self)
+        if session.gate is not None and session.gate.failing and not self.deaf:
+            self.deaf = True  # for good, whoever it was before: it is told so in a while, and the door closes
+            self.pause_reading()
         user = session.user
         if user is not None:
             wait = user.charge(hub.broker.published - before, len(data), now)
             if wait > 0:
                 self.pause_reading()
                 board.loop.call_later(wait, self.resume_reading)
-        elif session.gate is not None and session.gate.failing and not self.deaf:
-            self.deaf = True  # for good: it is told so in a while, and the door closes
-            self.pause_reading()
 
     def pause_reading(self) -> None:
         self.reading_pauses += 1
@@ -315,7 +333,7 @@ class Connection(asyncio.Protocol):
         if session is None:
             return
         if session.successor is not None:
-            session = self._succeed(session, session.successor)
+            session = self.succeed(session, session.successor)
         if session.outbox_size:
             full = session.outbox_size >= session.outbox_max
             self.transport.write(session.drain())
@@ -330,7 +348,7 @@ class Connection(asyncio.Protocol):
         if session.closing and not session.unconfirmed and not session.outbox_size:
             self.transport.close()
 
-    def _succeed(self, session: Session, successor: Session) -> Session:
+    def succeed(self, session: Session, successor: Session) -> Session:
         """Another session takes over this connection: its protocol has become known."""
         connections = self.switchboard.connections
         del connections[session]
@@ -346,8 +364,11 @@ def takes_work(session: Session) -> bool:
 
 def certificate_names(transport: asyncio.BaseTransport) -> list[str]:
     """What the client's certificate calls it; nothing where it has shown none that was verified."""
-    tls = transport.get_extra_info("ssl_object")
-    certificate = None if tls is None else tls.getpeercert()
+    try:
+        tls = transport.get_extra_info("ssl_object")
+        certificate = None if tls is None else tls.getpeercert()
+    except (ValueError, ssl.SSLError):
+        return []  # a name in it is no text, which a CA may have signed all the same: it calls nobody by any name
     return names_of(certificate, tls.getpeercert(True)) if certificate else []
 
 

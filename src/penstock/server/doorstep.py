@@ -71,21 +71,21 @@ class Doorstep:
         return lambda: Arrival(self, name, factory, plain)
 
     def add(self, arrival: "Arrival") -> None:
-        neighbours = self._by_address.setdefault(arrival.address, {})
+        neighbours = self._by_address.get(arrival.address, {})
         if len(neighbours) >= self.address_max:
             next(iter(neighbours)).refuse("crowded", f"{self.address_max} handshakes of its address are under way")
-            neighbours = self._by_address.setdefault(arrival.address, {})
         elif len(self._waiting) >= self.count_max:
             next(iter(self._waiting)).refuse("crowded", f"tls_handshakes_max is {self.count_max}")
-        neighbours[arrival] = None
+        # Asked for again: the one that went may have been the last of this address, which is forgotten then.
+        self._by_address.setdefault(arrival.address, {})[arrival] = None
         self._waiting[arrival] = None
 
     def remove(self, arrival: "Arrival") -> None:
         if self._waiting.pop(arrival, arrival) is None:
-            neighbours = self._by_address[arrival.address]
-            del neighbours[arrival]
+            neighbours = self._by_address.get(arrival.address, {})
+            neighbours.pop(arrival, None)
             if not neighbours:
-                del self._by_address[arrival.address]
+                self._by_address.pop(arrival.address, None)
 
     def stop(self) -> None:
         """Whoever is not in by now does not come in."""
@@ -104,15 +104,26 @@ class Doorstep:
 
     def _work(self) -> None:
         deadline = time.monotonic() + SLICE_SECONDS  # not the loop's time, which stands still during a turn
-        while self._ready:
-            arrival = self._ready.popleft()
-            arrival.planned = False
-            arrival.shake()
-            if time.monotonic() > deadline:
-                break
-        self._planned = bool(self._ready)
-        if self._planned:
-            self.loop.call_soon(self._work)
+        try:
+            while self._ready:
+                arrival = self._ready.popleft()
+                arrival.planned = False
+                try:
+                    arrival.shake()
+                except Exception as error:
+                    self._fail(arrival, error)
+                if time.monotonic() > deadline:
+                    break
+        finally:  # whatever happened: the others are waiting
+            self._planned = bool(self._ready)
+            if self._planned:
+                self.loop.call_soon(self._work)
+
+    def _fail(self, arrival: "Arrival", error: Exception) -> None:
+        """A mistake of ours ends the one connection it was made for, and no other."""
+        self.report("error", "tls.failed", {"peer": arrival.peer, "door": arrival.door, "error": repr(error)})
+        arrival.leave()
+        arrival.transport.abort()
 
     def refused(self, arrival: "Arrival", result: str, reason: str) -> None:
         self.counts[result] += 1

@@ -14,8 +14,9 @@ from penstock.access.user import User
 from penstock.access.users import Users, changes_between
 from penstock.config import Config
 from penstock.errors import AccessError, ConfigError
-from penstock.server.connection import Switchboard
+from penstock.server.connection import Connection, Switchboard
 from penstock.server.watch import Watcher
+from penstock.wire.session import Session
 
 SECOND = 1_000_000
 EXPIRY_WAIT_MAX = 86_400.0  # seconds; then the clock is looked at again
@@ -104,13 +105,21 @@ class Keeper:
         """
         now = self.board.clock.now()
         for session, connection in list(self.board.connections.items()):
-            if not session.may_stay(now):
-                session.show_out(now)
-                connection.write_outbox()
-                if connection.transport.get_write_buffer_size():
-                    connection.transport.abort()  # who does not read cannot be waited for
+            try:
+                self._review_one(connection, session, now)
+            except Exception as error:
+                self.board.fail(connection, session, error)  # it does not stay, and neither does anybody behind it
         self.board.plan_flush()
         self._arm_expiry(now)
+
+    def _review_one(self, connection: Connection, session: Session, now: int) -> None:
+        if session.successor is not None:  # who came in is the one that took over
+            session = connection.succeed(session, session.successor)
+        if not session.may_stay(now):
+            session.show_out(now)
+            connection.write_outbox()
+            if connection.transport.get_write_buffer_size():
+                connection.transport.abort()  # who does not read cannot be waited for
 
     def _share_out(self, before: dict[str, int]) -> None:
         """A user may have another number of messages un-acked: its consumers, other shares."""

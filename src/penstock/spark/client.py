@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import orjson
 import pyarrow as pa
 
-from penstock.client._credentials import Token, trouble_with_tls
+from penstock.client._credentials import Token, trouble_with_tls, warn_in_clear
 from penstock.client._options import Address
 from penstock.client.errors import AuthFailed
 from penstock.errors import Error
@@ -163,6 +163,10 @@ class BrokerClient:
             try:
                 if self._connection is None:
                     self._connection = self._connect()
+                if self._token is not None and not isinstance(self._connection, http.client.HTTPSConnection):
+                    if self._connection.sock is None:
+                        self._connection.connect()
+                    warn_in_clear(self._token, self._address, self._connection.sock)
                 self._connection.request(method, target, body, headers)
                 return self._connection.getresponse()
             except ssl.SSLError as error:
@@ -176,8 +180,7 @@ class BrokerClient:
                     raise TryAgain(str(error) or type(error).__name__) from error
 
     def _distrust(self, error: ssl.SSLError) -> Exception:
-        server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
-        final = trouble_with_tls(Address(server.hostname or "", server.port or 443), error)
+        final = trouble_with_tls(self._address, error)
         if isinstance(final, AuthFailed):
             return BrokerRefused(401, "unauthorized", f"{final} (options certFile, keyFile)")
         if final is not None:
@@ -185,14 +188,19 @@ class BrokerClient:
         return TryAgain(error.reason or str(error))
 
     def _connect(self) -> http.client.HTTPConnection:
+        host, port, is_secure = self._address
+        if is_secure:
+            context = self.options.tls(host, port)
+            return http.client.HTTPSConnection(host, port, timeout=self.options.timeout, context=context)
+        return http.client.HTTPConnection(host, port, timeout=self.options.timeout)
+
+    @property
+    def _address(self) -> Address:
+        """Of the server that is asked."""
         server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
         assert server.hostname is not None
-        if server.scheme == "https":
-            context = self.options.tls(server.hostname, server.port or 443)
-            return http.client.HTTPSConnection(
-                server.hostname, server.port, timeout=self.options.timeout, context=context
-            )
-        return http.client.HTTPConnection(server.hostname, server.port or 80, timeout=self.options.timeout)
+        is_secure = server.scheme == "https"
+        return Address(server.hostname, server.port or (443 if is_secure else 80), is_secure)
 
 
 class Patience:

@@ -7,17 +7,17 @@ import os
 import re
 import ssl
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
 
 from penstock.client import Options as ClientOptions
-from penstock.client._credentials import Token, tls_of, token_of
+from penstock.client._credentials import Token, speaks_tls, tls_of, token_of
 from penstock.client._options import Address
 from penstock.client.errors import AuthFailed, TlsFailed
 from penstock.errors import Error
@@ -30,7 +30,7 @@ HOLES_KEY = "holes"  # beside it, what was gone when the query began and lies ah
 Value = TypeVar("Value")
 
 SECRETS = ("token", "password", "secret", "key")  # names that are no options, though people may try
-USER_IN_URL = re.compile(r"//[^/,@]*@")
+USER_IN_URL = re.compile(r"(?:(?<=//)|(?<=,)|^)[^/,@]*@")  # also where nobody wrote a scheme
 
 
 class OptionError(Error, ValueError):
@@ -56,16 +56,15 @@ def names_of(value: str) -> tuple[str, ...]:
 
 
 def servers_of(value: str) -> tuple[str, ...]:
-    """Addresses of one broker, tried in turn."""
+    """Addresses of one broker, tried in turn; whether one without a scheme is of http or https, other options say."""
     found = []
     for server in names_of(value):
-        address = server if "://" in server else f"http://{server}"
-        parts = urlsplit(address)
+        parts = urlsplit(server if "://" in server else f"//{server}", "http")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("is not an address: give http://HOST:PORT, with commas between several")
         if "@" in parts.netloc:
             raise ValueError("has a user in it, which would be seen in plans and logs: name a file in tokenFile")
-        found.append(address.rstrip("/"))
+        found.append(server.rstrip("/"))
     if not found:
         raise ValueError("names no server: give http://HOST:PORT")
     return tuple(found)
@@ -171,11 +170,23 @@ class Connection:
 
     def tls(self, host: str, port: int) -> ssl.SSLContext | None:
         """How to speak to a server with https, likewise with files as they are now."""
-        files = ClientOptions(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
         try:
-            return tls_of(files, Address(host, port, tls=True))
+            return tls_of(self._files, Address(host, port, tls=True))
         except TlsFailed as error:
             raise OptionError("caFile", self.ca_file or self.cert_file, str(error)) from None
+
+    def with_schemes(self) -> Self:
+        """The same, where a server without a scheme is one of https if anything is named that only TLS has a use for.
+
+        Where the options are read, so that all who work on a query agree.
+        """
+        scheme = "https" if speaks_tls(self._files, Address("", 0)) else "http"
+        servers = tuple(server if "://" in server else f"{scheme}://{server}" for server in self.servers)
+        return replace(self, servers=servers)
+
+    @property
+    def _files(self) -> ClientOptions:
+        return ClientOptions(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
 
 
 @dataclass(frozen=True)
@@ -282,7 +293,7 @@ def parse(kind: type[Options], given: Mapping[str, str]) -> Options:
             values[found.name] = found.metadata["parse"](str(value))
         except ValueError as error:
             raise OptionError(option_name(found.name), _shown(name, str(value)), str(error)) from None
-    return kind(**values)
+    return kind(**values).with_schemes()
 
 
 def option_name(field_name: str, name: str = "") -> str:
@@ -304,4 +315,4 @@ def _suggestion(name: str, known: Mapping[str, Any], kind: type[Connection]) -> 
 
 
 def _shown(name: str, value: str) -> str:
-    return "..." if name.lower() in SECRETS else USER_IN_URL.sub("//...@", value)
+    return "..." if name.lower() in SECRETS else USER_IN_URL.sub("...@", value)

@@ -19,6 +19,7 @@ from penstock.access.tokens import id_of, redacted
 from penstock.access.user import User
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
+from penstock.core.patterns import event_claimed_by, may_claim_event
 from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
 from penstock.message import Message
@@ -245,6 +246,11 @@ class Session:
             if identity is None:
                 self.turn_away(id, "the token is not known, or not any longer", token)
                 return
+            if identity.user is not self.user and self.user is not None and self.subscriptions():
+                # They were given to the former user, and would stay when its rights are taken away.
+                reason = f"has consumers as user {self.user.name!r}: it cannot become another one"
+                self.turn_away(id, reason, token, True)
+                return
             if identity.user is not self.user and not identity.user.has_room():
                 quota = identity.user.quotas.connections
                 reason = f"user {identity.user.name!r} has reached its quota: connections is {quota}"
@@ -321,9 +327,11 @@ class Session:
     def may_stay(self, now: int) -> bool:
         """Whether what the client came in by still holds, or it is still to come in."""
         access = self.hub.access
-        if access is None or self.gate is not None:
+        if access is None:
             return True
-        return self.identity is not None and access.still_holds(self.identity, now)
+        if self.identity is None:
+            return self.gate is not None
+        return access.still_holds(self.identity, now)  # also of one that waits to be told that its next token is wrong
 
     def show_out(self, now: int) -> None:
         """What the client came in by was taken away: it may come again by something else."""
@@ -350,6 +358,13 @@ class Session:
         if user is None:
             raise nobody()
         user.check_publish(event)
+
+    def check_claim(self, event: bytes, body: bytes) -> None:
+        """A message that patterns look at: its body may say that it is another event."""
+        user = self.user
+        if user is None:
+            raise nobody()
+        check_claim(user, event, body, self.hub.limits.name_size_max)
 
     def check_put(self, queue: bytes) -> None:
         """A queue that is not in `puttable`."""
@@ -564,7 +579,7 @@ class Session:
         error_id = DENIED_ID + random_id(ERROR_ID_LENGTH - len(DENIED_ID)) if denied else random_id(ERROR_ID_LENGTH)
         if self._is_in_full():
             self._tell_in_full(error_id, reason, request)
-        elif self.refusals.add_id(reason[:TEXT_SIZE_MAX], error_id.decode()):
+        elif self.refusals.add_id(told(reason), error_id.decode()):
             self.tell_ids()
         return error_id
 
@@ -595,7 +610,7 @@ class Session:
     def _tell_in_full(self, error_id: bytes, reason: str, request: bytes) -> None:
         details: dict[str, object] = {
             "error_id": error_id.decode(),
-            "reason": reason[:TEXT_SIZE_MAX],
+            "reason": told(reason),
             "protocol": self.protocol,
             "peer": self.peer,
             "request": redacted(request[:TEXT_SIZE_MAX]).decode("utf-8", "backslashreplace"),
@@ -616,8 +631,33 @@ class Session:
                 self.hub.dirty.append(self)
 
 
+def told(reason: str) -> str:
+    """A reason as it is logged: names that clients made up are in it, and may be tokens."""
+    reason = reason[:TEXT_SIZE_MAX]
+    if "pst_" not in reason:
+        return reason
+    return redacted(reason.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
+
+
 def is_denied(error: Exception) -> bool:
     return isinstance(error, Refused) and error.code == DENIED
+
+
+def check_claim(user: User, event: bytes, body: bytes, name_size_max: int) -> None:
+    """Raises Refused when patterns would take a message for an event that its user may not publish."""
+    if not may_claim_event(body) or user.may_all(PUBLISH, EVENT):
+        return
+    claimed = event_claimed_by(body)
+    if claimed is not None and claimed != event:
+        check_claimed(user, claimed, name_size_max)
+
+
+def check_claimed(user: User, event: bytes, name_size_max: int) -> None:
+    """The same for an event that a body is known to name."""
+    if len(event) > name_size_max:
+        user.check_all(PUBLISH, EVENT)  # what was decided is kept by name, and this is none to keep
+    elif event not in user.publishable:
+        user.check_publish(event)
 
 
 def nobody() -> Refused:

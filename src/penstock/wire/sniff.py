@@ -72,10 +72,27 @@ class Listening(Session):
             self.broker.deadlines.set(self.rest, now + REST_TIME)
 
     def at_rest(self, now: int) -> None:
+        if self.closing or self.over or self.successor is not None:
+            return
         for dialect in self.door.dialects:
             if dialect.recognise_at_rest(self.head):
                 self._hand_over(dialect, now)
                 return
+
+    def hold_back(self) -> None:
+        self.broker.deadlines.cancel(self.rest)  # nobody takes over a client that is refused
+        super().hold_back()
+
+    def may_stay(self, now: int) -> bool:
+        return super().may_stay(now) if self.successor is None else self.successor.may_stay(now)
+
+    def show_out(self, now: int) -> None:
+        """Whoever took over is the one that goes, also where the owner of the socket has not seen it yet."""
+        if self.successor is None:
+            self.broker.deadlines.cancel(self.rest)
+            super().show_out(now)
+        else:
+            self.successor.show_out(now)
 
     def end(self, now: int) -> None:
         self.broker.deadlines.cancel(self.rest)

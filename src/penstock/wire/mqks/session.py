@@ -134,6 +134,7 @@ class MqksSession(NamingSession):
         now = self.now
         name_size_max = self.name_size_max
         publishable = self.publishable
+        routing = broker.routing
         for line in lines:
             parts = line.split(b" ", 3)
             # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of
@@ -147,8 +148,11 @@ class MqksSession(NamingSession):
                     message = Message(parts[0], event, data, now, PROTOCOL)
                     message.line_fit = LINE_SAFE
                     try:
-                        if publishable is not None and event not in publishable:
-                            self.check_publish(event)
+                        if publishable is not None:
+                            if event not in publishable:
+                                self.check_publish(event)
+                            if routing.has_patterns:
+                                self.check_claim(event, data)
                         broker.publish(message)
                     except Refused as refusal:
                         self._refuse(parts[0], str(refusal), line, is_denied(refusal))
@@ -214,8 +218,11 @@ class MqksSession(NamingSession):
         event, data = decode_publish(flags.rest)
         if len(event) > self.name_size_max:
             raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {self.name_size_max}")
-        if self.publishable is not None and event not in self.publishable:
-            self.check_publish(event)
+        if self.publishable is not None:
+            if event not in self.publishable:
+                self.check_publish(event)
+            if self.broker.routing.has_patterns:
+                self.check_claim(event, data)
         message = Message(request.id, event, data, self.now, PROTOCOL)
         if flags.wish is not None:
             message.terms = flags.wish.terms(self.now, self.hub.limits.dedup_seconds)

@@ -398,7 +398,8 @@ class RqSession(Session):
                 self.check_consumer(queue)
             self.broker.declare(queue)
         except Refused as refusal:
-            if self.showed_token:
+            # Whoever makes up numbers is not to learn which queues there are.
+            if self.showed_token and (fields.queue or queue in self.numbered):
                 self.send(encode_denied(queue))
             self.complain(str(refusal), queue)  # before it gets a number: names that are not taken must not pile up
             return

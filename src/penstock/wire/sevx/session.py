@@ -21,7 +21,7 @@ from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.ids import random_id
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
-from penstock.wire.session import MAYBE, NO, YES, Hub, Session, TurnedAway, is_denied
+from penstock.wire.session import MAYBE, NO, YES, Hub, Session, TurnedAway, check_claimed, is_denied, nobody
 from penstock.wire.sevx.codec import (
     AT_ONCE,
     DTID_TAIL_LENGTH,
@@ -230,7 +230,11 @@ class SevxSession(NamingSession):
             return
         event = self.dialect.event_of(document)
         publishable = self.publishable
-        if publishable is not None and event not in publishable and not self._may_publish(id, event, line):
+        if (
+            publishable is not None
+            and (event not in publishable or event == NO_EVENT)
+            and not self._may_publish(id, event, document, line)
+        ):
             return
         message = Message(id, event, text, self.now, PROTOCOL)
         message.document = document
@@ -243,9 +247,18 @@ class SevxSession(NamingSession):
             self._refuse(id, str(refusal), line, is_denied(refusal))
         message.document = None  # it was for the routing; a queue would hold it as long as the message
 
-    def _may_publish(self, id: bytes, event: bytes, line: bytes) -> bool:
+    def _may_publish(self, id: bytes, event: bytes, document: dict[str, object], line: bytes) -> bool:
+        """Whether it may publish the event, and the one that patterns see, should that be a text which is no name."""
+        user = self.user
         try:
-            self.check_publish(event)
+            if user is None:
+                raise nobody()
+            if event not in user.publishable:
+                user.check_publish(event)
+            if event == NO_EVENT:
+                literal = document.get("event")
+                if isinstance(literal, str):
+                    check_claimed(user, literal.encode(), self.hub.limits.name_size_max)
         except Refused as refusal:
             self._refuse(id, str(refusal), line, is_denied(refusal))
             return False

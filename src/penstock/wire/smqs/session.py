@@ -171,7 +171,7 @@ class SmqsSession(Session):
 
     def run_unfinished(self, now: int) -> None:
         """Nothing came for a while: take the unfinished line as it is, if it can be a request."""
-        if self.closing or self.over:
+        if self.closing or self.over or self.gate is not None:
             return
         rest = self.lines.take_rest()
         if needs_no_end(rest):
@@ -237,6 +237,11 @@ class SmqsSession(Session):
     def rebuff(self, id: bytes, reason: str) -> bytes:
         self.complain(reason, b"")
         return UNKNOWN_TYPE
+
+    def hold_back(self) -> None:
+        if self.quiet_time is not None:
+            self.broker.deadlines.cancel(self.quiet_time)  # what is behind a wrong token is not done
+        super().hold_back()
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
@@ -393,11 +398,12 @@ class SmqsSession(Session):
             self.quiet_time = None
         self.now = now
         self.suspend_all()  # a count that was left behind must not bring more
-        rest = b"" if self.closing else self.lines.take_rest()
+        rest = b"" if self.closing or self.gate is not None else self.lines.take_rest()
         if rest.startswith(b"D:"):
             self._run([rest])
         if self.hub.options.smqs_lose_undone:
             self._lose_undone()
+        user = self.user
         super().end(now)
         self.own.clear()
         self.sole = None
@@ -405,7 +411,9 @@ class SmqsSession(Session):
         if rest.startswith(MESSAGE):
             parts = rest.split(b":", 2)
             if len(parts) == 3 and parts[0] == MESSAGE and is_whole(parts[2]):
+                self.user = user  # whose message it is, though no longer one of its connections
                 self._run([rest])
+                self.user = None
             else:
                 self.complain("the connection ended within a message", rest)
             self.tell_counted()

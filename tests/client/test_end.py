@@ -1,0 +1,122 @@
+"""What cannot be connected to at all, and a link that fails within: errors at once, where waiting would not help."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from penstock.client import AuthFailed, ClientError, ConnectFailed, Options, TlsFailed, mqks, mqmq, rq, sevx, smqs
+from penstock.client._credentials import tls_of
+from penstock.client._link import Link, Talk
+from penstock.client._options import Address
+from penstock.testing import Broker
+
+from .conftest import QUICK
+
+MODULES = (mqks, mqmq, rq, sevx, smqs)
+SECONDS = 10  # far less than a connect would be waited for, far more than these take
+
+
+@pytest.mark.parametrize(
+    ("host", "options", "kind", "reason"),
+    [
+        ("a..b", Options(), ConnectFailed, "cannot connect to a..b:1: no host can have such a name"),
+        ("a" * 64, Options(), ConnectFailed, "no host can have such a name"),
+        ("a\0b", Options(), ConnectFailed, "null"),
+        ("127.0.0.1", Options(token_file="a\0b"), AuthFailed, r"'a\\x00b' is no name of a file"),
+        ("127.0.0.1", Options(ca_file="a\0b"), TlsFailed, r"'a\\x00b' is no name of a file"),
+    ],
+    ids=["empty label", "long label", "NUL in a host", "NUL in a token file", "NUL in a CA file"],
+)
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_what_can_never_be_is_an_error_at_once(
+    module: Any, host: str, options: Options, kind: type[ClientError], reason: str
+) -> None:
+    async def work() -> None:
+        client = module.AsyncClient(options)
+        try:
+            await client.connect((host, 1))
+        finally:
+            await client.close()
+
+    with pytest.raises(kind, match=reason):
+        asyncio.run(asyncio.wait_for(work(), SECONDS))
+
+
+def test_a_name_that_no_certificate_can_have_is_an_error_at_once(broker: Broker) -> None:
+    async def work() -> None:
+        link = Link([address_of(broker)], Options(tls=True, server_hostname=".x"), Talk(), mqmq.ENTRY)
+        await link.open()
+
+    with pytest.raises(ConnectFailed, match=r"'[.]x' is no name that a certificate can be for"):
+        asyncio.run(asyncio.wait_for(work(), SECONDS))
+
+
+def test_an_address_that_cannot_be_does_not_end_what_another_may_give(broker: Broker) -> None:
+    async def work() -> None:
+        link = Link([Address("a..b", 1), address_of(broker)], QUICK, Talk(), mqmq.ENTRY)
+        await link.open()
+        assert link.is_up
+        assert link.address == address_of(broker)
+        await link.close()
+
+    asyncio.run(asyncio.wait_for(work(), SECONDS))
+
+
+def test_a_link_that_is_waited_for_later_has_ended_too() -> None:
+    async def work() -> None:
+        link = Link([Address("a..b", 1)], Options(), Talk(), mqmq.ENTRY)
+        link.start()
+        with pytest.raises(ConnectFailed, match="no host can have such a name"):
+            await link.until_up(SECONDS)
+        with pytest.raises(ConnectFailed, match="no host can have such a name"):
+            link.check()
+        with pytest.raises(ConnectFailed):
+            await link.room()
+        await link.close()
+
+    asyncio.run(asyncio.wait_for(work(), SECONDS))
+
+
+class Speechless(Talk):
+    """Fails within, which no talk should."""
+
+    def __init__(self) -> None:
+        self.told: list[ClientError] = []
+
+    def greeting(self) -> bytes:
+        raise RuntimeError("lost for words")
+
+    def ended(self, error: ClientError) -> None:
+        self.told.append(error)
+
+
+def test_an_error_that_nobody_thought_of_ends_the_link_and_tells_whoever_waits(
+    broker: Broker, caplog: pytest.LogCaptureFixture
+) -> None:
+    talk = Speechless()
+
+    async def work() -> None:
+        link = Link([address_of(broker)], QUICK, talk, mqmq.ENTRY)
+        try:
+            await link.open()
+        finally:
+            assert not link.is_up
+            with pytest.raises(ConnectFailed):
+                link.check()
+
+    with pytest.raises(ConnectFailed, match="is kept: RuntimeError: lost for words"):
+        asyncio.run(asyncio.wait_for(work(), SECONDS))
+    assert [str(error) for error in talk.told] == [
+        f"no connection to {address_of(broker)} is kept: RuntimeError: lost for words"
+    ]
+    assert "Traceback" in caplog.text
+
+
+def test_files_with_impossible_names_are_refused_where_they_are_named() -> None:
+    with pytest.raises(TlsFailed, match="is no name of a file"):
+        tls_of(Options(cert_file="a\0b"), Address("x", 1))
+
+
+def address_of(broker: Broker) -> Address:
+    return Address("127.0.0.1", broker.ports["mqmq"])
