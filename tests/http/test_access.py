@@ -489,6 +489,29 @@ def test_a_lease_does_not_outlive_the_right(guarded: Guarded, api: Api, monkeypa
     assert api.post(f"/v1/leases/{take(guarded.tokens['root'])}/accept", **root).json == {"accepted": 1}
 
 
+@pytest.mark.parametrize("way", ["move", "copy", "redrive"])
+def test_what_is_moved_counts_as_published(guarded: Guarded, api: Api, way: str) -> None:
+    root = bearer(guarded.tokens["root"])
+    for _ in range(2):
+        assert api.post("/v1/publish", {"queue": f"{way}.from", "body": "x" * 5000}, **root).status == 201
+    mover = bearer(guarded.add(f"mover-{way}", "publish *", "declare *", "consume *", "browse *", bytes=10))
+    path, wanted = f"/v1/queues/{way}.from/{way}", {"to": f"{way}.to", "limit": 1, "dry_run": False}
+    # How long a name may be is asked before who may use it.
+    assert api.post(path, {**wanted, "to": "n" * 5000}, **mover).problem == "too-large"
+    assert api.post(path, {**wanted, "dry_run": True}, **mover).status == 200
+    assert api.post(path, wanted, **mover).status == 200
+    assert api.get(f"/v1/queues/{way}.to", **root).json["ready"] == 1
+    late = api.post(path, wanted, **mover)
+    assert (late.status, late.problem) == (429, "over-quota")
+    assert api.get(f"/v1/queues/{way}.to", **root).json["ready"] == 1
+
+
+def test_a_name_that_is_too_long_is_that_before_it_is_denied(guarded: Guarded, api: Api) -> None:
+    low = bearer(guarded.add("long-winded", "declare *"))
+    assert api.ask("PUT", "/v1/queues/long", {"events": ["e" * 5000]}, **low).problem == "too-large"
+    assert api.ask("PUT", "/v1/queues/long", {"events": ["e"]}, **low).problem == "denied"
+
+
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 

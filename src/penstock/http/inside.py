@@ -10,7 +10,7 @@ from penstock.http.caller import Caller, caller
 from penstock.http.connection import Strangers
 from penstock.http.doorman import Doorman
 from penstock.http.logins import Logins
-from penstock.http.problems import not_found, over_limit
+from penstock.http.problems import not_found, over_limit, too_large
 from penstock.http.readers import Readers
 from penstock.http.statistics import Statistics
 from penstock.http.texts import text_of
@@ -78,6 +78,13 @@ class Inside:
         if queue is None:
             raise not_found(f"there is no queue {text_of(name)!r}", "PUT /v1/queues/{name} declares one")
         return queue
+
+    def check_names(self, *names: bytes) -> None:
+        """Before anything is asked about a name: it is not longer than names may be."""
+        size_max = self.hub.limits.name_size_max
+        for name in names:
+            if len(name) > size_max:
+                raise too_large(f"name of {len(name)} bytes: name_size_max is {size_max}")
 
     def check_room(self) -> None:
         """Whoever publishes waits while memory is short or the disk is behind; over HTTP, by asking again."""

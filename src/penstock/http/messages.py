@@ -319,8 +319,14 @@ def routes(inside: Inside) -> APIRouter:
         await inside.kept()
         return answer({"purged": purged})
 
+    def charge(count: int, messages: list[Message]) -> None:
+        """What is put into a queue counts as published, whichever way it came there."""
+        inside.caller.charge(count, sum(len(message.body) for message in messages[:count]), inside.clock.now())
+
     async def read_wanted(name: bytes, request: Request) -> tuple[Queue, Wanted, list[Message]]:
+        inside.caller.check_rate(inside.clock.now())
         wanted = await read_json(request, Wanted)
+        inside.check_names(wanted.to.encode())
         queue = inside.queue(name)
         if not wanted.to:
             raise invalid("body.to", "is empty")
@@ -346,9 +352,11 @@ def routes(inside: Inside) -> APIRouter:
         for first in range(0, len(messages), CHANGED_AT_ONCE):
             if broker.queues.get(queue.name) is not queue:
                 break
-            offsets = {message.offset for message in messages[first : first + CHANGED_AT_ONCE]}
+            some = messages[first : first + CHANGED_AT_ONCE]
+            offsets = {message.offset for message in some}
             count = len(offsets)
             done = broker.move(queue.name, offsets, wanted.to.encode(), inside.now())
+            charge(done, some)
             moved += done
             inside.board.plan_flush()
             await asyncio.sleep(0)
@@ -372,6 +380,7 @@ def routes(inside: Inside) -> APIRouter:
         for first in range(0, len(messages), CHANGED_AT_ONCE):
             some = messages[first : first + CHANGED_AT_ONCE]
             done = broker.copy(some, wanted.to.encode(), inside.now())
+            charge(done, some)
             copied += done
             inside.board.plan_flush()
             await asyncio.sleep(0)
@@ -388,17 +397,21 @@ def routes(inside: Inside) -> APIRouter:
         summary="Send dead letters back to where they died",
     )
     async def redrive(name: QueueName, request: Request) -> Response:
-        wanted = await read_json(request, Redrive)
-        queue = inside.queue(name_of(name))
-        to = b"" if wanted.to is None else wanted.to.encode()
         who = inside.caller
+        who.check_rate(inside.clock.now())
+        wanted = await read_json(request, Redrive)
+        to = b"" if wanted.to is None else wanted.to.encode()
+        inside.check_names(to)
+        queue = inside.queue(name_of(name))
         if to:
             who.check_put(to, broker)
         targets: dict[bytes, int] = {}
+        leaving: list[Message] = []
         for message in await matching(queue, Filter(None, None, None), wanted.limit):
             target = to or origin_of(message)
             if target and target != queue.name:
                 targets[target] = targets.get(target, 0) + 1
+                leaving.append(message)
         for target in targets:
             who.check_put(target, broker)
         redriven = sum(targets.values())
@@ -408,6 +421,7 @@ def routes(inside: Inside) -> APIRouter:
             while redriven < wanted.limit and broker.queues.get(queue.name) is queue:
                 at_once = min(CHANGED_AT_ONCE, wanted.limit - redriven)
                 count = broker.redrive(queue.name, at_once, to, inside.now(), may_go)
+                charge(count, leaving[redriven:])
                 redriven += count
                 inside.board.plan_flush()
                 await asyncio.sleep(0)

@@ -196,6 +196,7 @@ def routes(inside: Inside) -> APIRouter:
         declaration = await read_json(request, Declaration)
         queue_name = name_of(name)
         existed = queue_name in broker.queues
+        inside.check_names(queue_name, *[event.encode() for event in declaration.events or ()])
         check_declaration(inside.caller, broker, queue_name, declaration)
         declare(broker, queue_name, declaration)
         await inside.kept()
