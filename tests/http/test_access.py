@@ -383,6 +383,8 @@ def test_a_writers_name_is_its_users_own(tmp_path: Path) -> None:
         broker.start()
         return broker, broker.api()
 
+    api: Api
+
     def commit(batch: int, who: dict[str, str], body: str = "x") -> Answer:
         stage = api.post("/v1/stages", {"queue": "own", "body": body}, **who).json["stage"]
         return api.post("/v1/commits", {"writer": "w", "batch": batch, "stages": [stage]}, **who)
@@ -451,6 +453,7 @@ def test_to_declare_is_not_to_see_nor_to_take_away(guarded: Guarded, api: Api) -
     low = bearer(guarded.add("declarer", "declare *", "consume event:bound.a", "consume event:bound.c"))
     told = api.ask("PUT", "/v1/queues/bound", {}, **low)
     assert (told.status, told.json) == (200, {"name": "bound", "href": "/v1/queues/bound"})
+    less: object
     for less in ({"events": ["bound.a"]}, {"events": []}, {"patterns": []}, {"patterns": [{"event": "bound.c"}]}):
         assert api.ask("PUT", "/v1/queues/bound", less, **low).problem == "denied"
     assert api.ask("PUT", "/v1/queues/bound", {}, **root).json["bindings"] == bound
@@ -592,7 +595,12 @@ def test_passwords_at_once_are_not_more_than_one_after_the_other(fresh: Guarded,
     fresh.add_person("ada")
     fresh.api().close()
     compared: list[str] = []
-    monkeypatch.setattr(doorman_module, "is_password", lambda kept, given: compared.append(given) or given == PASSWORD)
+
+    def is_password(kept: str, given: str) -> bool:
+        compared.append(given)
+        return given == PASSWORD
+
+    monkeypatch.setattr(doorman_module, "is_password", is_password)
     guesses = ["wrong wrong"] * 15
     doorman, access = fresh.doorman, fresh.node.keeper.directory
 
@@ -952,3 +960,19 @@ def test_a_name_is_as_good_as_another(guarded: Guarded, api: Api) -> None:
         assert api.get("/v1/queues", authorization=given).problem == "wrong-token"
     assert api.get("/v1/queues", authorization=f"bearer {guarded.tokens['root']}").status == 200
     assert api.get("/v1/queues", cookie=f"penstock-{guarded.ports['http']}={random_id(43).decode()}").status == 401
+
+
+def test_what_a_body_claims_to_be_needs_its_right(fresh: Guarded) -> None:
+    """Patterns look at the event that a body names, whatever event it was published as."""
+    api = fresh.api()
+    root = bearer(fresh.add("boss", "admin"))
+    low = bearer(fresh.add("low", "publish event:mine"))
+    pattern = {"patterns": [{"event": "payments"}]}
+    assert api.ask("PUT", "/v1/queues/paid", pattern, **root).status == 201
+    claimed = {"event": "mine", "body": '{"event": "payments"}'}
+    assert api.post("/v1/publish", claimed, **low).problem == "denied"
+    assert api.post("/v1/stages", claimed, **low).problem == "denied"
+    assert api.post("/v1/publish", {"event": "mine", "body": '{"event": "mine"}'}, **low).status == 201
+    assert api.post("/v1/publish", claimed, **root).status == 201
+    assert api.get("/v1/queues/paid", **root).json["ready"] == 1
+    api.close()

@@ -14,6 +14,7 @@ from penstock.core.broker import Broker
 from penstock.core.queue import Queue
 from penstock.http.problems import Problem
 from penstock.message import TO_QUEUE, Message
+from penstock.wire.session import check_claim
 
 
 class Caller:
@@ -67,6 +68,14 @@ class Caller:
             user.check_put(message.event, is_new)
             if is_new:
                 user.count_made(message.event, broker.queues)
+
+    def check_claims(self, messages: Iterable[Message], broker: Broker) -> None:
+        """Where patterns look at bodies, a body that says it is another event needs the right to publish that."""
+        user = self.user
+        if user is not None and broker.routing.has_patterns:
+            for message in messages:
+                if message.route != TO_QUEUE:
+                    check_claim(user, message.event, message.body, broker.limits.name_size_max)
 
     def check_put(self, queue: bytes, broker: Broker) -> None:
         """Move or copy messages into a queue."""

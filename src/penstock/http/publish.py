@@ -286,6 +286,7 @@ async def check_all(messages: list[Message], inside: Inside) -> None:
             await asyncio.sleep(0)
         for message in distinct(some, seen):
             who.check_send(message, inside.broker)
+        who.check_claims(some, inside.broker)
         size += sum(len(message.body) for message in some)
     who.charge(len(messages), size, inside.clock.now())
 

@@ -183,6 +183,7 @@ def routes(inside: Inside) -> APIRouter:
                 who.charge(1, 0, inside.clock.now())
             for message in distinct(messages, set()):  # what they may do can have changed since
                 who.check_send(message, broker)
+            who.check_claims(messages, broker)
             first_offset = broker.log.next_offset
             now = inside.now()
             for message in messages:
