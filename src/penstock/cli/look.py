@@ -9,20 +9,7 @@ from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Addr, Api, Json, Seconds, Server, options_for, place_of, reaching, run
 from penstock.cli.show import print_json, say, seconds, size, table
 from penstock.client import mqmq, smqs
-
-SORTS = (
-    "name",
-    "ready",
-    "unacked",
-    "delayed",
-    "bytes",
-    "consumers",
-    "oldest",
-    "queued",
-    "delivered",
-    "retried",
-    "dropped",
-)
+from penstock.core.census import SORT_KEYS
 
 
 def app() -> typer.Typer:
@@ -136,8 +123,8 @@ def queues(
 
 
 def check_sort(sort: str) -> None:
-    if sort.removeprefix("-") not in SORTS:
-        raise Misused(f"--sort {sort}: give one of {', '.join(SORTS)}, with - for the largest first")
+    if sort.removeprefix("-") not in SORT_KEYS:
+        raise Misused(f"--sort {sort}: give one of {', '.join(SORT_KEYS)}, with - for the largest first")
 
 
 def state_of(row: dict[str, Any]) -> str:
