@@ -16,7 +16,7 @@ ALLOWED = {
     "globs": set[str](),
     "access": {"message", "errors", "globs"},
     "log": {"message", "errors"},
-    "core": {"message", "errors", "clock", "globs", "log.port", "log.block", "log.span", "log.snapshot"},
+    "core": {"message", "errors", "clock", "globs", "log.port", "log.block", "log.span", "log.snapshot", "log.tuning"},
     "wire": {"message", "errors", "clock", "access", "core", "log.port"},
     "config": {"errors"},
     "doors": {"config", "errors"},

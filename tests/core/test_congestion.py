@@ -1,12 +1,14 @@
 """A queue is congested by what nobody has taken yet, not by what its consumers have in work."""
 
 from penstock.core.broker import Broker
-from penstock.core.limits import CONGESTED_BYTES, Limits
+from penstock.core.limits import Limits
 from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog
+from penstock.log.tuning import Tuning
 from penstock.message import Message
 
 BODY = b"x" * 100_000
+CONGESTED_BYTES = Tuning().congested_bytes
 MANY = CONGESTED_BYTES // len(BODY) + 2
 
 

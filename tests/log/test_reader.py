@@ -15,12 +15,15 @@ from penstock.log.block import HEADER_SIZE, MAGIC, VERSION, Block, BlockWriter, 
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.port import Change
-from penstock.log.reader import INDEX_STRIDE, Cursor, LogReader
+from penstock.log.reader import Cursor, LogReader
 from penstock.log.segments import segment_name
+from penstock.log.tuning import Tuning
 from penstock.message import BY_EVENT, TO_QUEUE, Message, Terms, queue_of
 
 from .histories import fields, flip, paths_of, places_of, small_history, write_out
 from .test_durable import MESSAGES
+
+INDEX_STRIDE = Tuning().index_stride
 
 
 def grow(log: DurableLog, directory: Path, count: int, size: int = 10) -> None:

@@ -4,7 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.core.backlog import merged_spans
-from penstock.log.span import RUN_WORTH, Span, SpanBuilder
+from penstock.log.span import Span, SpanBuilder
+from penstock.log.tuning import Tuning
+
+TUNING = Tuning()
+RUN_WORTH = TUNING.run_worth
 
 # Gaps between offsets: mostly none, so that runs of all lengths come up.
 GAPS = st.lists(st.one_of(st.just(1), st.just(1), st.integers(1, 5)), max_size=60)
@@ -16,7 +20,7 @@ def offsets_of(spans: list[Span]) -> list[int]:
 
 
 def built(runs: list[tuple[int, int]]) -> tuple[list[Span], list[int]]:
-    builder, offset = SpanBuilder(), 0
+    builder, offset = SpanBuilder(TUNING), 0
     expected: list[int] = []
     for gap, count in runs:
         offset += gap
@@ -42,7 +46,7 @@ def test_settling_takes_out_exactly_that_range(runs: list[tuple[int, int]], rang
         assert sum(span.settle(first, first + count) for span in spans) == len(gone)
         expected = [offset for offset in expected if offset not in set(gone)]
     assert offsets_of(spans) == expected
-    trimmed = [part for span in spans for part in span.trimmed()]
+    trimmed = [part for span in spans for part in span.trimmed(TUNING)]
     assert offsets_of(trimmed) == expected
     assert all(part.live == part.count for part in trimmed)
     for span in spans:
@@ -52,14 +56,14 @@ def test_settling_takes_out_exactly_that_range(runs: list[tuple[int, int]], rang
 
 @given(GAPS, st.data())
 def test_messages_with_places_are_merged_by_place(gaps: list[int], data: st.DataObject) -> None:
-    builder, offset, fresh = SpanBuilder(), 0, []
+    builder, offset, fresh = SpanBuilder(TUNING), 0, []
     for gap in gaps:
         offset += gap
         builder.add_run(offset, 1, 10)
         fresh.append((offset, 0, offset, 0))
     bounds = data.draw(st.lists(st.integers(0, offset + 3), max_size=20))
     placed = sorted((bound, serial + 1, 10_000 + serial, 2) for serial, bound in enumerate(bounds))
-    merged = merged_spans(builder.finish(), placed)
+    merged = merged_spans(builder.finish(), placed, TUNING)
     found = [
         (span.bound(index), span.serial(index), span.offset(index), span.retry(index))
         for span in merged
@@ -69,7 +73,7 @@ def test_messages_with_places_are_merged_by_place(gaps: list[int], data: st.Data
 
 
 def test_a_long_run_costs_next_to_nothing() -> None:
-    builder = SpanBuilder()
+    builder = SpanBuilder(TUNING)
     for offset in range(100_000):
         builder.add_run(offset, 1, 356)
     spans = builder.finish()

@@ -17,17 +17,12 @@ A message somebody waits for (a request) stays in memory, wherever it stands.
 """
 
 from collections import deque
-from typing import Final
 
 from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.log.port import Log
-from penstock.log.span import SPAN_LENGTH, WIDE_PIECE, Span, SpanBuilder, split
+from penstock.log.span import Span, SpanBuilder, split
+from penstock.log.tuning import Tuning
 from penstock.message import Message
-
-HEAD_BYTES_MAX: Final = 8 << 20  # above it new messages go to the tail
-TAIL_BYTES_MAX: Final = 1 << 20  # above it the tail is sealed
-PAGE_LENGTH: Final = 512  # messages that are paged in at a time ...
-PAGE_BYTES: Final = 1 << 20  # ... unless these are large
 
 
 class Redelivery:
@@ -66,6 +61,7 @@ def cost_of(message: Message) -> int:
 class Backlog:
     def __init__(self, log: Log) -> None:
         self.log = log
+        self.tuning = log.tuning
         self.head: deque[Item] = deque()
         self.spans: deque[Span] = deque()
         self.tail: deque[Item] = deque()
@@ -94,11 +90,11 @@ class Backlog:
             self.is_long = True
 
     def has_long_tail(self) -> bool:
-        return self._tail_bytes >= TAIL_BYTES_MAX or len(self.tail) >= SPAN_LENGTH
+        return self._tail_bytes >= self.tuning.tail_bytes_max or len(self.tail) >= self.tuning.span_length
 
     def seal_tail(self) -> int:
         """Let go of the messages of the tail that the log can give back; how many bytes that frees."""
-        builder = SpanBuilder()
+        builder = SpanBuilder(self.tuning)
         freed = 0
         readable = self.log.readable
         tail = self.tail
@@ -116,7 +112,7 @@ class Backlog:
         head = self.head
         if readable <= 0 or (self.spans and any(message_of(item).offset >= readable for item in head)):
             return 0
-        builder = SpanBuilder()
+        builder = SpanBuilder(self.tuning)
         freed = 0
         while head and message_of(head[0]).offset < readable:
             freed += self._seal(builder, head.popleft())
@@ -156,10 +152,11 @@ class Backlog:
         assumed = 0
         paged = 0
         count = 0
+        tuning = self.tuning
         while self.spans and count == 0:
             span = self.spans[0]
             index = span.start
-            while index < span.count and count < PAGE_LENGTH and paged < PAGE_BYTES:
+            while index < span.count and count < tuning.page_length and paged < tuning.page_bytes:
                 if not span.is_dead(index):
                     count += 1
                     paged += self._load(span, index)
@@ -397,9 +394,9 @@ class Backlog:
         return found if found is not None else self.log.fetch(offset)
 
 
-def merged_spans(spans: list[Span], placed: list[Place]) -> list[Span]:
+def merged_spans(spans: list[Span], placed: list[Place], tuning: Tuning) -> list[Span]:
     """Spans of fresh messages, with messages among them that have places, sorted."""
-    builder = SpanBuilder()
+    builder = SpanBuilder(tuning)
     next_placed = 0
     for span in spans:
         rest: Span | None = span
@@ -424,7 +421,7 @@ def merged_spans(spans: list[Span], placed: list[Place]) -> list[Span]:
 def _add_span(builder: SpanBuilder, span: Span) -> None:
     if span.live == 0:
         return
-    if span.live > WIDE_PIECE:
+    if span.live > builder.tuning.wide_piece:
         builder.add_span(span)
         return
     each = span.size // span.live

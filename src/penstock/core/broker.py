@@ -104,7 +104,7 @@ class Broker:
     def __init__(self, log: Log, limits: Limits) -> None:
         self.log = log
         self.limits = limits
-        self.deadlines = Deadlines()
+        self.deadlines = Deadlines(log.tuning.stale_timers_max)
         self.queues: dict[bytes, Queue] = {}
         self.routing = Routing()
         self.usage = Usage(self.deadlines, DeadLetterQueues(self))

@@ -23,7 +23,7 @@ def capture(broker: Broker, now: int) -> Snapshot:
 
 
 def _image(queue: Queue) -> QueueImage:
-    fresh = SpanBuilder()
+    fresh = SpanBuilder(queue.log.tuning)
     placed = BytesWriter()
     for item in queue.backlog.head:
         _add(fresh, placed, item)
@@ -33,7 +33,7 @@ def _image(queue: Queue) -> QueueImage:
                 if not span.is_dead(index):
                     _place(placed, span.bound(index), span.serial(index), span.offset(index), span.retry(index))
         else:
-            for part in span.trimmed():
+            for part in span.trimmed(queue.log.tuning):
                 # A copy, because the queue goes on taking from its own.
                 fresh.add_span(Span(part.first, part.count, part.size, part.offsets))
     for item in queue.backlog.tail:

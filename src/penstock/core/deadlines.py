@@ -19,7 +19,8 @@ class Timer:
 class Deadlines:
     """Timers in order of their time; timers of the same time in the order they were set."""
 
-    def __init__(self) -> None:
+    def __init__(self, stale_max: int = 64) -> None:
+        self.stale_max = stale_max  # cancelled timers that may stay where they are
         self._heap: list[tuple[int, int, Timer]] = []
         self._serial = 0
         self._stale = 0
@@ -42,7 +43,7 @@ class Deadlines:
             timer.armed = False
             self._stale += 1
             # Cancelled timers stay in the heap until their time; where they are the most of it, sweep them out.
-            if self._stale > 64 and self._stale * 2 > len(self._heap):
+            if self._stale > self.stale_max and self._stale * 2 > len(self._heap):
                 self._sweep()
 
     def next_due(self) -> int:

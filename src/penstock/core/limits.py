@@ -9,9 +9,6 @@ DEAD_LETTER: Final = "dead-letter"  # by policy: the oldest goes to the dead-let
 # What a message costs beyond its bytes: the object, its id and event, its place in a queue. Measured, rounded up.
 MESSAGE_OVERHEAD: Final = 256
 
-# A queue with consumers and more than this in it is congested: whoever fills it should be slowed down for a moment.
-CONGESTED_BYTES: Final = 1 << 20
-
 
 class Limits:
     """The limits of one broker; the same names are keys of the configuration."""

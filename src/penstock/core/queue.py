@@ -19,7 +19,6 @@ somebody waits, a message passes straight through and the backlog is not touched
 from typing import Final
 
 from penstock.core.backlog import (
-    HEAD_BYTES_MAX,
     Backlog,
     Item,
     Place,
@@ -32,7 +31,7 @@ from penstock.core.backlog import (
 from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, REJECTED
 from penstock.core.deadlines import Timer
 from penstock.core.delayed import Delayed, PutOff, put_off
-from penstock.core.limits import CONGESTED_BYTES, DEAD_LETTER, DROP_OLDEST, MESSAGE_OVERHEAD
+from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, MESSAGE_OVERHEAD
 from penstock.core.policy import Policy
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, Usage
@@ -42,9 +41,7 @@ from penstock.message import ACCEPT, DEAD, DROP, DUE, EXPIRE, MOVE, REJECT, RETU
 
 NEVER: Final = -1
 NOBODY: Final = -1  # no message, so none is the oldest
-NEAR: Final = 1000  # offsets this close to each other are spoken of as one stretch
 BY_POLICY: Final = -1  # when a rejected message is tried again: as the policy of its queue has it
-AT_ONCE: Final = 10_000  # messages that come due, or whose time is over, in one go; the rest in the next turn
 TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a dead-letter queue that was full is tried again
 CALM: Final = 0.9  # below this part of the mark a queue is not filling any more
 ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of a kind: a short queue is full every other moment
@@ -91,6 +88,8 @@ class Queue:
         self.events: tuple[bytes, ...] = ()
         self.patterns: tuple[bytes, ...] = ()
         self.expires_after = NEVER  # microseconds without consumers after which the queue goes away
+        self.tuning = log.tuning
+        self.congested_bytes = log.tuning.congested_bytes
         self.backlog = Backlog(log)
         self.ready = 0  # len(backlog), at the price of an attribute
         self.unacked = 0
@@ -206,7 +205,7 @@ class Queue:
             self.backlog.append(message)
             self.ready += 1
             self._grow(len(message.body) + MESSAGE_OVERHEAD)
-            if self.bytes - self.unacked_bytes > CONGESTED_BYTES:
+            if self.bytes - self.unacked_bytes > self.congested_bytes:
                 self._be_long()
             if self.expiring:
                 self._watch_head()
@@ -236,7 +235,7 @@ class Queue:
         if backlog.is_long:
             if backlog.has_long_tail():
                 self.usage.bytes -= backlog.seal_tail()
-        elif self.ready_bytes() > HEAD_BYTES_MAX:
+        elif self.ready_bytes() > self.tuning.head_bytes_max:
             backlog.grow_long()
         if self.subscriptions and not backlog.is_long:
             self.usage.congested = self
@@ -638,7 +637,7 @@ class Queue:
 
     def bring_due(self, now: int) -> None:
         """Put those to the back of the queue whose time has come."""
-        for _ in range(AT_ONCE):
+        for _ in range(self.tuning.at_once):
             entry = self.delayed.take_due(now)
             if entry is None:
                 break
@@ -689,7 +688,7 @@ class Queue:
 
     def expire_first(self, now: int) -> None:
         """Give up the first ready messages, as far as their time is over."""
-        for _ in range(AT_ONCE):
+        for _ in range(self.tuning.at_once):
             item = self._peek_first()
             if item is None:
                 break
@@ -863,7 +862,7 @@ class Queue:
         offsets.sort()
         first = last = -1
         for offset in offsets:
-            if first < 0 or offset > last + NEAR:
+            if first < 0 or offset > last + self.tuning.stretch_near:
                 if first >= 0:
                     ranges.append((first, last))
                 first = offset

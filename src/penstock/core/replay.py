@@ -22,24 +22,25 @@ from penstock.log.block import RARE_TERMS, Block
 from penstock.log.port import Change, Log
 from penstock.log.snapshot import PLACE_SIZE, QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
+from penstock.log.tuning import Tuning
 from penstock.message import BY_EVENT, DUE, REJECT, RETURN, TO_QUEUE, Message, is_delayed, queue_of
 
 GOING_BACK: Final = (REJECT, RETURN, DUE)  # settlements after which the message is still owed
-SPANS_CROWDED: Final = 256  # so many short spans are put together
 
 
 class Owed:
     """What one queue owes: offsets of fresh messages in spans, in order, and those with places by themselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Tuning) -> None:
+        self.tuning = tuning
         self.placed: dict[int, tuple[int, int, int]] = {}  # by offset: bound, serial, retry
         self.delayed: dict[int, tuple[int, int, int]] = {}  # by offset, not due yet: due_at, retry, bytes
         self.expiring = False  # a message among them may not wait for ever
         self._spans: list[Span] = []
         self._first = 0  # spans before this one are used up
-        self._open = SpanBuilder()
+        self._open = SpanBuilder(tuning)
         self._open_first = -1  # the first offset in `_open`
-        self._crowded = SPANS_CROWDED
+        self._crowded = tuning.spans_crowded
 
     def add(self, first: int, count: int, size: int) -> None:
         """Fresh messages, behind all others."""
@@ -102,7 +103,7 @@ class Owed:
         """All that has a place, in order."""
         self._seal()
         placed = sorted([(bound, serial, offset, retry) for offset, (bound, serial, retry) in self.placed.items()])
-        return merged_spans([span for span in self._spans[self._first :] if span.live], placed)
+        return merged_spans([span for span in self._spans[self._first :] if span.live], placed, self.tuning)
 
     def _settle_fresh(self, first: int, end: int) -> int:
         if 0 <= self._open_first < end:
@@ -115,7 +116,7 @@ class Owed:
             index += 1
         while self._first < len(spans) and spans[self._first].live == 0:
             self._first += 1
-        if self._first > 1000 and self._first * 2 > len(spans):
+        if self._first > self.tuning.spans_used_up and self._first * 2 > len(spans):
             del spans[: self._first]
             self._first = 0
         return gone
@@ -140,9 +141,9 @@ class Owed:
             self._put_together()
 
     def _put_together(self) -> None:
-        builder = SpanBuilder()
+        builder = SpanBuilder(self.tuning)
         for span in self._spans[self._first :]:
-            for part in span.trimmed():
+            for part in span.trimmed(self.tuning):
                 if part.offsets:
                     each = part.size // part.live
                     for index in range(part.count):
@@ -151,7 +152,7 @@ class Owed:
                     builder.add_run(part.first, part.count, part.size)
         self._spans = builder.finish()
         self._first = 0
-        self._crowded = max(SPANS_CROWDED, 2 * len(self._spans))
+        self._crowded = max(self.tuning.spans_crowded, 2 * len(self._spans))
 
 
 class Replay:
@@ -365,7 +366,7 @@ class Replay:
             raise LogError(f"unknown entry {change!r}")
 
     def _declare(self, name: bytes) -> Queue:
-        self._owed[name] = Owed()
+        self._owed[name] = Owed(self.broker.log.tuning)
         return self.broker.make_queue(name)
 
 

@@ -5,15 +5,12 @@ thread of its own, which then moves `durable`. Segments are files of a bounded s
 first entry.
 """
 
-from typing import Final
-
 from penstock.log.block import BlockWriter
 from penstock.log.pager import Pager
 from penstock.log.port import Change, Ledger, Log
 from penstock.log.segments import segment_name
+from penstock.log.tuning import Tuning
 from penstock.message import ACCEPT, DUE, REJECT, Message
-
-BLOCK_BYTES_MAX: Final = 8 << 20  # a turn that took more than this is written as several blocks
 
 
 class Pending:
@@ -27,8 +24,8 @@ class Pending:
 
 
 class DurableLog(Log):
-    def __init__(self, segment_bytes_max: int) -> None:
-        super().__init__()
+    def __init__(self, segment_bytes_max: int, tuning: Tuning | None = None) -> None:
+        super().__init__(tuning)
         self.is_instant = False
         self.segment_bytes_max = segment_bytes_max
         self.segment = ""
@@ -36,6 +33,7 @@ class DurableLog(Log):
         self.bytes_closed = 0  # of all blocks since the start
         self.closed: list[Pending] = []  # blocks nobody has taken yet
         self._writer = BlockWriter()
+        self._block_bytes_max = self.tuning.block_bytes_max
         self._open_runs: list[Ledger] = []
         self._is_whole = False  # the block is not closed, however large it becomes
         self._behind_changes = False  # messages or settlements are in the block: a change must begin a new one
@@ -59,7 +57,7 @@ class DurableLog(Log):
         self._behind_changes = True
         writer = self._writer
         writer.add_message(message)
-        if writer.size() > BLOCK_BYTES_MAX and not self._is_whole:
+        if writer.size() > self._block_bytes_max and not self._is_whole:
             self.close_block(self._now)
 
     def fetch(self, offset: int) -> Message | None:

@@ -1,6 +1,7 @@
 """A log that forgets: offsets and positions are handed out, nothing is kept unless asked for."""
 
 from penstock.log.port import Change, Ledger, Log
+from penstock.log.tuning import Tuning
 from penstock.message import Message
 
 
@@ -10,8 +11,8 @@ class MemoryLog(Log):
     With `keep`, `entries` is the whole history in order: what `core.replay` rebuilds a broker from.
     """
 
-    def __init__(self, keep: bool = False) -> None:
-        super().__init__()
+    def __init__(self, keep: bool = False, tuning: Tuning | None = None) -> None:
+        super().__init__(tuning)
         self.keep = keep
         self.entries: list[Message | Change] = []
 

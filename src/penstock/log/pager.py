@@ -8,19 +8,14 @@ cannot be trusted, because names are numbered from its beginning.
 """
 
 from contextlib import suppress
-from typing import Final
 
 from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.disk import Disk
 from penstock.log.reader import Cursor, LogReader
 from penstock.log.segments import segments_of
+from penstock.log.tuning import Tuning
 from penstock.message import Message
-
-READERS_MAX: Final = 16
-BLOCKS_MAX: Final = 64
-BLOCKS_BYTES_MAX: Final = 32 << 20
-NEAR: Final = 20_000  # offsets that are rather read past than looked up
 
 
 class _Reading:
@@ -32,10 +27,11 @@ class _Reading:
 
 
 class Pager:
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: Disk, tuning: Tuning | None = None) -> None:
         self.disk = disk
+        self.tuning = tuning or Tuning()
         self.faults: list[str] = []  # what could not be read; whoever reports it empties it
-        self._reader = LogReader(disk.directory, disk)
+        self._reader = LogReader(disk.directory, disk, self.tuning)
         self._block: Block | None = None  # the one read from last
         self._blocks: list[Block] = []  # read lately, the newest last
         self._blocks_bytes = 0
@@ -85,7 +81,7 @@ class Pager:
         """A reader that stands shortly before the offset."""
         readings = self._readings
         for reading in reversed(readings):
-            if reading.next_offset <= offset < reading.next_offset + NEAR:
+            if reading.next_offset <= offset < reading.next_offset + self.tuning.skip_max:
                 readings.remove(reading)
                 readings.append(reading)
                 return reading
@@ -93,7 +89,7 @@ class Pager:
 
     def _reading_at(self, offset: int) -> _Reading:
         """A new reader; the one longest unused makes room for it."""
-        if len(self._readings) >= READERS_MAX:
+        if len(self._readings) >= self.tuning.readers_max:
             self._end(self._readings[0])
         reading = _Reading(self._reader.cursor(offset))
         self._readings.append(reading)
@@ -120,7 +116,8 @@ class Pager:
         blocks = self._blocks
         blocks.append(block)
         self._blocks_bytes += len(block.data)
-        while len(blocks) > 1 and (len(blocks) > BLOCKS_MAX or self._blocks_bytes > BLOCKS_BYTES_MAX):
+        tuning = self.tuning
+        while len(blocks) > 1 and (len(blocks) > tuning.blocks_max or self._blocks_bytes > tuning.blocks_bytes_max):
             self._blocks_bytes -= len(blocks.pop(0).data)
 
     def _note(self, offset: int, readable: int, error: Exception) -> None:

@@ -6,6 +6,7 @@ entry, messages, settlements and topology alike; a confirm given at position p m
 
 from typing import Final
 
+from penstock.log.tuning import Tuning
 from penstock.message import Message
 
 
@@ -54,7 +55,8 @@ class Ledger:
 class Log:
     """The port. One instance is owned by one broker; nobody else appends."""
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Tuning | None = None) -> None:
+        self.tuning = tuning or Tuning()
         self.next_offset = 0
         self.position = 0
         self.durable = 0

@@ -32,12 +32,12 @@ from penstock.log.block import Block, CorruptBlock, Header
 from penstock.log.disk import Disk
 from penstock.log.port import Change
 from penstock.log.segments import block_at, headers_of, is_torn_end, segments_of
+from penstock.log.tuning import Tuning
 from penstock.message import Message
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-INDEX_STRIDE: Final = 256 << 10  # bytes of a segment from one point of the index to the next
 UNKNOWN: Final = 1 << 62  # behind every offset
 
 
@@ -119,9 +119,10 @@ class Cursor:
 class SegmentIndex:
     """Where in a segment an offset is found: a point every now and then, and the names up to there."""
 
-    def __init__(self, disk: Disk, segment: str) -> None:
+    def __init__(self, disk: Disk, segment: str, stride: int) -> None:
         self.disk = disk
         self.segment = segment
+        self.stride = stride  # bytes from one point to the next
         self.names: list[bytes] = []
         self.place = 0  # everything before is in the index
         self.last: Header | None = None  # of the block before `place`
@@ -141,7 +142,7 @@ class SegmentIndex:
 
     def _walk(self, headers: Iterator[tuple[int, Header]], offset: int) -> None:
         for place, header in headers:
-            if not self._places or place - self._places[-1] >= INDEX_STRIDE:
+            if not self._places or place - self._places[-1] >= self.stride:
                 self._offsets.append(header.first_offset)
                 self._places.append(place)
                 self._name_counts.append(len(self.names))
@@ -175,9 +176,10 @@ class SegmentIndex:
 class LogReader:
     """The log of a data directory, for reading from any offset on, as often as wanted."""
 
-    def __init__(self, directory: Path, disk: Disk | None = None) -> None:
+    def __init__(self, directory: Path, disk: Disk | None = None, tuning: Tuning | None = None) -> None:
         self.directory = directory
         self.disk = disk or Disk(directory)
+        self.tuning = tuning or Tuning()
         self._firsts: dict[str, int] = {}
         self._ends: dict[str, int] = {}
         self._indexes: dict[str, SegmentIndex] = {}
@@ -280,7 +282,7 @@ class LogReader:
     def _index(self, segment: str) -> SegmentIndex:
         index = self._indexes.get(segment)
         if index is None:
-            index = self._indexes[segment] = SegmentIndex(self.disk, segment)
+            index = self._indexes[segment] = SegmentIndex(self.disk, segment, self.tuning.index_stride)
         return index
 
 

@@ -8,14 +8,10 @@ Spans are taken from the front as a queue is read. While a log is replayed they 
 settled there is marked dead until the span is used up.
 """
 
-from typing import Final
-
 from librt.strings import BytesWriter, read_i64_le, write_i64_le
 from mypy_extensions import i64
 
-SPAN_LENGTH: Final = 4096  # how many offsets a listing span has at most
-RUN_WORTH: Final = 512  # consecutive offsets that are worth a span of their own
-WIDE_PIECE: Final = 64  # fewer offsets than this between two messages with places are listed with them
+from penstock.log.tuning import Tuning
 
 
 class Span:
@@ -117,7 +113,7 @@ class Span:
         left = [self.offset(index) for index in range(self.start, self.count)]
         return min(left), max(left)
 
-    def trimmed(self) -> "list[Span]":
+    def trimmed(self, tuning: Tuning) -> "list[Span]":
         """The same without what is gone."""
         if self.live == 0:
             return []
@@ -125,7 +121,7 @@ class Span:
             return [self]
         if self.live == self.count - self.start:
             return [_cut(self, self.start, self.count)]
-        builder = SpanBuilder()
+        builder = SpanBuilder(tuning)
         each = self.size // self.live
         for index in range(self.start, self.count):
             if not self.is_dead(index):
@@ -136,7 +132,8 @@ class Span:
 class SpanBuilder:
     """Makes spans of messages that come in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Tuning) -> None:
+        self.tuning = tuning
         self.spans: list[Span] = []
         self._run_first = 0
         self._run_count = 0
@@ -167,7 +164,7 @@ class SpanBuilder:
             return
         self._end_run()
         if not self._wide:
-            if self._listed > WIDE_PIECE:
+            if self._listed > self.tuning.wide_piece:
                 self._end_list()
             else:
                 self._widen()
@@ -194,7 +191,7 @@ class SpanBuilder:
             return
         self._run_count = 0
         first = self._run_first
-        if count >= RUN_WORTH or (self._wide and count > WIDE_PIECE):
+        if count >= self.tuning.run_worth or (self._wide and count > self.tuning.wide_piece):
             self._end_list()
             self.spans.append(Span(first, count, self._run_size))
             return
@@ -203,7 +200,7 @@ class SpanBuilder:
         self._size += self._run_size
 
     def _list(self, offset: int, retry: int, bound: int, serial: int) -> None:
-        if self._listed >= SPAN_LENGTH:
+        if self._listed >= self.tuning.span_length:
             self._end_list()
         if retry or serial or bound != offset:
             self._widen()

@@ -9,7 +9,6 @@ from penstock.access.certificates import names_of
 from penstock.access.directory import Directory, Identity
 from penstock.access.lobby import address_of
 from penstock.clock import Clock
-from penstock.core.limits import CONGESTED_BYTES
 from penstock.core.queue import Queue
 from penstock.server.storage import Storage
 from penstock.wire.session import Dialect, Hub, Session
@@ -69,7 +68,7 @@ class Switchboard:
                 except Exception as error:
                     self.fail(connection, session, error)
         if self.slowed:
-            for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < CONGESTED_BYTES // 2]:
+            for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < queue.congested_bytes // 2]:
                 slowdown.end()
         if self.paused and not self.is_short():
             self._resume_publishers()

@@ -201,7 +201,7 @@ def recover(disk: Disk, log: DurableLog, limits: Limits, now: int) -> tuple[Brok
             rebuilt.apply_block(block)
             recovery.blocks += 1
     broker = rebuilt.finish()
-    log.pager = Pager(disk)
+    log.pager = Pager(disk, log.tuning)
     log.resume(log.next_offset, log.position, now)
     broker.expect_consumers(now)
     return broker, recovery
