@@ -25,6 +25,17 @@ def test_a_queue_is_declared_shown_and_deleted(api: Api) -> None:
     assert api.ask("DELETE", "/v1/queues/orders").problem == "not-found"
 
 
+@pytest.mark.parametrize("depth", [40, 300])
+def test_a_pattern_that_is_nested_too_deep_is_refused_by_the_name_of_the_limit(api: Api, depth: int) -> None:
+    pattern: object = 1
+    for _ in range(depth):
+        pattern = {"a": pattern}
+    refused = api.ask("PUT", "/v1/queues/deep", {"patterns": [pattern]})
+    assert refused.status in (400, 409, 413, 422, 429), refused.json
+    assert "pattern_depth_max" in refused.json["detail"]
+    assert api.get("/v1/queues/deep").problem == "not-found"
+
+
 def test_expiry_is_set_and_taken_away(api: Api) -> None:
     assert api.ask("PUT", "/v1/queues/q", {"expires_after_seconds": 1.5}).json["expires_after_seconds"] == 1.5
     assert api.ask("PUT", "/v1/queues/q", {}).json["expires_after_seconds"] == 1.5

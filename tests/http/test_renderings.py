@@ -47,6 +47,13 @@ def test_a_json_object_is_the_same_to_all() -> None:
     assert set(outcomes(found).values()) == {SAME}
 
 
+@pytest.mark.parametrize("retry", [0, 1])
+@pytest.mark.parametrize("body", [b"[" * 1024 + b"]" * 1024, b'{"a":' * 1024 + b"1" + b"}" * 1024])
+def test_what_is_nested_as_deep_as_can_be_read_is_shown_in_all_of_them(body: bytes, retry: int) -> None:
+    found = outcomes(rendered(body, by="mqks", retry=retry))
+    assert found == {"mqks": SAME, "smqs": SAME, "sevx": CODED if body[:1] == b"[" else SAME, "mqmq": SAME, "rq": SAME}
+
+
 def test_lines_are_coded_where_a_line_cannot_carry_them() -> None:
     found = rendered(b"one\ntwo")
     assert outcomes(found) == {"mqks": CODED, "smqs": CODED, "sevx": CODED, "mqmq": SAME, "rq": SAME}

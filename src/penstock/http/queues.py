@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.broker import Broker
 from penstock.core.census import SORT_KEYS, Ranking
+from penstock.core.patterns import canonical_text
 from penstock.core.queue import NEVER, NOBODY, Queue
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
@@ -260,9 +261,9 @@ def declare(broker: Broker, name: bytes, declaration: Declaration) -> None:
         patterns = queue.patterns if queue is not None else ()
         if declaration.events is not None:
             events = tuple(event.encode() for event in declaration.events)
-        if declaration.patterns is not None:
-            patterns = tuple(orjson.dumps(pattern) for pattern in declaration.patterns)
         try:
+            if declaration.patterns is not None:
+                patterns = tuple(canonical_text(pattern) for pattern in declaration.patterns)
             broker.bind(name, events, patterns)
         except Refused as refusal:
             raise from_refusal(refusal) from refusal

@@ -34,6 +34,8 @@ COMMA: Final = 44
 OPENING: Final = (91, 123)
 CLOSING: Final = (93, 125)
 
+DEPTH_MAX: Final = 1024  # JSON that is nested deeper is not read, here and by most clients
+
 
 class BadRequest(ValueError):
     """A line that means nothing: answered with an error, and the connection goes on."""
@@ -265,7 +267,10 @@ def _coded(character: str) -> bytes:
 
 
 def encode_body(message: Message) -> bytes:
-    """The body as a JSON object on one line; what is none becomes its `data`."""
+    """The body as a JSON object on one line that a client can read; what is none becomes its `data`.
+
+    There is such a line for every body, whatever it is and whichever way it came in.
+    """
     text = message.body
     if message.protocol != PROTOCOL:
         text = _wrapped(text)
@@ -282,18 +287,37 @@ def _wrapped(body: bytes) -> bytes:
         try:
             return b'{"data": %s}' % orjson.dumps(body.decode())
         except ValueError:
-            return b'{"data": "%s", "encoding": "base64"}' % b64encode(body)
+            return _coded_body(body)
     if isinstance(value, dict):
         return body.strip()
-    return b'{"data": %s}' % body.strip()
+    text = b'{"data": %s}' % body.strip()
+    if isinstance(value, list) and text.count(b"[") + text.count(b"{") > DEPTH_MAX and not _is_readable(text):
+        return _coded_body(body)  # one level more than it had is one too many
+    return text
+
+
+def _coded_body(body: bytes) -> bytes:
+    return b'{"data": "%s", "encoding": "base64"}' % b64encode(body)
+
+
+def _is_readable(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def put_first(text: bytes, members: bytes, names: tuple[str, ...]) -> bytes:
     """The JSON object with members in front of its own, or in place of those of the same names.
 
-    The rest stays as it was written, down to the digits: numbers may be larger or finer than any parser keeps.
+    The rest stays as it was written, down to the digits: numbers may be larger or finer than any parser keeps. What is
+    no JSON object, though it came in as one, is put into one: a log may have been written where more could be read.
     """
-    own = decode_object(text)
+    try:
+        own = decode_object(text)
+    except BadRequest:
+        return put_first(_wrapped(text), members, ())
     for name in names:
         if name in own:
             return b"{%s}" % b", ".join([members, *_members_but(text, names)])
