@@ -40,7 +40,7 @@ def why_not() -> str:
     """What is missing; nothing when Spark can start."""
     for name in ("pyspark", "pyarrow"):
         if importlib.util.find_spec(name) is None:
-            return f"{name} is not installed: pip install 'penstock[spark]'"
+            return f"{name} is not installed: pip install 'penstock-mq[spark]'"
     from penstock.spark.session import NoJava, require_java
 
     try:

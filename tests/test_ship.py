@@ -9,12 +9,14 @@ import re
 import subprocess
 import sys
 import tarfile
+import textwrap
 import venv
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from scripts.setup import BUILD_FILES, ROOT, SDIST_FILES, build_sdist, build_wheel, copy_tree
+from tests.test_name import tracked
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(240)]
 
@@ -28,7 +30,9 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy_tree(scratch / "tree", *BUILD_FILES, *SDIST_FILES)
     sdist = build_sdist(scratch / "tree", scratch)
     with tarfile.open(sdist) as archive:
-        archive.extractall(scratch, filter="data")
+        # Debian 12's Python 3.11.2 has no filters yet, and newer ones warn when none is chosen.
+        archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
+        archive.extractall(scratch)
     return scratch / sdist.name.removesuffix(".tar.gz")
 
 
@@ -69,13 +73,23 @@ def run(home: Path, *arguments: str) -> str:
 
 
 def test_the_sdist_has_the_package_and_what_goes_with_it(sources: Path) -> None:
-    tracked = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=False)
-    wanted = tracked.stdout.split() if tracked.returncode == 0 else []
+    wanted = [str(path.relative_to(ROOT)) for path in tracked() if path.is_relative_to(ROOT / "src")]
     wanted += ["setup.py", "pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md", "man/penstock.1"]
     wanted += ["docs/index.md", "deploy/container/Containerfile", "requirements/runtime.txt", "examples/demo.py"]
     missing = [name for name in wanted if (ROOT / name).exists() and not (sources / name).exists()]
     assert missing == []
     assert not list(sources.rglob("*.so")) + list(sources.rglob("*.pyc"))
+
+
+def test_the_wheel_is_installed_by_the_name_that_is_ours_and_imported_by_the_short_one(clean: Path) -> None:
+    code = """
+        import importlib.metadata, json, penstock
+        ours = importlib.metadata.distribution("penstock-mq")
+        names = sorted({found.metadata["Name"] for found in importlib.metadata.distributions(name="penstock")})
+        print(json.dumps([ours.version == penstock.__version__, names, ours.metadata.get_all("Provides-Extra")]))
+    """
+    told = json.loads(run(clean, "python", "-c", textwrap.dedent(code)))
+    assert told == [True, [], ["celery", "dramatiq", "postgres", "spark"]]
 
 
 def test_a_broker_runs_from_the_wheel_alone(clean: Path) -> None:

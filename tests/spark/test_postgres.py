@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("pyspark")
-pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'penstock[postgres]'")
+pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'penstock-mq[postgres]'")
 
 import psycopg
 import pyarrow as pa

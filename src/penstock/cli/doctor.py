@@ -136,7 +136,7 @@ def java() -> Finding:
 def spark() -> Finding:
     missing = [name for name in ("pyspark", "pyarrow") if find_spec(name) is None]
     if missing:
-        return Finding("spark", ADVICE, f"without {' and '.join(missing)}", "pip install 'penstock[spark]'")
+        return Finding("spark", ADVICE, f"without {' and '.join(missing)}", "pip install 'penstock-mq[spark]'")
     return Finding("spark", OK, "pyspark and pyarrow are installed")
 
 

@@ -235,4 +235,4 @@ def _settings_of(conf: list[str]) -> dict[str, str]:
 def _require_spark() -> None:
     missing = [name for name in ("pyspark", "pyarrow") if importlib.util.find_spec(name) is None]
     if missing:
-        raise PipelineUsage(f"{' and '.join(missing)} is not installed: pip install 'penstock[spark]'")
+        raise PipelineUsage(f"{' and '.join(missing)} is not installed: pip install 'penstock-mq[spark]'")

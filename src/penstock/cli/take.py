@@ -254,7 +254,7 @@ def tap(
 
 def _tap_log(api: Api, globs: list[str], count: int | None, timeout: float | None, json: bool) -> None:
     if find_spec("pyarrow") is None:
-        raise Failed("the log comes as Arrow, and pyarrow is not here: pip install 'penstock[spark]', or name EVENTS")
+        raise Failed("the log comes as Arrow, which needs pyarrow: pip install 'penstock-mq[spark]', or name EVENTS")
     shown = 0
     try:
         for row in _rows(api, timeout):

@@ -103,7 +103,7 @@ def too_large(detail: str, hint: str | None = None) -> Problem:
 
 
 def needs_arrow() -> Problem:
-    return Problem(501, "needs-arrow", "this needs pyarrow, which is not installed", "pip install 'penstock[spark]'")
+    return Problem(501, "needs-arrow", "this needs pyarrow, which is not installed", "pip install 'penstock-mq[spark]'")
 
 
 def invalid(field: str, reason: str) -> Problem:

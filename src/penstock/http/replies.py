@@ -25,7 +25,7 @@ WORDS = {
     415: "The content type is not one this resource takes.",
     422: "A parameter or a field is wrong.",
     429: "A queue, a count, a total or a quota is over its limit, or logins failed too often.",
-    501: "The extra `penstock[spark]` is not installed.",
+    501: "The extra `penstock-mq[spark]` is not installed.",
     503: "No messages are taken in at present, or the log cannot be read.",
 }
 

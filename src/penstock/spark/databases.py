@@ -42,7 +42,7 @@ def open_table(address: str, table: str, schema: pa.Schema) -> Iterator[Table]:
     try:
         import psycopg
     except ImportError:
-        raise DatabaseError("PostgreSQL needs the package psycopg: pip install 'penstock[postgres]'") from None
+        raise DatabaseError("PostgreSQL needs the package psycopg: pip install 'penstock-mq[postgres]'") from None
     with _told(address), psycopg.connect(address) as connection:
         yield PostgresTable(connection, table, schema)
 
