@@ -87,6 +87,7 @@ class DeadLetterQueues(DeadLetters):
         if broker.shut_because:
             return False
         name = queue.policy.dead_letter
+        letter = dead_letter(message, queue.name, retry, reason, name, broker.usage.now)
         try:
             target = broker.declare(name)
         except Refused:
@@ -94,7 +95,6 @@ class DeadLetterQueues(DeadLetters):
         # A dead-letter queue that is full never sends on what is in it: two of them might go on like that for ever.
         if target.full and (target.policy.full != DROP_OLDEST or not target.make_room()):
             return False
-        letter = dead_letter(message, queue.name, retry, reason, name, broker.usage.now)
         broker.log.append(letter)
         target.offer(letter)
         return True
@@ -343,14 +343,18 @@ class Broker:
         queue = self.queues.get(name)
         if queue is not None:
             return queue
-        limits = self.limits
-        if len(name) > limits.name_size_max:
-            raise Refused(TOO_LARGE, f"queue name of {len(name)} bytes: name_size_max is {limits.name_size_max}")
-        if len(self.queues) >= limits.queues_max:
-            raise Refused(OVER_LIMIT, f"there are {len(self.queues)} queues: queues_max is {limits.queues_max}")
+        self._check_new(name)
         queue = self.make_queue(name)
         self.log.changed(Change(Change.DECLARED, name))
         return queue
+
+    def _check_new(self, name: bytes, more: int = 1) -> None:
+        """Whether a queue of that name may be made, as one of so many. Raises Refused."""
+        limits = self.limits
+        if len(name) > limits.name_size_max:
+            raise Refused(TOO_LARGE, f"queue name of {len(name)} bytes: name_size_max is {limits.name_size_max}")
+        if len(self.queues) + more > limits.queues_max:
+            raise Refused(OVER_LIMIT, f"there are {len(self.queues)} queues: queues_max is {limits.queues_max}")
 
     def would_make(self, name: bytes) -> bool:
         """Whether a message put into the queue would make it; one that replies to a request would not."""
@@ -560,6 +564,8 @@ class Broker:
         if self.shut_because:
             raise Refused(DISK_FULL, self.shut_because)
         queue = self._existing(name)
+        if to and to not in self.queues:
+            self._check_new(to)
         moved = 0
         kept: list[Item] = []
         for _ in range(queue.ready):
@@ -588,12 +594,12 @@ class Broker:
 
         A full one gives up nothing for it, whatever its policy says: that would be one dead letter for another.
         """
-        if not to or to == source or message.revoked:
+        if not to or to == source or len(to) > self.limits.name_size_max or message.revoked:
             return False
+        sent = revived(message, to, now)
         target = self.declare(to)
         if target.full:
             raise self._full(target)
-        sent = revived(message, to, now)
         self.log.append(sent)
         target.offer(sent)
         return True

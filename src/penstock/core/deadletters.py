@@ -33,6 +33,8 @@ HISTORY: Final = b"dead-history"
 OF_LAST_DEATH: Final = (REASON, QUEUE, AT, RETRIES)
 
 HISTORY_MAX: Final = 20  # deaths that are told of; where there are more, the last ones
+TEXT_MAX: Final = 4096  # characters of a reason, a queue or a time in the history
+DIGITS_MAX: Final = 18  # of a number of retries
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -90,21 +92,39 @@ def _buried(headers: dict[bytes, bytes] | None) -> dict[bytes, bytes]:
                 "reason": _text(headers[REASON]),
                 "queue": _text(headers.get(QUEUE, b"")),
                 "at": _text(headers.get(AT, b"")),
-                "retries": int(retries) if retries.isdigit() else 0,
+                "retries": int(retries) if retries.isdigit() and len(retries) <= DIGITS_MAX else 0,
             }
         )
         kept[HISTORY] = orjson.dumps(history[-HISTORY_MAX:])
     return kept
 
 
-def _history(text: bytes) -> list[object]:
-    """What a header says. A client may have sent a header of this name, with anything in it."""
+def _history(text: bytes) -> list[dict[str, str | int]]:
+    """The deaths that a header tells of. A client may have sent a header of this name, with anything in it.
+
+    Only what this module writes is taken over, so whatever was read can be written again: the JSON library reads
+    deeper lists than it writes.
+    """
     try:
         value: object = orjson.loads(text) if text else []
     except ValueError:
         return []
-    return value if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return []
+    return [death for death in [_death(item) for item in value[-HISTORY_MAX:]] if death is not None]
+
+
+def _death(item: object) -> dict[str, str | int] | None:
+    """One entry of a history; None when the broker did not write it."""
+    if not isinstance(item, dict) or len(item) != 4:
+        return None
+    reason, queue, at, retries = item.get("reason"), item.get("queue"), item.get("at"), item.get("retries")
+    if not (isinstance(reason, str) and isinstance(queue, str) and isinstance(at, str)):
+        return None
+    if not isinstance(retries, int) or isinstance(retries, bool) or not 0 <= retries < 10**DIGITS_MAX:
+        return None
+    return {"reason": reason[:TEXT_MAX], "queue": queue[:TEXT_MAX], "at": at[:TEXT_MAX], "retries": retries}
 
 
 def _text(value: bytes) -> str:
-    return value.decode("utf-8", "backslashreplace")
+    return value[:TEXT_MAX].decode("utf-8", "backslashreplace")[:TEXT_MAX]
