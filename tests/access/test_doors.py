@@ -210,21 +210,32 @@ def test_nobody_settles_or_replaces_the_consumer_of_another_user(start_guarded: 
     ann = come_in(broker, Mqks, broker.add("ann", "admin"))
     bob = come_in(broker, Mqks, broker.add("bob", "admin"))
     assert Mqks.ask(ann, b"c consume --manual-ack q e\n1 publish e hello\n").startswith(b"c ok 1 event=e hello\n")
-    for request in (b"2 ack c 1\n", b"2 ack c --all\n", b"2 reject c 1\n", b"2 delete_consumer c\n"):
-        assert b"2 error " in Mqks.ask(bob, request), request
-    assert b"c error " in Mqks.ask(bob, b"c consume q e\n")
-    assert Mqks.ask(ann, b"2 ack --confirm c 1\n").startswith(b"2 ok ")
-    ann = come_in(broker, Sevx, broker.tokens["ann"])
-    bob = come_in(broker, Sevx, broker.tokens["bob"])
-    Sevx.ask(ann, b'c recv {"queue": "s", "pattern": {"event": "e"}, "manual_ack": true}\n1 send {"event": "e"}\n')
+    held = b"3 _eval state.messages_by_consumer_ids\n"
     for request in (
-        b'2 ack {"receiver_id": "c", "event_id": "1"}\n',
-        b'2 ack {"receiver_id": "c", "all": true}\n',
-        b'2 reject {"receiver_id": "c", "event_id": "1"}\n',
-        b'2 delete_receiver {"receiver_id": "c"}\n',
+        b"2 ack c 1\n",
+        b"2 ack c --all\n",
+        b"2 reject c 1\n",
+        b"2 delete_consumer c\n",
+        b"c consume p f\n",
     ):
-        assert b"2 error " in Sevx.ask(bob, request), request
-    assert b"2 ok " in Sevx.ask(ann, b'2 ack {"receiver_id": "c", "event_id": "1"}\n')
+        assert b" error " not in Mqks.ask(bob, request), request
+    assert b"3 ok {'c': {'1': 'e'}}\n" in Mqks.ask(bob, held)
+    assert Mqks.ask(ann, b"2 ack --confirm c 1\n").startswith(b"2 ok ")
+    assert b"3 ok {'c': {}}\n" in Mqks.ask(bob, held)
+    ann = come_in(broker, Sevx, broker.tokens["ann"])
+    seen = bob
+    bob = come_in(broker, Sevx, broker.tokens["bob"])
+    Sevx.ask(ann, b'd recv {"queue": "s", "pattern": {"event": "e"}, "manual_ack": true}\n1 send {"event": "e"}\n')
+    for request in (
+        b'2 ack {"receiver_id": "d", "event_id": "1"}\n',
+        b'2 ack {"receiver_id": "d", "all": true}\n',
+        b'2 reject {"receiver_id": "d", "event_id": "1"}\n',
+        b'2 delete_receiver {"receiver_id": "d"}\n',
+    ):
+        assert b"2 ok " in Sevx.ask(bob, request), request
+    assert b"'d': {'1': 'e'}" in Mqks.ask(seen, held)
+    assert b"2 ok " in Sevx.ask(ann, b'2 ack {"receiver_id": "d", "event_id": "1"}\n')
+    assert b"'d': {}" in Mqks.ask(seen, held)
 
 
 def test_a_redrive_moves_nothing_to_where_the_user_may_put_nothing(start_guarded: Start) -> None:

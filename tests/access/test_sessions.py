@@ -9,9 +9,11 @@ from penstock.core.limits import Limits
 from penstock.core.patterns import event_claimed_by
 from penstock.log.memory import MemoryLog
 from penstock.wire.dialects import DIALECTS
+from penstock.wire.named import NamingDialect
 from penstock.wire.rq.codec import CONSUME, QUEUEID
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.sniff import AnyDoor
+from penstock.wire.state import StateView
 
 NOW = 1_000_000
 
@@ -371,3 +373,130 @@ def test_who_waits_to_be_told_that_its_token_is_wrong_goes_when_its_user_does(pr
 
 def is_closing(session: Session) -> bool:
     return session.closing
+
+
+# -- consumers by name ------------------------------------------------------------------------------------------------
+
+
+class Names:
+    """What a client of MQKS or SEVX says about consumers, and what it is told."""
+
+    def __init__(self, protocol: str) -> None:
+        self.protocol = protocol
+
+    def consume(self, name: str, queue: str) -> bytes:
+        if self.protocol == "mqks":
+            return f"{name} consume --confirm {queue} of.{queue} --manual-ack\n".encode()
+        pattern = f'{{"event": "of.{queue}"}}'
+        return f'{name} recv {{"queue": "{queue}", "pattern": {pattern}, "manual_ack": true}}\n'.encode()
+
+    def publish(self, id: str, queue: str) -> bytes:
+        if self.protocol == "mqks":
+            return f'{id} publish of.{queue} {{"for":"{queue}"}}\n'.encode()
+        return f'{id} send {{"event":"of.{queue}"}}\n'.encode()
+
+    def settle(self, action: str, name: str, message: str) -> bytes:
+        if self.protocol == "mqks":
+            return f"x {action} --confirm {name} {message or '--all'}\n".encode()
+        which = f'"event_id": "{message}"' if message else '"all": true'
+        return f'x {action} {{"receiver_id": "{name}", {which}}}\n'.encode()
+
+    def delete(self, name: str) -> bytes:
+        if self.protocol == "mqks":
+            return f"x delete_consumer --confirm {name}\n".encode()
+        return f'x delete_receiver {{"receiver_id": "{name}"}}\n'.encode()
+
+
+HERS = ["consume hers", "consume event:of.hers", "declare hers", "publish event:of.hers"]
+HIS = ["consume his", "consume event:of.his", "declare his", "publish event:of.his"]
+
+
+@pytest.fixture(params=["mqks", "sevx"])
+def names(request: pytest.FixtureRequest) -> Names:
+    return Names(request.param)
+
+
+def test_two_users_may_have_a_consumer_of_the_same_name_on_queues_of_their_own(names: Names) -> None:
+    world = World(ann=HERS, bob=HIS)
+    ann, bob = world.open(names.protocol, "ann"), world.open(names.protocol, "bob")
+    alone = World(bob=HIS)
+    unknown = alone.say(alone.open(names.protocol, "bob"), names.consume("c1", "his"))
+    assert world.say(ann, names.consume("c1", "hers")) == b"c1 ok \n"
+    assert world.say(bob, names.consume("c1", "his")) == unknown == b"c1 ok \n"
+    world.say(ann, names.publish("m1", "hers"))
+    world.say(bob, names.publish("m2", "his"))
+    for queue in (b"hers", b"his"):
+        assert world.broker.queues[queue].consumer_count() == 1
+        assert world.broker.queues[queue].unacked == 1
+
+
+def test_what_is_said_of_another_users_consumer_is_said_of_none(names: Names) -> None:
+    """It reaches nothing, and it is answered as if there were no such consumer anywhere."""
+    world = World(ann=HERS, bob=HIS)
+    ann, bob = world.open(names.protocol, "ann"), world.open(names.protocol, "bob")
+    world.say(ann, names.consume("c1", "hers"))
+    world.say(ann, names.publish("m1", "hers"))
+    hers = world.broker.queues[b"hers"]
+    for words in (
+        names.settle("ack", "c1", "m1"),
+        names.settle("ack", "c1", ""),
+        names.settle("reject", "c1", "m1"),
+        names.settle("reject", "c1", ""),
+        names.delete("c1"),
+    ):
+        assert world.say(bob, words) == world.say(bob, words.replace(b"c1", b"c9")) == b"x ok \n"
+        assert (hers.unacked, hers.consumer_count(), ann.drain()) == (1, 1, b"")
+    assert world.say(bob, names.consume("c1", "his") + names.delete("c1")) == b"c1 ok \nx ok \n"
+    assert (hers.unacked, hers.consumer_count()) == (1, 1)
+    assert not [details for event, details in world.reports if event == "request.refused"]
+    assert world.say(ann, names.settle("ack", "c1", "m1")) == b"x ok \n"
+    assert hers.unacked == 0
+
+
+def test_one_user_settles_and_takes_over_from_all_of_its_connections(names: Names) -> None:
+    world = World(ann=HERS, bob=HIS)
+    first, second = world.open(names.protocol, "ann"), world.open(names.protocol, "ann")
+    world.say(first, names.consume("c1", "hers"))
+    world.say(first, names.publish("m1", "hers"))
+    world.say(first, names.publish("m2", "hers"))
+    world.say(second, names.settle("ack", "c1", "m1"))
+    assert world.broker.queues[b"hers"].unacked == 1
+    assert b"m2" in world.say(second, names.consume("c1", "hers"))
+    first.end(NOW)
+    assert world.broker.queues[b"hers"].consumer_count() == 1
+    assert world.say(second, names.settle("ack", "c1", "m2")) == b"x ok \n"
+    assert world.broker.queues[b"hers"].unacked == 0
+
+
+def test_who_becomes_another_user_in_the_middle_of_a_read_has_that_ones_consumers(names: Names) -> None:
+    world = World(ann=HERS, bob=HIS)
+    ann, other = world.open(names.protocol, "ann"), world.open(names.protocol, "bob")
+    world.say(ann, names.consume("c1", "hers"))
+    world.say(ann, names.publish("m1", "hers"))
+    token = world.tokens["ann"]
+    auth = b"a auth " + (token if names.protocol == "mqks" else b'{"token": "%s"}' % token)
+    ack = b"x ack c1 m1\n" if names.protocol == "mqks" else names.settle("ack", "c1", "m1")
+    world.say(other, ack)
+    assert world.broker.queues[b"hers"].unacked == 1
+    world.say(other, ack + auth + b"\n" + ack)
+    assert world.broker.queues[b"hers"].unacked == 0
+
+
+def test_a_user_who_is_gone_leaves_no_names_behind(names: Names) -> None:
+    world = World(ann=HERS, bob=HIS)
+    door = world.doors[names.protocol]
+    assert isinstance(door, NamingDialect)
+    ann = world.open(names.protocol, "ann")
+    world.say(ann, names.consume("c1", "hers"))
+    ann.end(NOW)
+    world.open(names.protocol, "bob")
+    assert [user.name for user in door.by_user] == ["bob"]
+
+
+def test_operators_see_each_consumer_where_two_users_have_one_of_a_name(names: Names) -> None:
+    world = World(ann=HERS, bob=HIS, root=["admin"])
+    for user, queue in (("ann", "hers"), ("bob", "his")):
+        world.say(world.open(names.protocol, user), names.consume("c1", queue))
+    view = StateView(world.hub)
+    assert view.queues_by_consumer_ids == {"c1": "hers", "c1 of bob": "his"}
+    assert view.messages_by_consumer_ids == {"c1": {}, "c1 of bob": {}}

@@ -3,10 +3,14 @@
 A client names its consumers, and settles messages by their ids, from whichever connection it likes. After a reconnect
 it starts its consumers again under their old names, perhaps before its old connection was seen to be gone: the new
 one takes over what the old one held.
+
+Names are a user's own: nobody else's consumers are found by them, so nobody is kept from a name, or told that it is
+taken. Where there are no users, there is one set of names for all.
 """
 
+from penstock.access.directory import Identity
+from penstock.access.user import User
 from penstock.core.subscription import Delivery, Subscription
-from penstock.errors import DENIED, Refused
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.unacked import Unacked
 
@@ -17,7 +21,7 @@ class NamedConsumer(Subscription):
     def __init__(self, session: "NamingSession", name: bytes, manual: bool) -> None:
         super().__init__(name, manual=manual)
         self.owner = session
-        self.user = session.user  # whose it is: nobody else may settle what it holds
+        self.namesakes = session.consumers  # those of its user, which it is known among
         self.unacked = Unacked()
 
     def ended(self) -> None:
@@ -35,7 +39,18 @@ class NamedConsumer(Subscription):
 class NamingDialect(Dialect):
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)
-        self.consumers: dict[bytes, NamedConsumer] = {}
+        self.consumers: dict[bytes, NamedConsumer] = {}  # where there are no users
+        self.by_user: dict[User, dict[bytes, NamedConsumer]] = {}
+
+    def consumers_of(self, user: User) -> dict[bytes, NamedConsumer]:
+        """A user's consumers by name: one dictionary for all its connections, for as long as there are any."""
+        found = self.by_user.get(user)
+        if found is None:
+            for other in [one for one in self.by_user if one.connections == 0]:
+                if not self.by_user[other]:
+                    del self.by_user[other]
+            found = self.by_user[user] = {}
+        return found
 
 
 class NamingSession(Session):
@@ -43,21 +58,16 @@ class NamingSession(Session):
 
     def __init__(self, dialect: NamingDialect, peer: str) -> None:
         super().__init__(dialect.hub, peer)
-        self.consumers = dialect.consumers
+        self.naming = dialect
+        self.consumers = dialect.consumers  # of its user, on all connections
         self.own: dict[bytes, NamedConsumer] = {}
         self.blocked = False  # the socket takes no more
         self.overrun = 0  # bytes of messages given out since then
         self.halted: dict[NamedConsumer, None] = {}  # suspended until there is room, longest first
 
-    def check_start(self, name: bytes) -> None:
-        """Raises Refused when there is a consumer of that name which is not this client's to replace."""
-        self._mine(self.consumers.get(name))
-
-    def _mine(self, consumer: NamedConsumer | None) -> NamedConsumer | None:
-        if consumer is not None and consumer.user is not self.user:
-            name = consumer.name.decode("utf-8", "backslashreplace")
-            raise Refused(DENIED, f"the consumer {name!r} is another user's")
-        return consumer
+    def _adopt(self, identity: Identity) -> None:
+        super()._adopt(identity)
+        self.consumers = self.naming.consumers_of(identity.user)
 
     def start(self, queue: bytes, consumer: NamedConsumer) -> None:
         """Begin to consume, in place of the consumer that had this name."""
@@ -78,8 +88,8 @@ class NamingSession(Session):
             self.share()
 
     def stop(self, name: bytes) -> None:
-        """End a consumer, whoever has started it; nothing to do when there is none of that name."""
-        consumer = self._mine(self.consumers.get(name))
+        """End a consumer, whichever connection has started it; nothing to do when there is none of that name."""
+        consumer = self.consumers.get(name)
         if consumer is not None:
             consumer.owner.forget(consumer)
             self.broker.cancel(consumer, self.now)
@@ -87,13 +97,13 @@ class NamingSession(Session):
 
     def take(self, name: bytes, message_id: bytes | None) -> list[Delivery]:
         """What a settlement is about: nothing, when there is no such consumer or message any more."""
-        consumer = self._mine(self.consumers.get(name))
+        consumer = self.consumers.get(name)
         return [] if consumer is None else consumer.take(message_id)
 
     def forget(self, consumer: NamedConsumer) -> None:
         """The consumer has ended, or another one takes its name."""
-        if self.consumers.get(consumer.name) is consumer:
-            del self.consumers[consumer.name]
+        if consumer.namesakes.get(consumer.name) is consumer:
+            del consumer.namesakes[consumer.name]
         if self.own.get(consumer.name) is consumer:
             del self.own[consumer.name]
         self.halted.pop(consumer, None)

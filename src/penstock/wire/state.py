@@ -68,13 +68,13 @@ class StateView(View):
 
     @property
     def queues_by_consumer_ids(self) -> dict[str, str]:
-        return {text(s.name): text(s.queue.name) for s in self._consumers() if s.queue is not None}
+        return {id: text(s.queue.name) for id, s in self._consumers().items() if s.queue is not None}
 
     @property
     def messages_by_consumer_ids(self) -> dict[str, dict[str, str]]:
         return {
-            text(s.name): {text(d.message.id): text(d.message.event) for d in s.held()}
-            for s in self._consumers()
+            id: {text(d.message.id): text(d.message.event) for d in s.held()}
+            for id, s in self._consumers().items()
             if s.manual
         }
 
@@ -90,5 +90,13 @@ class StateView(View):
     def socks_by_clients(self) -> dict[str, str]:
         return {session.peer: session.protocol for session in self._hub.sessions}
 
-    def _consumers(self) -> list[Subscription]:
-        return [s for session in self._hub.sessions for s in session.subscriptions()]
+    def _consumers(self) -> dict[str, Subscription]:
+        """By id; of two users with a consumer of one id, the second one's says whose it is."""
+        found: dict[str, Subscription] = {}
+        for session in self._hub.sessions:
+            for subscription in session.subscriptions():
+                id = text(subscription.name)
+                if id in found and session.user is not None:
+                    id = f"{id} of {session.user.name}"
+                found[id] = subscription
+        return found

@@ -1,6 +1,6 @@
 """One MQKS client: its requests become verbs of the broker, deliveries become lines.
 
-Consumer ids are known to the whole broker, not to one connection: an ack may come by another one, and a client that
+Consumer ids are known to all connections of a user, not to one: an ack may come by another one, and a client that
 reconnects starts its consumers again under their old ids, perhaps before its old connection was seen to be gone.
 """
 
@@ -159,13 +159,13 @@ class MqksSession(NamingSession):
                     continue
             elif len(parts) == 4 and parts[1] == b"ack":
                 consumer = consumers.get(parts[2])
-                mine = consumer is not None and consumer.user is self.user
-                delivery = consumer.unacked.take(parts[3]) if mine and consumer is not None else None
+                delivery = None if consumer is None else consumer.unacked.take(parts[3])
                 if delivery is not None:
                     broker.accept(delivery)
                     continue
             self._request(line.rstrip())
             publishable = self.publishable  # it may have shown a token
+            consumers = self.consumers
 
     def _request(self, line: bytes) -> None:
         request = decode(line)
@@ -235,7 +235,6 @@ class MqksSession(NamingSession):
         arguments = decode_consume(request.rest)
         broker = self.broker
         if self.puttable is not None:
-            self.check_start(request.id)
             self.check_consumer(arguments.queue)
             self.check_events(arguments.events)
             if arguments.expires_after is not None:

@@ -1,6 +1,6 @@
 """One SEVX client: its requests become verbs of the broker, deliveries become lines.
 
-Every request is answered, under the id it came with. Receiver ids are known to the whole broker, not to one connection:
+Every request is answered, under the id it came with. Receiver ids are known to all connections of a user, not to one:
 an ack may come by another one, and a client that reconnects starts its receivers again under their old ids, perhaps
 before its old connection was seen to be gone.
 """
@@ -289,8 +289,6 @@ class SevxSession(NamingSession):
         if not isinstance(receiver_id, str) or not isinstance(event_id, str):
             return False
         receiver = self.consumers.get(receiver_id.encode())
-        if receiver is not None and receiver.user is not self.user:
-            return False
         delivery = None if receiver is None else receiver.unacked.take(event_id.encode())
         self.confirm(id + b" ok \n")
         if delivery is not None:
@@ -360,7 +358,7 @@ class SevxSession(NamingSession):
         queue = arguments.queue
         is_new = queue not in broker.queues
         if self.puttable is not None:
-            self._check_recv(request.id, arguments)
+            self._check_recv(arguments)
         broker.bind(queue, (), (canonical_text(arguments.pattern),))
         if arguments.expires_after is not None:
             broker.expire(queue, arguments.expires_after)
@@ -369,8 +367,7 @@ class SevxSession(NamingSession):
         self.send(encode_ok(request.id))
         self.start(queue, Receiver(self, request.id, arguments.manual_ack))
 
-    def _check_recv(self, id: bytes, arguments: RecvRequest) -> None:
-        self.check_start(id)
+    def _check_recv(self, arguments: RecvRequest) -> None:
         self.check_consumer(arguments.queue)
         pattern = arguments.pattern
         event = pattern.get("event") if isinstance(pattern, dict) else None
@@ -415,7 +412,6 @@ class SevxSession(NamingSession):
 
     def on_delete_receiver(self, request: Request) -> None:
         receiver_id = decode_text(decode_object(request.text), "receiver_id")
-        self.check_start(receiver_id)
         self.confirm(encode_ok(request.id))
         self.stop(receiver_id)
 
