@@ -133,7 +133,7 @@ def test_a_batch_that_was_never_synced_is_cut_where_it_is_torn_whatever_follows(
     place = [place for place, _ in blocks_of(Disk(tmp_path), segment)][2]  # the queue's birth, then the message
     data[place : place + HEADER_SIZE] = bytes(HEADER_SIZE)
     (tmp_path / segment).write_bytes(data)
-    assert durable_state(recovered(tmp_path)) == state | {b"q": ((), (), -1, [(0, 0), (1, 0)], [])}
+    assert durable_state(recovered(tmp_path)) == state | {b"q": ((), (), -1, [(0, 0), (1, 0)], [], False)}
     assert (tmp_path / segment).stat().st_size == place
 
 

@@ -70,7 +70,7 @@ def described(directory: Path) -> dict[str, object]:
             "owed": owed,
             "delayed": delayed,
         }
-        for name, (events, patterns, expires_after, owed, delayed) in durable_state(recovered(directory)).items()
+        for name, (events, patterns, expires_after, owed, delayed, _) in durable_state(recovered(directory)).items()
     }
     return json.loads(json.dumps({"entries": entries, "state": state}))
 

@@ -180,7 +180,14 @@ class World:
     def check(self) -> None:
         """The broker owes what the model owes."""
         expected: dict[bytes, DurableState] = {
-            name: (events, (PATTERN,) if pattern else (), expires, [(offset, retry) for _, offset, retry in owed], [])
+            name: (
+                events,
+                (PATTERN,) if pattern else (),
+                expires,
+                [(offset, retry) for _, offset, retry in owed],
+                [],
+                False,
+            )
             for name, (events, pattern, expires, owed) in sorted(self.model.freeze().items())
         }
         assert durable_state(self.broker) == expected

@@ -105,6 +105,15 @@ class Owed:
         placed = sorted([(bound, serial, offset, retry) for offset, (bound, serial, retry) in self.placed.items()])
         return merged_spans([span for span in self._spans[self._first :] if span.live], placed, self.tuning)
 
+    def contents(self) -> list[tuple[int, int]]:
+        """(offset, retry) of all that has a place, in order."""
+        found: list[tuple[int, int]] = []
+        for span in self.spans():
+            for index in range(span.start, span.count):
+                if not span.is_dead(index):
+                    found.append((span.offset(index), span.retry(index)))
+        return found
+
     def _settle_fresh(self, first: int, end: int) -> int:
         if 0 <= self._open_first < end:
             self._seal()
@@ -252,6 +261,15 @@ class Replay:
                 self._position += run.count
                 self._end(run.queue, run.first, run.count)
 
+    def state(self) -> "dict[bytes, QueueState]":
+        """What `durable_state` would say of the broker if the log ended here. More entries may follow."""
+        found: dict[bytes, QueueState] = {}
+        for name, owed in sorted(self._owed.items()):
+            queue = self.broker.queues[name]
+            delayed = sorted([(due_at, offset, retry) for offset, (due_at, retry, _) in owed.delayed.items()])
+            found[name] = (queue.events, queue.patterns, queue.expires_after, owed.contents(), delayed, queue.paused)
+        return found
+
     def finish(self) -> Broker:
         """The broker as the log left it; the log it was given goes on counting where the entries stopped."""
         broker = self.broker
@@ -378,8 +396,8 @@ def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> Bro
     return rebuilt.finish()
 
 
-# Events, patterns, expiry, (offset, retry) of what is owed, (due_at, offset, retry) of what is not due yet.
-QueueState = tuple[tuple[bytes, ...], tuple[bytes, ...], int, list[tuple[int, int]], list[tuple[int, int, int]]]
+# Events, patterns, expiry, (offset, retry) of what is owed, (due_at, offset, retry) of what is not due yet, paused.
+QueueState = tuple[tuple[bytes, ...], tuple[bytes, ...], int, list[tuple[int, int]], list[tuple[int, int, int]], bool]
 
 
 def durable_state(broker: Broker) -> dict[bytes, QueueState]:
@@ -391,6 +409,7 @@ def durable_state(broker: Broker) -> dict[bytes, QueueState]:
             queue.expires_after,
             [(offset, retry) for _, _, offset, retry in queue.owed()],
             [(entry.due_at, entry.offset, entry.retry) for entry in queue.delayed.entries()],
+            queue.paused,
         )
         for name, queue in sorted(broker.queues.items())
     }

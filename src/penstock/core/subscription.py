@@ -10,7 +10,7 @@ has credit left. Only waiting subscriptions stand in their queue's line, so givi
 
 from typing import TYPE_CHECKING, Final
 
-from penstock.message import Message
+from penstock.message import Message, Requester
 
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
@@ -137,3 +137,19 @@ class Inbox(Subscription):
 
     def ended(self) -> None:
         self.over = True
+
+
+class Waiter(Requester):
+    """A requester that keeps what it is told in a list: for looking at requests from inside the process."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, bytes]] = []  # delivered; replied and the body; undelivered and the reason
+
+    def delivered(self, message: Message) -> None:
+        self.told.append(("delivered", b""))
+
+    def replied(self, message: Message, body: bytes) -> None:
+        self.told.append(("replied", body))
+
+    def undelivered(self, message: Message, reason: str) -> None:
+        self.told.append(("undelivered", reason.encode()))

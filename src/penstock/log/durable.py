@@ -149,3 +149,23 @@ class DurableLog(Log):
         writer.first_offset = self.next_offset
         writer.first_position = self.position
         self._behind_changes = False
+
+
+class WatchedLog(DurableLog):
+    """The same, and `entries` is what was written to it since somebody emptied that: for comparing with a replay."""
+
+    def __init__(self, segment_bytes_max: int, tuning: Tuning | None = None) -> None:
+        super().__init__(segment_bytes_max, tuning)
+        self.entries: list[Message | Change] = []
+
+    def append(self, message: Message) -> None:
+        super().append(message)
+        self.entries.append(message)
+
+    def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
+        super().settled(ledger, offset, how, due_at)
+        self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how, due_at=due_at))
+
+    def changed(self, change: Change) -> None:
+        super().changed(change)
+        self.entries.append(change)
