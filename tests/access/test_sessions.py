@@ -371,6 +371,34 @@ def test_who_waits_to_be_told_that_its_token_is_wrong_goes_when_its_user_does(pr
     assert world.access.lobby.count == 0
 
 
+REBUFFS = {"mqks": b"error", "sevx": b"error", "smqs": b"UNKNOWN_TYPE", "mqmq": b"Error", "rq": b"\x1b"}
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["in one read", "one by one"])
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+@pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs", "mqmq", "rq"])
+def test_a_right_token_after_a_wrong_one_is_not_looked_at(protocol: str, known: bool, together: bool) -> None:
+    """Else a client could try as many as it likes while it waits to be refused."""
+    world = World(ann=ALL, bob=ALL)
+    session = world.open(protocol, "ann" if known else "")
+    before = session.user
+    wrong, right = auth(protocol, b"wrong"), auth(protocol, world.tokens["bob"])
+    world.reports.clear()
+    for data in [wrong + right] if together else [wrong, right, wrong, right[:5], right[5:]]:
+        assert world.say(session, data) == b""
+    assert session.user is before
+    assert session.gate is not None
+    assert world.access.lobby.failures == 1
+    assert [event for event, _ in world.reports if event.startswith("audit.")] == ["audit.auth_failed"]
+    world.broker.tick(NOW + 10_000_000)
+    assert REBUFFS[protocol] in session.drain()
+    assert is_closing(session)
+    assert world.say(session, right) == b""
+    assert session.user is before
+    session.end(NOW)
+    assert (world.access.lobby.count, [user.connections for user in world.access.users.values()]) == (0, [0, 0])
+
+
 def is_closing(session: Session) -> bool:
     return session.closing
 

@@ -11,7 +11,7 @@ import pytest
 from penstock.core.broker import Broker
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE, Limits
 from penstock.core.policy import Policies, Rule
-from penstock.core.queue import Queue
+from penstock.core.queue import ALARM_PAUSE, ALARMS_MAX, Queue
 from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
 from penstock.core.usage import Alarm
@@ -615,6 +615,53 @@ def test_drop_oldest_and_dead_letter_give_alarm_when_they_begin(bench: Bench) ->
         bench.put(id)
     assert alarms(bench) == [(Alarm.FILLING, 1), (Alarm.FULL, 1)]
     assert bench.ids() == [b"3"]
+
+
+def test_an_alarm_of_a_kind_comes_once_in_a_while_however_often_the_queue_fills(bench: Bench) -> None:
+    bench.rule(b"q", length_max=1, full=REFUSE)
+
+    def fill() -> list[tuple[str, int]]:
+        """Fill the queue, be refused, empty it."""
+        bench.put(b"1")
+        for _ in range(2):
+            with pytest.raises(Refused):
+                bench.put(b"2")
+        assert bench.broker.get(b"q") is not None
+        return alarms(bench)
+
+    both = [(Alarm.FILLING, 1), (Alarm.FULL, 1)]
+    assert fill() == both
+    assert fill() == []
+    bench.pass_time((ALARM_PAUSE - 1) / SECOND)
+    assert fill() == []
+    bench.pass_time(1 / SECOND)
+    assert fill() == both
+    bench.pass_time(1)
+    assert fill() == []
+    bench.rule(b"q", length_max=1, full=REFUSE)  # under another policy it is another matter
+    assert fill() == both
+
+
+def test_a_queue_that_is_full_gives_alarm_again_when_its_policy_changes(bench: Bench) -> None:
+    bench.rule(b"q", length_max=2, full=REFUSE)
+    for id in (b"1", b"2"):
+        bench.put(id)
+    for filling_at in (1, 2):
+        with pytest.raises(Refused):
+            bench.put(b"3")
+        assert alarms(bench) == [(Alarm.FILLING, filling_at), (Alarm.FULL, 2)]
+        bench.rule(b"q", length_max=2, full=REFUSE)
+
+
+def test_alarms_nobody_has_told_yet_are_kept_up_to_a_number(bench: Bench) -> None:
+    bench.rule(b"*", length_max=1, full=REFUSE)
+    for number in range(ALARMS_MAX + 2):
+        bench.put(b"1", b"q%d" % number)
+    kept = bench.broker.usage.alarms
+    assert [alarm.queue for alarm in kept] == [b"q%d" % number for number in range(ALARMS_MAX)]
+    kept.clear()
+    bench.put(b"1", b"another")
+    assert [(alarm.queue, alarm.kind) for alarm in kept] == [(b"another", Alarm.FILLING)]
 
 
 # -- repeated publishes ------------------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ from penstock.log.arrow import Gathering, batch_of, record_batch, schema, text_o
 from penstock.log.block import HEADER_SIZE, MAGIC, VERSION, Block, BlockWriter, CorruptBlock
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
-from penstock.log.port import Change
+from penstock.log.port import Change, Ledger
 from penstock.log.reader import Cursor, LogReader
 from penstock.log.segments import segment_name
 from penstock.log.tuning import Tuning
-from penstock.message import BY_EVENT, TO_QUEUE, Message, Terms, queue_of
+from penstock.message import BY_EVENT, REJECT, TO_QUEUE, Message, Terms, queue_of
 
 from .histories import fields, flip, paths_of, places_of, small_history, write_out
 from .test_durable import MESSAGES
@@ -66,6 +66,36 @@ def test_a_start_offset_reads_neither_earlier_segments_nor_what_lies_before_it(t
     assert offsets(LogReader(tmp_path).messages(last)) == list(range(last, 90))
     with pytest.raises(CorruptBlock, match=f"segment {segments[0].name}"):
         list(LogReader(tmp_path).messages())
+
+
+def test_an_index_skips_no_block_that_holds_nothing_but_settlements(tmp_path: Path) -> None:
+    """So many of them before a message that the index has points among them: all belong to the offset that follows."""
+    log = DurableLog(64 * INDEX_STRIDE)
+    grow(log, tmp_path, 3)
+    ledger = Ledger(b"q")
+    count = 0
+    while log.segment_size < 3 * INDEX_STRIDE:
+        for _ in range(100):
+            log.settled(ledger, count % 3, REJECT)
+            count += 1
+        log.close_block(0)
+    grow(log, tmp_path, 3)
+    for reader in (LogReader(tmp_path), warm(LogReader(tmp_path))):
+        entries = list(reader.entries(3))
+        settled = [entry for entry in entries if isinstance(entry, Change)]
+        assert len(settled) == count
+        assert offsets([entry for entry in entries if isinstance(entry, Message)]) == [3, 4, 5]
+        assert offsets(reader.messages(2)) == [2, 3, 4, 5]
+        assert offsets(reader.messages(4)) == [4, 5]
+        cursor = reader.cursor(4)
+        assert cursor.place > 2 * INDEX_STRIDE  # what lies before is not read for it
+        cursor.close()
+
+
+def warm(reader: LogReader) -> LogReader:
+    """One whose index is made as far as the log goes."""
+    reader.end()
+    return reader
 
 
 def test_entries_are_the_whole_history(tmp_path: Path) -> None:

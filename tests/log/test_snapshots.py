@@ -19,7 +19,7 @@ from penstock.log.recovery import read_gaps
 from penstock.log.retention import Retention
 from penstock.log.segments import position_of, segments_of
 from penstock.log.snapshot import decode, encode, snapshot_name, snapshots_of, write_snapshot
-from penstock.message import Message
+from penstock.message import Message, Terms
 from penstock.server.storage import Recovery, recover
 
 from .histories import flip, recovered, write_out
@@ -199,6 +199,40 @@ def test_nothing_goes_before_there_are_two_snapshots(house: House) -> None:
     assert Retention(house.disk, 1, 1).trim([], house.now + 100 * HOUR) == []
 
 
+@pytest.mark.parametrize("where", ["held", "rejected", "delayed", "unreadable", "in memory", "on disk"])
+def test_history_stays_that_a_queue_owes_wherever_the_message_is(house: House, where: str) -> None:
+    message = Message(b"kept", b"kept", b"2", house.now, "mqmq")
+    if where == "delayed":
+        message.terms = Terms(due_at=house.now + 100 * HOUR)
+    house.put(b"done", b"0")
+    house.broker.get(b"done")
+    house.snapshot()
+    house.broker.put(b"kept", message)
+    worker = Inbox(b"c", manual=True)
+    if where in ("held", "rejected"):
+        house.broker.subscribe(b"kept", worker, None, 0)
+    if where == "rejected":
+        house.broker.reject(worker.deliveries[0])
+    house.turn()
+    if where in ("on disk", "unreadable", "delayed"):
+        house.broker.queues[b"kept"].free_memory()
+    if where == "unreadable":
+        damaged = house.directory / house.segments()[-1]
+        flip(damaged, 100)
+        assert house.broker.get(b"kept") is None
+        flip(damaged, 100)  # somebody mends it
+    house.snapshot()
+    filled(house, 2)
+    segments = house.segments()
+    assert Retention(house.disk, 0, 1).trim(house.broker.owed_ranges(), house.now) == [segments[0], segments[2]]
+    house.start()
+    rebuilt = house.broker.queues[b"kept"]
+    assert [house.log.fetch(entry.offset) is not None for entry in rebuilt.delayed.entries()] == [True] * (
+        where == "delayed"
+    )
+    assert house.bodies(b"kept") == ([] if where == "delayed" else [b"2"])
+
+
 def test_a_trimmed_log_without_a_good_snapshot_does_not_start(house: House) -> None:
     filled(house)
     Retention(house.disk, 0, 1).trim(house.broker.owed_ranges(), house.now)
@@ -241,6 +275,23 @@ def test_what_cannot_be_paged_in_is_set_aside_and_named(house: House) -> None:
     house.snapshot()
     house.start()
     assert house.bodies(b"q") == [b"1"]
+
+
+def test_what_cannot_be_read_is_one_fault_for_each_stretch_of_it(house: House) -> None:
+    for number in range(3):
+        house.put(b"q", *[b"%d" % (10 * number + place) for place in range(4)])
+        house.snapshot()
+    house.start()
+    pager = house.log.pager
+    assert pager is not None
+    first, second, _ = house.segments()
+    for segment in (first, second):
+        flip(house.directory / segment, 100)
+    for _ in range(2):  # what was not readable once is not looked at again
+        assert [pager.fetch(offset, 12) is None for offset in range(12)] == [True] * 8 + [False] * 4
+    assert [first in fault or second in fault for fault in pager.faults] == [True, True]
+    assert "messages from offset 0 on, up to 3," in pager.faults[0]
+    assert "messages from offset 4 on, up to 7," in pager.faults[1]
 
 
 def test_damage_in_the_newest_segment_does_not_reach_what_is_written_later(house: House) -> None:

@@ -1,5 +1,6 @@
 """A broker with a data directory: what it confirmed is there after a kill; what it cannot store it does not promise."""
 
+import asyncio
 import errno
 import os
 import resource
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,9 @@ from penstock.log.durable import DurableLog, Pending
 from penstock.message import Message
 from penstock.server.flusher import EXIT_DISK_FAILED, Flusher
 from penstock.server.storage import Storage, recover
+from penstock.wire.session import Hub
 
+from ..log.histories import flip
 from .conftest import BrokerProcess, Client, RunningBroker
 
 StartProcess = Callable[..., BrokerProcess]
@@ -313,6 +317,37 @@ def test_a_segment_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     storage = Storage(tmp_path, "always", 1 << 20, lambda level, event, details: None)
     with pytest.raises(LogError, match=r"Is a directory \(.*00000000000000000000.seg\)"):
         storage.open(Limits(), 0)
+
+
+def test_what_cannot_be_read_back_is_reported_once(tmp_path: Path) -> None:
+    reports: list[tuple[str, str, dict[str, object]]] = []
+
+    def report(level: str, event: str, details: dict[str, object]) -> None:
+        reports.append((level, event, details))
+
+    def damages() -> list[str]:
+        return [
+            str(details["reason"]) for level, event, details in reports if (level, event) == ("error", "log.damaged")
+        ]
+
+    storage = Storage(tmp_path, "off", 1 << 20, report)
+    broker = storage.open(Limits(), 0)
+    with closing(asyncio.new_event_loop()) as loop:
+        storage.start(loop, Hub(broker, report), lambda: None)
+        for body in (b"1", b"2"):
+            broker.put(b"q", Message(body, b"q", body, 0, "mqmq"))
+        storage.end_turn(0)
+        loop.run_until_complete(storage.when_durable(storage.log.position))
+        broker.queues[b"q"].free_memory()
+        flip(next(tmp_path.glob("*.seg")), 100)
+        assert broker.get(b"q") is None
+        assert damages() == []
+        storage.end_turn(0)
+        assert len(damages()) == 1
+        assert "messages from offset 0 on, up to 1, cannot be read back" in damages()[0]
+        storage.end_turn(0)
+        assert len(damages()) == 1
+        storage.stop(0)
 
 
 def test_time_that_went_back_while_the_broker_was_down_changes_nothing(tmp_path: Path) -> None:

@@ -7,8 +7,11 @@ from fuzz.world import Client, World
 
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
+from penstock.core.subscription import Delivery, Inbox
+from penstock.message import Message
 from penstock.wire.named import NamingSession
 from penstock.wire.session import Options
+from penstock.wire.unacked import Unacked
 
 OUTBOX_MAX = 400
 BODY_SIZE = 300
@@ -130,3 +133,91 @@ def test_a_consumer_that_was_taken_over_while_it_had_no_room_gets_nothing_when_t
     assert len(old.output) == heard
     assert (queue.ready, queue.unacked) == (0, 3)
     assert new.output.count(b"x" * BODY_SIZE) == 3
+
+
+# -- messages that share an id -----------------------------------------------------------------------------------------
+
+
+def settle(speaker: Speaker, verb: str, id: str) -> bytes:
+    if speaker.protocol == "mqks":
+        return f"r {verb} --confirm c {id}\n".encode()
+    return f"r {verb} {json.dumps({'receiver_id': 'c', 'event_id': id})}\n".encode()
+
+
+def plain_ack(speaker: Speaker, id: str) -> bytes:
+    """The most frequent form of a settlement, which takes a way of its own."""
+    return f"r ack c {id}\n".encode() if speaker.protocol == "mqks" else settle(speaker, "ack", id)
+
+
+def shared(speaker: Speaker) -> Client:
+    """A client whose consumer holds, in this order: 0, 1 and 2 of one id, 3 of another, 4 of the first again."""
+    client = speaker.connect("client")
+    client.feed(speaker.consume("c", manual=True))
+    for number, id in enumerate(["same", "same", "same", "other", "same"]):
+        text = f'{id} publish e {{"n":{number}}}' if speaker.protocol == "mqks" else f'{id} send {{"n":{number}}}'
+        client.feed(text.encode() + b"\n")
+    assert owed(speaker) == [0, 1, 2, 3, 4]
+    return client
+
+
+def owed(speaker: Speaker) -> list[int]:
+    """The numbers of the messages that are not settled, in the order in which they would be delivered."""
+    speaker.world.turn()
+    return [json.loads(message.body)["n"] for message, _ in speaker.world.broker.queues[b"q"].contents()]
+
+
+def test_an_ack_settles_the_oldest_delivery_of_its_id(speaker: Speaker) -> None:
+    client = shared(speaker)
+    left = [[1, 2, 3, 4], [2, 3, 4], [3, 4], [3], [3]]
+    for acked, expected in enumerate(left):
+        client.feed(plain_ack(speaker, "same") if acked % 2 else settle(speaker, "ack", "same"))
+        assert owed(speaker) == expected
+    client.feed(plain_ack(speaker, "other"))
+    assert owed(speaker) == []
+
+
+def test_a_reject_sends_the_oldest_delivery_of_its_id_back(speaker: Speaker) -> None:
+    client = shared(speaker)
+    client.feed(settle(speaker, "reject", "same"))
+    assert owed(speaker) == [1, 2, 3, 4, 0]
+    # It was delivered once more, so it is the youngest of its id now.
+    client.feed(settle(speaker, "ack", "same"))
+    assert owed(speaker) == [2, 3, 4, 0]
+    client.feed(settle(speaker, "reject", "same"))
+    assert owed(speaker) == [3, 4, 0, 2]
+    client.feed(plain_ack(speaker, "same") * 3)
+    assert owed(speaker) == [3]
+
+
+def test_an_id_that_is_free_again_is_not_taken_for_an_older_one(speaker: Speaker) -> None:
+    client = shared(speaker)
+    client.feed(plain_ack(speaker, "same") * 4)
+    text = 'same publish e {"n":5}\n' if speaker.protocol == "mqks" else 'same send {"n":5}\n'
+    client.feed(text.encode())
+    assert owed(speaker) == [3, 5]
+    client.feed(plain_ack(speaker, "same"))
+    assert owed(speaker) == [3]
+
+
+def test_what_shared_an_id_is_forgotten_with_all_the_others(speaker: Speaker) -> None:
+    client = shared(speaker)
+    if speaker.protocol == "mqks":
+        client.feed(b"r ack c --all\n")
+    else:
+        client.feed(b'r ack {"receiver_id": "c", "all": true}\n')
+    assert owed(speaker) == []
+    text = 'same publish e {"n":5}\n' if speaker.protocol == "mqks" else 'same send {"n":5}\n'
+    for _ in range(2):
+        client.feed(text.encode())
+        assert owed(speaker) == [5]
+        client.feed(plain_ack(speaker, "same"))
+        assert owed(speaker) == []
+
+
+def test_ids_that_were_shared_and_settled_take_no_memory() -> None:
+    unacked = Unacked()
+    deliveries = [Delivery(Message(b"same", b"e", b"%d" % n, 0, "test"), Inbox(), 0, n, 0) for n in range(3)]
+    for delivery in deliveries:
+        unacked.add(b"same", delivery)
+    assert [unacked.take(b"same") for _ in range(4)] == [*deliveries, None]
+    assert (unacked._first, unacked._others) == ({}, {})
