@@ -23,6 +23,8 @@ DEAD: Final = 6  # went to the dead-letter queue
 EXPIRE: Final = 7  # its time was over before anybody took it
 MOVE: Final = 8  # went on to another queue: it was redriven
 
+GOING_BACK: Final = (REJECT, RETURN, DUE)  # after these the message is still owed
+
 SETTLEMENT_NAMES: Final = ("accept", "reject", "return", "drop", "release", "due", "dead", "expire", "move")
 
 # A header whose name begins so belongs to the protocol it came by, and is shown to nobody.
@@ -45,6 +47,10 @@ class Requester:
 
     def undelivered(self, message: "Message", reason: str) -> None:
         raise NotImplementedError
+
+    def failed(self, error: Exception) -> None:
+        """One of the above raised this. It is told nothing more; if a client is to blame, do not pass it on."""
+        raise error
 
 
 class Terms:
@@ -134,3 +140,24 @@ def fits_one_line(message: Message) -> bool:
 def is_word(name: bytes) -> bool:
     """True when the name is not empty and holds no white space."""
     return len(name.split()) == 1 and name.strip() == name
+
+
+def tell_delivered(message: Message) -> None:
+    """Tell the requester, if there is one; what it does wrong is its own affair."""
+    requester = message.requester
+    if requester is not None:
+        try:
+            requester.delivered(message)
+        except Exception as error:
+            message.requester = None
+            requester.failed(error)
+
+
+def tell_undelivered(message: Message, reason: str) -> None:
+    requester = message.requester
+    if requester is not None:
+        try:
+            requester.undelivered(message, reason)
+        except Exception as error:
+            message.requester = None
+            requester.failed(error)

@@ -8,6 +8,7 @@ EXIT_MISUSED = 2  # what a wrong option gives, too
 EXIT_UNREACHABLE = 3
 EXIT_NOTHING = 4
 EXIT_DENIED = 5
+EXIT_FAULT = 70
 EXIT_DISK = 74
 EXIT_INTERRUPTED = 130
 
@@ -18,6 +19,7 @@ EXITS = {
     EXIT_UNREACHABLE: "no broker answers there, or it went away",
     EXIT_NOTHING: "there was no message or no reply in time",
     EXIT_DENIED: "not allowed: the broker does not let this client in, or its user has no right to that",
+    EXIT_FAULT: "serve: an error inside the broker; the log is whole, start it again",
     EXIT_DISK: "serve: the disk failed",
     EXIT_INTERRUPTED: "interrupted before it was done",
 }

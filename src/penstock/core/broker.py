@@ -11,6 +11,7 @@ from penstock.core.backlog import Item, message_of
 from penstock.core.deadletters import dead_letter, origin_of, revived, sent_on
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.dedup import Dedup
+from penstock.core.invariants import Inconsistent, violations
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.patterns import canonical
 from penstock.core.policy import Policies, Rule
@@ -20,7 +21,7 @@ from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, DeadLetters, Usage
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.port import Change, Log
-from penstock.message import DROP, RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms, queue_of
+from penstock.message import RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms, queue_of, tell_delivered
 
 # A reply to a request may be sent to this event or queue, followed by the request's message id, by anyone who was
 # given it.
@@ -118,6 +119,7 @@ class Broker:
         self._body_size_max = limits.body_size_max  # -1 while none is: whoever checks the one has checked the other
         self.gone = Counts()  # of queues that are gone
         self.committed: dict[bytes, int] = {}  # by writer, the number of its last batch; the last to write is last
+        self.is_broken = False  # its state cannot be trusted: no turn may end any more
         self._dedups = False  # by policy: any publish may have to be looked at
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
@@ -205,9 +207,7 @@ class Broker:
         self._remember(message)
         for queue in queues:
             if queue in closed:
-                # A replay routes the message here as well, whatever the limits are by then: write down that it was
-                # not kept.
-                self.log.settled(queue.ledger, message.offset, DROP)
+                queue.refuse(message)
             elif terms is None:
                 queue.offer(message)
             else:
@@ -269,8 +269,11 @@ class Broker:
         requester = message.requester
         message.requester = None
         if requester is not None:
-            requester.delivered(message)
-            requester.replied(message, body)
+            try:
+                requester.delivered(message)
+                requester.replied(message, body)
+            except Exception as error:
+                requester.failed(error)
         return True
 
     def forget_request(self, message: Message, revoke: bool) -> None:
@@ -514,7 +517,7 @@ class Broker:
         if delivery.open and queue is not None:
             queue.accept(delivery)
             if delivery.message.requester is not None:
-                delivery.message.requester.delivered(delivery.message)
+                tell_delivered(delivery.message)
             self._after_settling(queue, subscription)
 
     def reject(self, delivery: Delivery, due_at: int = BY_POLICY) -> None:
@@ -678,6 +681,21 @@ class Broker:
         """Do what is due by now."""
         self.usage.now = now
         self.deadlines.run(now)
+
+    def end_turn(self) -> None:
+        """Check the queues that were touched in this turn, before what they did becomes a block of the log."""
+        touched = self.usage.touched
+        if touched:
+            self.usage.touched = []
+            for queue in touched:
+                queue.touched = False
+                wrong = violations(queue)
+                if wrong:
+                    raise Inconsistent(f"{queue!r}: {wrong}")
+
+    def fail(self, verb: str, about: str, error: Exception) -> None:
+        """The state cannot be trusted any more; `core.guarded` says what a running node does about it."""
+        self.is_broken = True
 
     @property
     def alarms(self) -> list[Alarm]:

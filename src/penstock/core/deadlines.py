@@ -15,6 +15,10 @@ class Timer:
     def fire(self, now: int) -> None:
         raise NotImplementedError
 
+    def failed(self, error: Exception) -> None:
+        """`fire` raised this. A timer of a client ends that client; one of the core passes it on."""
+        raise error
+
 
 class Deadlines:
     """Timers in order of their time; timers of the same time in the order they were set."""
@@ -71,7 +75,10 @@ class Deadlines:
         for timer in due:
             if timer.due:
                 timer.due = False
-                timer.fire(now)
+                try:
+                    timer.fire(now)
+                except Exception as error:
+                    timer.failed(error)
 
     def _sweep(self) -> None:
         self._heap = [entry for entry in self._heap if entry[2].armed and entry[2].serial == entry[1]]

@@ -37,7 +37,20 @@ from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, Usage
 from penstock.log.port import Ledger, Log
 from penstock.log.span import Span
-from penstock.message import ACCEPT, DEAD, DROP, DUE, EXPIRE, MOVE, REJECT, RETURN, Message, is_delayed
+from penstock.message import (
+    ACCEPT,
+    DEAD,
+    DROP,
+    DUE,
+    EXPIRE,
+    MOVE,
+    REJECT,
+    RETURN,
+    Message,
+    is_delayed,
+    tell_delivered,
+    tell_undelivered,
+)
 
 NEVER: Final = -1
 NOBODY: Final = -1  # no message, so none is the oldest
@@ -120,6 +133,7 @@ class Queue:
         self._first_at = 0  # ... when it was published, by the last look at it
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
+        self.touched = False  # it is in `usage.touched`
         self._due_timer: DueTimer | None = None
         self._head_timer: HeadTimer | None = None
         self._set_marks()
@@ -201,6 +215,8 @@ class Queue:
         self.queued += 1
         if self.ready == 0 and self.waiting:
             self._give(self.waiting[0], message, 0, message.offset, 0)
+            if self.ready:
+                self.pump()  # whom it was given to could not take it
         else:
             self.backlog.append(message)
             self.ready += 1
@@ -225,6 +241,12 @@ class Queue:
         terms = message.terms
         if terms is not None and terms.expires_at:
             self.expiring = True
+
+    def refuse(self, message: Message) -> None:
+        """The queue is full, and the message goes to others. A replay routes it here as well, whatever the limits are
+        by then: write down that it was not kept."""
+        self.ledger.ended -= 1  # it never came in
+        self.log.settled(self.ledger, message.offset, DROP)
 
     def _be_long(self) -> None:
         """Much is ready. Who fills the queue should wait for its consumers, unless it is so much that it goes to disk.
@@ -273,13 +295,22 @@ class Queue:
             self._watch_head()
         return True
 
+    def touch(self) -> None:
+        """Something has changed: the queue is looked at when the turn ends."""
+        self.touched = True
+        self.usage.touched.append(self)
+
     def _grow(self, size: int) -> None:
+        if not self.touched:
+            self.touch()
         self.bytes += size
         self.usage.bytes += size
         if self.bytes >= self.bytes_mark or self.ready + self.unacked >= self.length_mark:
             self._check_full()
 
     def _shrink(self, size: int) -> None:
+        if not self.touched:
+            self.touch()
         self.bytes -= size
         self.usage.bytes -= size
         if self.filling:
@@ -329,8 +360,12 @@ class Queue:
             if message.revoked:
                 self._drop(message)
                 continue
-            if self.expiring and self._let_expire(item):
-                continue
+            if self.expiring:
+                if self._let_expire(item):
+                    continue
+                if not self.waiting:  # a dead letter could not be taken by a session that had consumers here, too
+                    self.put_back([item])
+                    break
             self._shrink(len(message.body) + MESSAGE_OVERHEAD)
             if isinstance(item, Redelivery):
                 self._give(self.waiting[0], message, item.retry, item.bound, item.serial)
@@ -355,7 +390,7 @@ class Queue:
             self.delivered += 1
             self.log.settled(self.ledger, message.offset, ACCEPT)
             if message.requester is not None:
-                message.requester.delivered(message)
+                tell_delivered(message)
             if self.expiring:
                 self._watch_head()
             return message
@@ -365,9 +400,14 @@ class Queue:
         reached = 0
         for subscription in list(self.subscriptions):
             if not subscription.suspended:
+                try:
+                    more = subscription.broadcast(message)
+                except Exception as error:
+                    self._take_off(subscription, error)
+                    continue
                 reached += 1
                 self.delivered += 1
-                if not subscription.broadcast(message):
+                if not more:
                     subscription.suspended = True
                     self._leave_line(subscription)
         return reached
@@ -385,6 +425,8 @@ class Queue:
     def _page_in(self) -> None:
         """Get the next messages of a long backlog back from the log. What it cannot give back is set aside."""
         backlog = self.backlog
+        if not self.touched:
+            self.touch()
         assumed, paged = backlog.page_in()
         self.bytes += paged - assumed
         self.usage.bytes += paged
@@ -394,7 +436,7 @@ class Queue:
             backlog.lost = []
 
     def _give(self, subscription: Subscription, message: Message, retry: int, bound: int, serial: int) -> None:
-        self.delivered += 1
+        """Deliver a message. If `deliver` raises, the message is ready again and that consumer gets nothing more."""
         if subscription.manual:
             delivery = Delivery(message, subscription, retry, bound, serial)
             subscription.hold(delivery)
@@ -402,12 +444,24 @@ class Queue:
             self.unacked += 1
             self.unacked_bytes += size
             self._grow(size)
-            more = subscription.deliver(message, retry, delivery)
+            try:
+                more = subscription.deliver(message, retry, delivery)
+            except Exception as error:
+                self.take_back([delivery], RETURN)
+                self._take_off(subscription, error)
+                return
         else:
+            try:
+                more = subscription.deliver(message, retry, None)
+            except Exception as error:
+                if not self._ends_by_return(message, retry + 1):
+                    self._merge([self._ready_again(message, retry + 1, bound, serial)])
+                self._take_off(subscription, error)
+                return
             self.log.settled(self.ledger, message.offset, ACCEPT)
             if message.requester is not None:
-                message.requester.delivered(message)
-            more = subscription.deliver(message, retry, None)
+                tell_delivered(message)
+        self.delivered += 1
         if not more:
             subscription.suspended = True
             self._leave_line(subscription)
@@ -416,6 +470,12 @@ class Queue:
         elif len(self.waiting) > 1:
             self._leave_line(subscription)
             self._join_line(subscription)
+
+    def _take_off(self, subscription: Subscription, error: Exception) -> None:
+        """A consumer failed at what it was given: it gets nothing more, and ends by itself."""
+        subscription.suspended = True
+        self._leave_line(subscription)
+        subscription.failed(error)
 
     # -- the line of those who wait ---------------------------------------------------------------------------------
 
@@ -476,7 +536,10 @@ class Queue:
     def _activate(self, subscription: Subscription) -> None:
         self.subscriptions.append(subscription)
         subscription.active = True
-        subscription.activated()
+        try:
+            subscription.activated()
+        except Exception as error:
+            self._take_off(subscription, error)
         self.reconsider(subscription)
 
     def detach(self, subscription: Subscription) -> None:
@@ -540,21 +603,30 @@ class Queue:
         """Put deliveries back to where they were: RETURN counts as a try, RELEASE does not."""
         returned: list[Redelivery] = []
         for delivery in deliveries:
-            message = delivery.message
             self._close(delivery)
             retry = delivery.retry
             if how == RETURN:
                 retry += 1
-                if self._is_worn_out(message, retry) and self._give_up(message, retry, DELIVERIES):
+                if self._ends_by_return(delivery.message, retry):
                     continue
-                self.log.settled(self.ledger, message.offset, RETURN)
-                self.retried += 1
-            returned.append(Redelivery(message, retry, delivery.bound, delivery.serial))
-            self.ready += 1
-            self._grow(len(message.body) + MESSAGE_OVERHEAD)
-            self._heed(message)
+            returned.append(self._ready_again(delivery.message, retry, delivery.bound, delivery.serial))
         if returned:
             self._merge(returned)
+
+    def _ends_by_return(self, message: Message, retry: int) -> bool:
+        """Count one more try of a message whose consumer went away with it; True when that was the last one."""
+        if self._is_worn_out(message, retry) and self._give_up(message, retry, DELIVERIES):
+            return True
+        self.log.settled(self.ledger, message.offset, RETURN)
+        self.retried += 1
+        return False
+
+    def _ready_again(self, message: Message, retry: int, bound: int, serial: int) -> Redelivery:
+        """Count a message as ready that is about to be put back to its place."""
+        self.ready += 1
+        self._grow(len(message.body) + MESSAGE_OVERHEAD)
+        self._heed(message)
+        return Redelivery(message, retry, bound, serial)
 
     def _merge(self, returned: list[Redelivery]) -> None:
         returned.sort(key=place_of)
@@ -611,7 +683,7 @@ class Queue:
     def _end(self, message: Message, how: int, why: str) -> None:
         self.log.settled(self.ledger, message.offset, how)
         if message.requester is not None and not message.revoked:
-            message.requester.undelivered(message, why)
+            tell_undelivered(message, why)
 
     def count_revoked(self) -> None:
         """One more message of this queue was given up. Where they may be half of what is ready, they are swept out."""
@@ -629,6 +701,8 @@ class Queue:
     def _put_off(self, message: Message, retry: int, due_at: int) -> None:
         """Keep a message aside until it is due; the log knows of it already."""
         entry = put_off(message, retry, due_at)
+        if not self.touched:
+            self.touch()
         self.delayed.add(entry)
         self.usage.bytes += entry.size
         self._set_marks()
@@ -762,6 +836,8 @@ class Queue:
     def take_out(self, offsets: set[int]) -> list[Item]:
         """Take ready messages out in order to put them elsewhere: `moved` or `put_back` must follow for each."""
         found: list[Item] = []
+        if not self.touched:
+            self.touch()
         assumed, paged = self.backlog.take_out(offsets, found)
         self.bytes += paged - assumed
         self.usage.bytes += paged
@@ -772,6 +848,8 @@ class Queue:
         """Drop up to `limit` of the first ready messages, as far as they are from before an offset; how many."""
         taken: list[Message] = []
         unread: list[int] = []
+        if not self.touched:
+            self.touch()
         assumed = self.backlog.take_first(bound, limit, taken, unread)
         count = len(taken) + len(unread)
         self.ready -= count
@@ -796,7 +874,10 @@ class Queue:
             subscription.active = False
             subscription.waiting = False
             subscription.queue = None
-            subscription.ended()
+            try:
+                subscription.ended()
+            except Exception as error:
+                subscription.failed(error)
         for message in [*self.backlog.in_memory(), *self.delayed.in_memory()]:
             self._tell_requester(message)
         self.usage.bytes -= self.size() - self.backlog.cold - self.delayed.cold
@@ -812,13 +893,16 @@ class Queue:
         self.waiting.clear()
         self.subscriptions.clear()
         self.parked.clear()
+        self.unreadable.clear()
+        self.ledger.ended = self.queued
 
     def _tell_requester(self, message: Message) -> None:
         if message.requester is not None and not message.revoked:
-            message.requester.undelivered(message, "the queue was deleted")
+            tell_undelivered(message, "the queue was deleted")
 
     def restore(self, items: list[Item]) -> None:
         """Fill a fresh queue with messages it owes, in order."""
+        self.ledger.ended -= len(items)
         for item in items:
             self.backlog.append(item)
             self.ready += 1
@@ -828,11 +912,13 @@ class Queue:
         """Fill a fresh queue with what a log says it owes, and can give back."""
         self.backlog.restore(spans)
         self.ready = sum([span.live for span in spans])
+        self.ledger.ended -= self.ready
         self.bytes = self.backlog.cold
         self._check_full()
 
     def restore_delayed(self, entries: list[PutOff]) -> None:
         """Put aside in a fresh queue what a log says is not due yet, or was not when it ended."""
+        self.ledger.ended -= len(entries)
         for entry in entries:
             self.delayed.add(entry)
             if entry.message is not None:

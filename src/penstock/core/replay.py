@@ -7,7 +7,6 @@ consumers had a chance to come back.
 """
 
 from collections.abc import Iterable
-from typing import Final
 
 from librt.strings import read_i64_le
 from mypy_extensions import i64
@@ -15,6 +14,7 @@ from mypy_extensions import i64
 from penstock.core.backlog import Item, Redelivery, merged_spans
 from penstock.core.broker import Broker
 from penstock.core.delayed import PutOff
+from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
 from penstock.core.queue import Queue
 from penstock.errors import LogError
@@ -23,9 +23,7 @@ from penstock.log.port import Change, Log
 from penstock.log.snapshot import PLACE_SIZE, QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
 from penstock.log.tuning import Tuning
-from penstock.message import BY_EVENT, DUE, REJECT, RETURN, TO_QUEUE, Message, is_delayed, queue_of
-
-GOING_BACK: Final = (REJECT, RETURN, DUE)  # settlements after which the message is still owed
+from penstock.message import BY_EVENT, DUE, GOING_BACK, REJECT, TO_QUEUE, Message, is_delayed, queue_of
 
 
 class Owed:
@@ -168,7 +166,7 @@ class Replay:
     """Feed it every entry of a log in order, or those behind a snapshot; then `finish`."""
 
     def __init__(self, log: Log, limits: Limits, snapshot: Snapshot | None = None) -> None:
-        self.broker = Broker(log, limits)
+        self.broker = GuardedBroker(log, limits)
         self._owed: dict[bytes, Owed] = {}
         self._next_offset = 0
         self._position = 0
@@ -270,7 +268,7 @@ class Replay:
             found[name] = (queue.events, queue.patterns, queue.expires_after, owed.contents(), delayed, queue.paused)
         return found
 
-    def finish(self) -> Broker:
+    def finish(self) -> GuardedBroker:
         """The broker as the log left it; the log it was given goes on counting where the entries stopped."""
         broker = self.broker
         log = broker.log
@@ -388,7 +386,7 @@ class Replay:
         return self.broker.make_queue(name)
 
 
-def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> Broker:
+def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> GuardedBroker:
     """A broker in the state that these entries describe."""
     rebuilt = Replay(log, limits)
     for entry in entries:

@@ -76,6 +76,13 @@ class Subscription:
     def ended(self) -> None:
         """The queue was deleted under it; nothing more will come."""
 
+    def failed(self, error: Exception) -> None:
+        """One of the above raised this. It is given nothing more, and should end as soon as the broker is done.
+
+        Who has a client to blame for it does not pass it on.
+        """
+        raise error
+
     def hold(self, delivery: Delivery) -> None:
         last = self.newest
         if last is None:
@@ -128,8 +135,12 @@ class Inbox(Subscription):
         self.deliveries: list[Delivery] = []
         self.takes_more = True
         self.over = False
+        self.fails_with: Exception | None = None  # what it raises when it is given a message
+        self.failure: Exception | None = None  # what it was taken off for
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        if self.fails_with is not None:
+            raise self.fails_with
         self.received.append((message, retry))
         if delivery is not None:
             self.deliveries.append(delivery)
@@ -137,6 +148,9 @@ class Inbox(Subscription):
 
     def ended(self) -> None:
         self.over = True
+
+    def failed(self, error: Exception) -> None:
+        self.failure = error
 
 
 class Waiter(Requester):

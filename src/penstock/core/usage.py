@@ -45,5 +45,6 @@ class Usage:
         self.now = 0  # the time that was said last
         self.alarms: list[Alarm] = []  # whoever tells people empties it
         self.bytes = 0  # in memory, overhead included
+        self.touched: list[Queue] = []  # in this turn, each once; whoever ends the turn looks at them
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None

@@ -25,6 +25,7 @@ class Caller:
         self.user: User | None = None if identity is None else identity.user
         self.peer = peer
         self.login = login  # which login of the console it came by, if so
+        self.request = ""  # what is asked, and from where: for the report of a fault
 
     @property
     def name(self) -> str:
@@ -150,3 +151,11 @@ def enter(caller: Caller) -> None:
 def caller() -> Caller:
     """Who asks. Not to be known is a mistake of ours, and lets nobody in."""
     return _present.get()
+
+
+def describe_request() -> dict[str, object]:
+    """The request that is being worked on, if there is one: for the report of a fault."""
+    found = _present.get(None)
+    if found is None:
+        return {}
+    return {"protocol": "http", "user": found.name or None, "request": found.request}

@@ -86,8 +86,10 @@ class HttpDoor:
             raise
 
     def _make_server(self) -> "HttpServer":
+        from penstock.http.caller import describe_request
         from penstock.http.server import HttpServer
 
+        self.board.describe_request = describe_request
         server = HttpServer(self.config, self.board, self.ports, self.statistics, self.doorstep)
         server.inside.keeper = self.keeper
         return server

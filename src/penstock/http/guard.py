@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from penstock.http.caller import enter
-from penstock.http.doorman import Doorman
+from penstock.http.doorman import Doorman, peer_of
 from penstock.http.problems import Problem, problem_response
 
 Scope = MutableMapping[str, Any]
@@ -68,6 +68,7 @@ class Guard:
             caller = await self.doorman.recognise(scope, headers)
             if caller.identity is not None:
                 scope["state"]["connection"].leave_lobby()
+            caller.request = f"{peer_of(scope)} {scope['method']} {scope['path']}"
             enter(caller)
         except Problem as problem:
             await problem_response(problem)(scope, receive, send_kept)

@@ -97,7 +97,8 @@ def _render(
     log.next_offset = max(message.offset, 0)  # a message without an id is given one that comes from its offset
     broker = Broker(log, limits)
     broker.declare(queue)
-    dialect = make(Hub(broker, report, options, id_prefix=b"rosetta."))
+    hub = Hub(broker, report, options, id_prefix=b"rosetta.")
+    dialect = make(hub)
     protocol = dialect.name
     consume = CONSUMES[protocol](queue)
     rendering = Rendering(protocol, consume)
@@ -110,6 +111,8 @@ def _render(
     broker.bind(queue, (message.event,))
     sent = _copy(message)
     _hand_over(broker, queue, session, sent, retry)
+    for _, error in hub.broken:
+        raise error  # it would have been a connection that ends; here it is the question that fails
     delivered = session.drain()
     rendering.parts, rendering.fates = READERS[protocol](delivered, sent, retry)
     if not message.headers:

@@ -10,7 +10,7 @@ from penstock.log.pager import Pager
 from penstock.log.port import Change, Ledger, Log
 from penstock.log.segments import segment_name
 from penstock.log.tuning import Tuning
-from penstock.message import ACCEPT, DUE, REJECT, Message
+from penstock.message import ACCEPT, DUE, GOING_BACK, REJECT, Message
 
 
 class Pending:
@@ -79,6 +79,7 @@ class DurableLog(Log):
         self.position += 1
         self._behind_changes = True
         if how == ACCEPT:
+            ledger.ended += 1
             if ledger.run_next == offset:
                 ledger.run_next = offset + 1
                 return
@@ -89,6 +90,8 @@ class DurableLog(Log):
             ledger.run_first = offset
             ledger.run_next = offset + 1
         else:
+            if how not in GOING_BACK:
+                ledger.ended += 1
             bound = self.next_offset - 1 if how in (REJECT, DUE) else 0
             self._writer.add_run(ledger.queue, how, offset, 1, bound, due_at)
 

@@ -48,6 +48,7 @@ class Ledger:
 
     def __init__(self, queue: bytes) -> None:
         self.queue = queue
+        self.ended = 0  # messages of the queue that the log was told the end of
         self.run_first = -1  # settlements not written yet: accepted from here ...
         self.run_next = -1  # ... up to, and without, here
 

@@ -3,14 +3,18 @@
 import asyncio
 import socket
 import ssl
+import traceback
+from collections.abc import Callable
 from typing import cast
 
 from penstock.access.certificates import names_of
 from penstock.access.directory import Directory, Identity
 from penstock.access.lobby import address_of
+from penstock.access.tokens import redacted
 from penstock.clock import Clock
 from penstock.core.queue import Queue
 from penstock.server.storage import Storage
+from penstock.wire.refusals import TEXT_SIZE_MAX
 from penstock.wire.session import Dialect, Hub, Session
 
 # Above this many bytes the kernel and the loop have not taken yet, a session gets no more deliveries.
@@ -20,6 +24,9 @@ WRITE_LOW = 1 << 18
 # Deliveries stop at WRITE_HIGH; above this it is answers that pile up, and whoever does not read them may not ask for
 # more.
 UNREAD_MAX = 4 << 20
+
+# How much of a traceback is logged, from its end.
+TRACE_SIZE_MAX = 8000
 
 # How long a publisher waits at most, at one time, for the consumers of a queue it fills.
 SLOWDOWN_SECONDS = 0.05
@@ -41,6 +48,9 @@ class Switchboard:
         self.flush_planned = False
         self.draining = False
         self.storage: Storage | None = None
+        self.feeding: Connection | None = None  # whose bytes are being worked on: for the report of a fault
+        self.fed = b""
+        self.describe_request: Callable[[], dict[str, object]] | None = None  # the same for one over HTTP
         self.freed_up_to = 0  # the log was readable up to here when memory was last freed
 
     def plan_flush(self) -> None:
@@ -49,13 +59,29 @@ class Switchboard:
             self.loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """One write for each session that has something to say."""
+        """End the turn: check it, hand it to the log, and make one write for each session that has something to say.
+
+        An exception here leaves a turn that has half ended, which is a fault like one inside a verb.
+        """
+        broker = self.hub.broker
+        if broker.is_broken:
+            return
+        try:
+            self._flush()
+        except Exception as error:
+            broker.fail("the end of a turn", "", error)
+            raise
+
+    def _flush(self) -> None:
         self.flush_planned = False
         hub = self.hub
         if hub.awake:
             self._run_awake()
+        if hub.broken:
+            self._end_broken()
         if hub.broker.usage.alarms:
             self._tell_alarms()
+        hub.broker.end_turn()
         if self.storage is not None:
             self.storage.end_turn(self.clock.now())
         dirty = hub.dirty
@@ -75,10 +101,36 @@ class Switchboard:
         self._arm_timer()
 
     def fail(self, connection: "Connection", session: Session, error: Exception) -> None:
-        """A mistake of ours ends the one connection it was made for: the others of this turn go on."""
-        details: dict[str, object] = {"peer": session.peer, "protocol": session.protocol, "error": repr(error)}
-        self.hub.report("error", "session.failed", details)
+        """An error of a session ends the one connection it happened on: the others of this turn go on."""
+        self.report_failed(session, error)
         connection.transport.abort()
+
+    def report_failed(self, session: Session, error: Exception) -> None:
+        trace = "".join(traceback.format_exception(error))
+        details: dict[str, object] = {
+            "peer": session.peer,
+            "protocol": session.protocol,
+            "error": repr(error),
+            "traceback": trace[-TRACE_SIZE_MAX:],
+        }
+        self.hub.report("error", "session.failed", details)
+
+    def _end_broken(self) -> None:
+        """End the sessions that failed at what the core gave them, and what that in turn wakes or breaks."""
+        hub = self.hub
+        while hub.broken:
+            session, error = hub.broken.pop(0)
+            connection = self.connections.get(session)
+            if connection is None:
+                continue  # it has ended already
+            self.report_failed(session, error)
+            try:
+                connection.end_session()
+            except Exception as second:
+                self.report_failed(session, second)
+            connection.transport.abort()
+            if hub.awake:
+                self._run_awake()
 
     def _tell_alarms(self) -> None:
         usage = self.hub.broker.usage
@@ -169,6 +221,16 @@ class Switchboard:
         self.hub.broker.tick(self.clock.now())
         self.flush()
 
+    def describe_work(self) -> dict[str, object]:
+        """What is being worked on right now: for the report of a fault."""
+        connection = self.feeding
+        session = None if connection is None else connection.session
+        if session is None:
+            return {} if self.describe_request is None else self.describe_request()
+        request = redacted(self.fed[:TEXT_SIZE_MAX]).decode("utf-8", "backslashreplace")
+        user = None if session.user is None else session.user.name
+        return {"peer": session.peer, "protocol": session.protocol, "user": user, "request": request}
+
 
 class Slowdown:
     """Publishers that wait for one congested queue."""
@@ -250,16 +312,17 @@ class Connection(asyncio.Protocol):
         now = board.clock.now()
         failure: Exception | None = None
         try:
+            board.feeding = self
+            board.fed = data
             session.feed(data, now)
         except Exception as error:
             failure = error
+        board.feeding = None
         if session.successor is not None:
             session = self.succeed(session, session.successor)
         if failure is not None:
-            # A mistake of ours must not take the broker down, nor leave a client waiting for an answer.
-            hub.report(
-                "error", "session.failed", {"peer": session.peer, "protocol": session.protocol, "error": repr(failure)}
-            )
+            # The core is untouched by it, or the process would have ended: only this client pays for it.
+            board.report_failed(session, failure)
             session.hang_up()
         board.plan_flush()
         usage = hub.broker.usage

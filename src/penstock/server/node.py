@@ -5,6 +5,7 @@ import contextlib
 import gc
 import json
 import math
+import os
 import resource
 import signal
 import sys
@@ -12,9 +13,10 @@ from collections.abc import Callable
 
 import uvloop
 
+from penstock import __version__
 from penstock.clock import Clock, SystemClock
 from penstock.config import AMOUNT_MAX, Config, PolicyTable
-from penstock.core.broker import Broker
+from penstock.core.guarded import Fault, GuardedBroker
 from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.doors import check_doors, open_doors
@@ -23,7 +25,7 @@ from penstock.http.door import HttpDoor
 from penstock.log.memory import MemoryLog
 from penstock.server.audit import Audit
 from penstock.server.certificates import Certificates, paths_of
-from penstock.server.connection import Switchboard
+from penstock.server.connection import TRACE_SIZE_MAX, Switchboard
 from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
@@ -41,12 +43,24 @@ DRAIN_POLL_SECONDS = 0.01
 QUEUE_BYTES_IN_MEMORY = 256 << 20
 
 
+EXIT_FAULT = 70  # EX_SOFTWARE of sysexits
+
+
+def exit_at_once() -> None:
+    """No clean-up: it would go on with a state that cannot be trusted."""
+    sys.stderr.flush()
+    os._exit(EXIT_FAULT)
+
+
 class Node:
     """Everything one process serves."""
 
-    def __init__(self, config: Config, report: Report, clock: Clock | None = None) -> None:
+    def __init__(
+        self, config: Config, report: Report, clock: Clock | None = None, die: Callable[[], None] = exit_at_once
+    ) -> None:
         check_doors(config)
         self.config = config
+        self.die = die
         self.audit = Audit(config.audit, report)
         self.report = report = self.audit.report
         self.keeper = Keeper(config)
@@ -57,7 +71,7 @@ class Node:
         limits = limits_of(config)
         self.storage: Storage | None = None
         if config.directory is None:
-            self.broker = Broker(MemoryLog(), limits)
+            self.broker = GuardedBroker(MemoryLog(), limits)
         else:
             self.storage = Storage(
                 config.directory,
@@ -83,6 +97,7 @@ class Node:
         """Open every door; returns the ports by protocol once all of them accept."""
         config = self.config
         self.switchboard = Switchboard(asyncio.get_running_loop(), self.hub, self.clock, config.connections_max)
+        self.broker.on_fault = self._on_fault
         self.keeper.start(self.switchboard, self.watcher)
         if self.storage is not None:
             board = self.switchboard
@@ -164,6 +179,27 @@ class Node:
         self.audit.close()
         if self.certificates is not None:
             self.certificates.stop()
+
+    def _on_fault(self, fault: Fault) -> None:
+        """Exit: the state is not the log's any more. A supervisor starts again from a log that is whole.
+
+        The block of this turn is not closed, so nothing of it is in the log and nothing of it was confirmed.
+        """
+        log = self.broker.log
+        details: dict[str, object] = {
+            "verb": fault.verb,
+            "about": fault.about,
+            "error": repr(fault.error),
+            **self.switchboard.describe_work(),
+            "position": log.position,
+            "durable": log.durable,
+            "next_offset": log.next_offset,
+            "version": __version__,
+            "traceback": fault.trace[-TRACE_SIZE_MAX:],
+            "do": "start it again: the log has all that was confirmed; please report this",
+        }
+        self.report("error", "broker.fault", details)
+        self.die()
 
     def reload(self) -> None:
         """SIGHUP: look at every file that may have changed, and go on in a new audit file where the old one moved."""

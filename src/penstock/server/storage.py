@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from penstock.core.broker import Broker
+from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay
 from penstock.errors import LogError
@@ -50,7 +50,7 @@ class Storage:
         self._lock = -1
         self.cursors = Cursors(None)
 
-    def open(self, limits: Limits, now: int) -> Broker:
+    def open(self, limits: Limits, now: int) -> GuardedBroker:
         """Lock the directory, make it if it is not there, and read back the broker it describes."""
         try:
             self.disk.make()
@@ -164,7 +164,10 @@ class Storage:
         receipts = self._receipts
         while receipts and receipts[0][0] <= position:
             for receipt in receipts.popleft()[1]:
-                receipt.session.release(receipt.answer)
+                try:
+                    receipt.session.release(receipt.answer)
+                except Exception as error:
+                    receipt.session.broke(error)
         self._plan_flush()
 
     def _on_full(self, reason: str) -> None:
@@ -191,7 +194,7 @@ class Recovery:
         self.blocks = 0  # read from the log
 
 
-def recover(disk: Disk, log: DurableLog, limits: Limits, now: int) -> tuple[Broker, Recovery]:
+def recover(disk: Disk, log: DurableLog, limits: Limits, now: int) -> tuple[GuardedBroker, Recovery]:
     """The broker that the log on the disk describes; `log` goes on behind it."""
     snapshot, problems = find_start(disk)
     recovery = Recovery(snapshot, problems)

@@ -59,6 +59,7 @@ class Broker:
         self.reports: list[tuple[str, str, dict[str, object]]] = []  # what it would have logged: level, event, details
         self._started = threading.Event()
         self._error: Exception | None = None
+        self.fault: str | None = None  # the error inside the broker that ended it
         self.node: Node
         self._loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event
@@ -149,9 +150,7 @@ class Broker:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         try:
-            node = self.node = Node(
-                self.config, lambda level, event, details: self.reports.append((level, event, details))
-            )
+            node = self.node = Node(self.config, self._report, die=self._die)
             # Whoever guesses is kept waiting; a test that shows something wrong need not be.
             node.keeper.directory.lobby.delay_step = REFUSAL_MICROSECONDS
             self.ports = await node.start()
@@ -161,4 +160,14 @@ class Broker:
         finally:
             self._started.set()
         await self._stop.wait()
-        await node.stop()
+        if self.fault is None:
+            await node.stop()
+
+    def _report(self, level: str, event: str, details: dict[str, object]) -> None:
+        self.reports.append((level, event, details))
+        if event == "broker.fault":
+            self.fault = str(details["error"])
+
+    def _die(self) -> None:
+        """A broker of its own would exit. Here it stops as it is: nothing more is written, connections close."""
+        self._stop.set()

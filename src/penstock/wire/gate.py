@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.access.directory import Directory
 from penstock.access.lobby import address_of
-from penstock.core.deadlines import Timer
+from penstock.wire.timer import SessionTimer
 
 if TYPE_CHECKING:
     from penstock.wire.session import Session
@@ -36,11 +36,11 @@ class Greeting:
         self.data = data  # the token, or the answer to a ping
 
 
-class Gate(Timer):
+class Gate(SessionTimer):
     """Holds one client back. Due when its time to say who it is is over, or when it may be told that it failed."""
 
     def __init__(self, session: "Session", access: Directory) -> None:
-        super().__init__()
+        super().__init__(session)
         self.session = session
         self.access = access
         self.address = address_of(session.peer)

@@ -27,6 +27,9 @@ class NamedConsumer(Subscription):
     def ended(self) -> None:
         self.owner.forget(self)
 
+    def failed(self, error: Exception) -> None:
+        self.owner.broke(error)
+
     def take(self, message_id: bytes | None) -> list[Delivery]:
         """The open delivery of that message, or all of them for None, to be settled now."""
         if message_id is None:

@@ -69,6 +69,7 @@ class Hub:
         self.receipts: list[Receipt] = []  # confirmations of this turn, for when it is safe
         self.access: Directory | None = None  # None: everybody may do everything
         self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
+        self.broken: list[tuple[Session, Exception]] = []  # could not take what they were given: to be ended
 
     def run_awake(self, now: int) -> None:
         """Let sessions go on that were given something they waited for."""
@@ -81,7 +82,10 @@ class Hub:
         self.awake = []
         for session in sessions:
             if not session.over:
-                session.wake(now)
+                try:
+                    session.wake(now)
+                except Exception as error:
+                    session.broke(error)
 
 
 class TurnedAway(Error):
@@ -168,6 +172,14 @@ class Session:
     def goodbye(self, now: int) -> None:
         """The broker is shutting down: say what the protocol has to say about it."""
 
+    def broke(self, error: Exception) -> None:
+        """Code of the session raised this while the broker spoke to it. It ends with this turn; nobody else notices.
+
+        None of its consumers is given anything more: what they hold goes back to its place.
+        """
+        self.hub.broken.append((self, error))
+        self.suspend_all()
+
     def wake(self, now: int) -> None:
         """Go on with what waited; asked for by putting the session into `hub.awake`."""
 
@@ -186,7 +198,7 @@ class Session:
         """Take the place of a session that was there before the protocol was known."""
         gate = former.gate
         if gate is not None:
-            gate.session = self
+            gate.session = gate.owner = self
             self.gate = gate
         if former.identity is not None:
             self._adopt(former.identity)

@@ -7,9 +7,9 @@ client may wait for an answer after such a beginning (a command that needs no li
 
 from typing import Final
 
-from penstock.core.deadlines import Timer
 from penstock.wire.lines import looks_like_http
 from penstock.wire.session import MAYBE, YES, Dialect, Hub, Session
+from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "any"
 HEAD_SIZE_MAX: Final = 4096  # far more than any protocol needs to be recognised
@@ -28,11 +28,11 @@ class AnyDoor(Dialect):
         return Listening(self, peer)
 
 
-class Rest(Timer):
+class Rest(SessionTimer):
     """Due when a client whose beginning fits several protocols has said nothing more for a while."""
 
     def __init__(self, session: "Listening") -> None:
-        super().__init__()
+        super().__init__(session)
         self.session = session
 
     def fire(self, now: int) -> None:

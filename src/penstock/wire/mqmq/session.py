@@ -12,7 +12,6 @@ then the connection may turn out to be gone, and the message goes back to its pl
 
 from typing import Final
 
-from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import (
     DENIED,
@@ -53,6 +52,7 @@ from penstock.wire.mqmq.codec import (
 )
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Session
 from penstock.wire.terms import Options
+from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "mqmq"
 
@@ -119,12 +119,15 @@ class WaitingGet(Subscription):
         if self.session.waiting is self:
             self.session.lose_queue()
 
+    def failed(self, error: Exception) -> None:
+        self.session.broke(error)
 
-class GetDeadline(Timer):
+
+class GetDeadline(SessionTimer):
     """Ends a waiting Get that got nothing."""
 
     def __init__(self, session: "MqmqSession") -> None:
-        super().__init__()
+        super().__init__(session)
         self.session = session
 
     def fire(self, now: int) -> None:

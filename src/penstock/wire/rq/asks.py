@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from penstock.core.deadlines import Timer
 from penstock.message import Message, Requester
 from penstock.wire.rq.codec import encode_delivered, encode_undelivered
+from penstock.wire.timer import SessionTimer
 
 if TYPE_CHECKING:
     from penstock.wire.rq.session import RqSession
@@ -41,6 +41,9 @@ class Ask(Requester):
     def undelivered(self, message: Message, reason: str) -> None:
         self.give_up(False)
 
+    def failed(self, error: Exception) -> None:
+        self.session.broke(error)
+
     def give_up(self, revoke: bool) -> None:
         """There will be no reply; with `revoke` nobody is to work on it any more."""
         if not self.over:
@@ -60,11 +63,11 @@ class Ask(Requester):
                 session.part_when_done()
 
 
-class Timeout(Timer):
+class Timeout(SessionTimer):
     """Ends the wait for a reply."""
 
     def __init__(self, ask: Ask) -> None:
-        super().__init__()
+        super().__init__(ask.session)
         self.ask = ask
 
     def fire(self, now: int) -> None:

@@ -95,6 +95,9 @@ class Consumer(Subscription):
     def ended(self) -> None:
         self.session.on_ended(self)
 
+    def failed(self, error: Exception) -> None:
+        self.session.broke(error)
+
 
 def is_noreply(message: Message) -> bool:
     """Whether its consumer is to answer DELIVERED only: so it was asked for, or nobody could be given the reply."""

@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
 from penstock.message import TO_CONSUMERS, Message, Terms
@@ -60,6 +59,7 @@ from penstock.wire.rq.codec import (
 from penstock.wire.rq.consumer import IDS_MAX, NOREPLY_HEADER, PROTOCOL, Consumer
 from penstock.wire.rq.numbers import QueueNumbers
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session, nobody
+from penstock.wire.timer import SessionTimer
 
 SECOND: Final = 1_000_000
 MILLISECOND: Final = 1000
@@ -117,11 +117,11 @@ class Rq(Dialect):
         return SERVER_FULL_BYTES
 
 
-class Silence(Timer):
+class Silence(SessionTimer):
     """Due when nothing was heard of a node for QUIET_TIME."""
 
     def __init__(self, session: "RqSession") -> None:
-        super().__init__()
+        super().__init__(session)
         self.session = session
 
     def fire(self, now: int) -> None:

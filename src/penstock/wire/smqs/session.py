@@ -15,7 +15,6 @@ from typing import Final
 
 from penstock.access.directory import BY_TOKEN
 from penstock.access.tokens import id_of
-from penstock.core.deadlines import Timer
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import Refused
 from penstock.message import Message
@@ -35,6 +34,7 @@ from penstock.wire.smqs.codec import (
     is_whole,
     needs_no_end,
 )
+from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "smqs"
 QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S is taken as it is
@@ -105,12 +105,15 @@ class Consumer(Subscription):
     def ended(self) -> None:
         self.session.forget(self)
 
+    def failed(self, error: Exception) -> None:
+        self.session.broke(error)
 
-class QuietTime(Timer):
+
+class QuietTime(SessionTimer):
     """Ends the wait for the rest of a line."""
 
     def __init__(self, session: "SmqsSession") -> None:
-        super().__init__()
+        super().__init__(session)
         self.session = session
 
     def fire(self, now: int) -> None:

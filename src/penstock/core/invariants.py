@@ -1,0 +1,64 @@
+"""What is true of every queue between two turns, cheap enough to be asked of each one that was touched.
+
+What a queue owes is known three times: by what the log was told (messages that came in, less those that ended), by the
+counters, and by what is really there. Where two of them differ, a message was lost or doubled, or will be.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from penstock.core.backlog import cost_of, message_of
+from penstock.errors import Error
+
+if TYPE_CHECKING:
+    from penstock.core.queue import Queue
+
+
+class Inconsistent(Error):
+    """What a queue holds, and what its counters or its log say of it, differ."""
+
+
+# What is walked over to check a sum; where there is more, its sum is taken on trust until the queue is short again.
+WALK_MAX: Final = 32
+
+
+def violations(queue: "Queue") -> str:
+    """What is wrong with the queue; empty when nothing is."""
+    backlog = queue.backlog
+    ready = queue.ready
+    unacked = queue.unacked
+    in_memory = len(backlog.head) + len(backlog.tail)
+    if len(backlog.spans) <= WALK_MAX and ready != in_memory + sum([span.live for span in backlog.spans]):
+        return f"{ready} are counted as ready, and {len(backlog)} are"
+    held = queue.queued - queue.ledger.ended
+    if held != ready + unacked + len(queue.delayed) + len(queue.unreadable):
+        return (
+            f"the log has {held} that have not ended, and the queue {ready} ready, {unacked} out, "
+            f"{len(queue.delayed)} delayed, {len(queue.unreadable)} that cannot be read"
+        )
+    if len(queue.subscriptions) <= WALK_MAX:
+        out = sum([subscription.in_flight for subscription in queue.subscriptions])
+        if out != unacked:
+            return f"{unacked} are counted as out, and consumers hold {out}"
+    return _wrong_bytes(queue, in_memory)
+
+
+def _wrong_bytes(queue: "Queue", in_memory: int) -> str:
+    backlog = queue.backlog
+    waiting = queue.bytes - queue.unacked_bytes
+    if queue.unacked == 0 and queue.unacked_bytes != 0:
+        return f"nothing is out, with {queue.unacked_bytes} bytes"
+    if not backlog.spans and backlog.cold != 0:
+        return f"nothing is on the disk alone, with {backlog.cold} bytes"
+    if len(queue.delayed) == 0 and queue.delayed.bytes != 0:
+        return f"nothing is delayed, with {queue.delayed.bytes} bytes"
+    if in_memory <= WALK_MAX and len(backlog.pinned) <= WALK_MAX:
+        found = backlog.cold + sum([cost_of(message) for message in backlog.pinned.values()])
+        for item in backlog.head:
+            found += cost_of(message_of(item))
+        for item in backlog.tail:
+            found += cost_of(message_of(item))
+        if found != waiting:
+            return f"{waiting} bytes are counted as ready, and {found} are"
+    elif waiting < 0 or queue.unacked_bytes < 0:
+        return f"{waiting} bytes are ready and {queue.unacked_bytes} out"
+    return ""

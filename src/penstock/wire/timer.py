@@ -1,0 +1,19 @@
+"""Timers of sessions: what goes wrong in one ends that session, and not the run of all timers."""
+
+from typing import TYPE_CHECKING
+
+from penstock.core.deadlines import Timer
+
+if TYPE_CHECKING:
+    from penstock.wire.session import Session
+
+
+class SessionTimer(Timer):
+    """Something a session has to do at a time. Subclasses say what."""
+
+    def __init__(self, owner: "Session") -> None:
+        super().__init__()
+        self.owner = owner
+
+    def failed(self, error: Exception) -> None:
+        self.owner.broke(error)
