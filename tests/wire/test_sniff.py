@@ -41,6 +41,18 @@ def test_the_one_that_took_over_ends_with_a_connection_that_nobody_has_looked_at
     assert world.broker.queues[b"q"].consumer_count() == 0
 
 
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_commands_without_line_ends_are_not_glued_together_while_nobody_knows_the_protocol(end: bytes) -> None:
+    world = make_world()
+    client = world.connect("any", "smqs", "peer")
+    client.feed(b"C:g")
+    client.feed(b'M:g:{"id":1}' + end)
+    world.broker.tick(world.now + 1_000_000)
+    assert list(world.broker.queues) == [b"g"]
+    client.feed(b"\n")
+    assert world.broker.queues[b"g"].unacked == 1
+
+
 def test_nobody_waits_for_a_rest_of_one_who_was_turned_away() -> None:
     world = make_world()
     client = world.connect("any", "mqks", "peer")

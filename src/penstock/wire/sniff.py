@@ -48,6 +48,7 @@ class Listening(Session):
         super().__init__(door.hub, peer)
         self.door = door
         self.head = b""
+        self.reads: list[bytes] = []  # what `head` is made of: where a read begins may mean something
         self.rest = Rest(self)
 
     def feed(self, data: bytes, now: int) -> None:
@@ -57,6 +58,7 @@ class Listening(Session):
             self.successor.feed(data, now)  # more came before the owner of the socket saw that somebody took over
             return
         self.head += data
+        self.reads.append(data)
         undecided = False
         for dialect in self.door.dialects:
             verdict = dialect.recognise(self.head)
@@ -105,8 +107,10 @@ class Listening(Session):
         self.successor = dialect.open(self.peer, now)
         self.successor.inherit(self)
         self.hub.sessions.pop(self, None)
-        self.successor.feed(self.head, now)
+        for read in self.reads:
+            self.successor.feed(read, now)
         self.head = b""
+        self.reads = []
         # Whoever owns the socket finds the successor when it comes to write what this session has to say.
         self.hub.dirty.append(self)
 
@@ -114,4 +118,5 @@ class Listening(Session):
         self.broker.deadlines.cancel(self.rest)
         self.complain(reason, self.head)
         self.head = b""
+        self.reads = []
         self.hang_up()

@@ -7,16 +7,23 @@ from hypothesis import strategies as st
 
 QUEUES = (b"a", b"b", b"")
 
+# Names and data that look like commands from somewhere in them on.
+AWKWARD_QUEUES = (*QUEUES, b"S", b"USERS", b"aM", b"aC", b"aD", b"DSMC", b"a\r")
+AWKWARD_DATA = (b"1", b"a:b", b"", b"x\r", b"S", b"{}S", b"{}D:a:1", b"D:a:1D:a:1", b"C:a", b"[]C:aM:a:x", b"M:a:M:b:")
+COUNTS = (b"-1", b"0", b"1", b"2", b"4", b"1.9", b"+1", b"1e1", b" 1", b"0x2", b"x", b"", b"1\r")
+
 LINES = st.one_of(
-    st.builds(lambda q, d: b"M:%s:%s" % (q, d), st.sampled_from(QUEUES), st.sampled_from([b"1", b"a:b", b"", b"x\r"])),
-    st.builds(lambda q, end: b"C:%s%s" % (q, end), st.sampled_from(QUEUES), st.sampled_from([b"", b":"])),
-    st.builds(lambda q, n: b"D:%s:%d" % (q, n), st.sampled_from((*QUEUES, b"c")), st.integers(-1, 4)),
+    st.builds(lambda q, d: b"M:%s:%s" % (q, d), st.sampled_from(AWKWARD_QUEUES), st.sampled_from(AWKWARD_DATA)),
+    st.builds(
+        lambda q, end: b"C:%s%s" % (q, end), st.sampled_from(AWKWARD_QUEUES), st.sampled_from([b"", b":", b":\r"])
+    ),
+    st.builds(lambda q, n: b"D:%s:%s" % (q, n), st.sampled_from((*AWKWARD_QUEUES, b"c")), st.sampled_from(COUNTS)),
     st.sampled_from([b"S", b"S:", b"S::", b"", b"\r", b"junk", b"X:y", b"M", b"M:a", b"C", b"D:a"]),
 )
 
 
 @given(lines=st.lists(LINES, max_size=30), cuts=st.lists(st.integers(0, 300), max_size=20))
-def test_any_split_of_the_bytes_gives_the_same_answers(make_world, lines, cuts):
+def test_any_split_of_lines_with_their_ends_gives_the_same_answers(make_world, lines, cuts):
     data = b"".join(line + b"\n" for line in lines)
     whole = make_world()
     split = make_world()
@@ -25,6 +32,33 @@ def test_any_split_of_the_bytes_gives_the_same_answers(make_world, lines, cuts):
     assert split.client(*reads).drain() == whole.client(data).drain()
     assert split.stats() == whole.stats()
     assert split.broker.usage.bytes == whole.broker.usage.bytes
+
+
+@given(lines=st.lists(LINES, max_size=10))
+def test_lines_may_come_byte_by_byte(make_world, lines):
+    data = b"".join(line + b"\n" for line in lines)
+    whole = make_world()
+    split = make_world()
+    assert split.client(*[data[at : at + 1] for at in range(len(data))]).drain() == whole.client(data).drain()
+    assert split.stats() == whole.stats()
+
+
+COMMANDS = st.one_of(
+    st.builds(lambda q: b"C:%s" % q, st.sampled_from([b"a", b"b", b"USERS"])),
+    st.builds(lambda q, n: b"D:%s:%d" % (q, n), st.sampled_from([b"a", b"b", b"c"]), st.integers(0, 3)),
+    st.builds(lambda q, n: b"M:%s:%d\n" % (q, n), st.sampled_from([b"a", b"b", b"USERS"]), st.integers(0, 9)),
+    st.sampled_from([b"S::", b"C:a:", b"S::\n"]),
+)
+
+
+@given(commands=st.lists(COMMANDS, max_size=20))
+def test_commands_without_line_ends_that_are_a_read_each_are_as_good_as_lines(make_world, commands):
+    bare = make_world()
+    lines = make_world()
+    told = bare.client(*commands)
+    bare.broker.tick(1_000_000)
+    assert told.drain() == lines.client(*[command.rstrip(b"\n") + b"\n" for command in commands]).drain()
+    assert bare.stats() == lines.stats()
 
 
 NOISE = st.lists(

@@ -31,17 +31,21 @@ from penstock.wire.smqs.codec import (
     decode_count,
     encode_foreign,
     encode_stats,
+    ends_before,
     is_whole,
     needs_no_end,
+    split_done,
 )
 from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "smqs"
 QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S is taken as it is
+WITHOUT_NAME_MAX: Final = 64  # of a C, D or S: more than its letter, its colons and any count that makes sense
 
 # First bytes that may be the start of a request, and what tells a line of MQKS or SEVX whose id looks like one of ours.
 KINDS: Final = (b"M:", b"C:", b"D:", b"S:", b"A:")
 UNTERMINATED: Final = (ord("C"), ord("D"), ord("S"))
+LETTERS: Final = (MESSAGE, CONSUME, DONE, STATS)
 ACTIONS_ELSEWHERE: Final = frozenset(
     (
         b"publish consume send recv ack reject redrive delete_consumer delete_receiver delete_queue "
@@ -146,6 +150,8 @@ class SmqsSession(Session):
             return
         self.now = now
         self.broker.set_time(now)
+        if self.lines.first_byte() in UNTERMINATED and not self._end_unfinished(data):
+            return
         lines = self.lines.split(data)
         if lines:
             if self.fresh and looks_like_http(lines[0]):
@@ -162,6 +168,26 @@ class SmqsSession(Session):
             self.hang_up()
         self._watch_rest(now)
 
+    def _end_unfinished(self, data: bytes) -> bool:
+        """Carry out a complete C, D or S that came without a line end, where the next read begins with a command.
+
+        False when the client was turned away by it.
+        """
+        if self.lines.pending() > self.hub.limits.name_size_max + WITHOUT_NAME_MAX or data[:1] not in LETTERS:
+            return True
+        *lines, rest = split_done(self.lines.take_rest())
+        if ends_before(rest, data):
+            lines.append(rest)
+        else:
+            self.lines.split(rest)
+        if lines:
+            self.fresh = False
+        try:
+            self._run(lines)
+        except TurnedAway:
+            return False
+        return True
+
     def _watch_rest(self, now: int) -> None:
         """Wait for the end of an unfinished C, D or S, but not for long."""
         timer = self.quiet_time
@@ -176,13 +202,15 @@ class SmqsSession(Session):
         """Nothing came for a while: take the unfinished line as it is, if it can be a request."""
         if self.closing or self.over or self.gate is not None:
             return
-        rest = self.lines.take_rest()
+        *lines, rest = split_done(self.lines.take_rest())
         if needs_no_end(rest):
-            self.now = now
-            self.fresh = False
-            self._run([rest])
+            lines.append(rest)
         else:
             self.lines.split(rest)
+        if lines:
+            self.now = now
+            self.fresh = False
+            self._run(lines)
 
     def _run(self, lines: list[bytes]) -> None:
         broker = self.broker
@@ -281,7 +309,21 @@ class SmqsSession(Session):
         self.share()
 
     def on_done(self, line: bytes, parts: list[bytes]) -> None:
-        count = decode_count(parts[2]) if len(parts) == 3 else -1
+        if len(parts) < 3:
+            self.complain("expected D:{queue}:{count}", line)
+        elif parts[2].isdigit():
+            self._done(line, parts)
+        else:
+            *counts, rest = split_done(line)
+            for piece in counts:
+                self._done(piece, piece.split(b":", 2))
+            if counts and not rest.startswith(b"D:"):
+                self._run([rest])
+            else:
+                self._done(rest, rest.split(b":", 2))
+
+    def _done(self, line: bytes, parts: list[bytes]) -> None:
+        count = decode_count(parts[2])
         if count < 0:
             self.complain("expected D:{queue}:{count}", line)
             return
@@ -401,9 +443,10 @@ class SmqsSession(Session):
             self.quiet_time = None
         self.now = now
         self.suspend_all()  # a count that was left behind must not bring more
-        rest = b"" if self.closing or self.gate is not None else self.lines.take_rest()
+        *counts, rest = split_done(b"" if self.closing or self.gate is not None else self.lines.take_rest())
         if rest.startswith(b"D:"):
-            self._run([rest])
+            counts.append(rest)
+        self._run(counts)
         if self.hub.options.smqs_lose_undone:
             self._lose_undone()
         user = self.user
