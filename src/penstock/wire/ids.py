@@ -1,10 +1,11 @@
-"""Ids made up by the broker: unguessable ones for errors, cheap unique ones for messages that came without."""
+"""Ids made up by the broker: unguessable ones for errors and requests, cheap unique ones for messages without one."""
 
 import os
 from typing import Final
 
 ALPHABET: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ERROR_ID_LENGTH: Final = 24
+SECRET_SIZE: Final = 12  # random bytes, written in hex
 DENIED_ID: Final = b"denied"  # what the id of an error begins with, where a right is missing
 
 
@@ -27,3 +28,7 @@ class IdSource:
     def next(self) -> bytes:
         self._count += 1
         return b"%s%d" % (self._prefix, self._count)
+
+    def next_secret(self) -> bytes:
+        """One that cannot be guessed from others: whoever knows the id of a request may answer it."""
+        return b"%s.%s" % (self.next(), os.urandom(SECRET_SIZE).hex().encode())

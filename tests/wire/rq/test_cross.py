@@ -1,6 +1,6 @@
 """RQ beside the other protocols: one queue, consumers of several kinds."""
 
-from penstock.message import Message
+from penstock.message import TO_QUEUE, Message
 from penstock.wire.rq.consumer import NOREPLY_HEADER, is_noreply
 
 
@@ -66,6 +66,29 @@ def test_a_reply_that_is_sent_as_a_request_is_delivered_and_not_waited_for(house
     assert other.request(7, f"reply/{message_id}", "4").hear() == ["ID=7 DELIVERED"]
     assert not other.session.asks
     assert requester.hear() == ["ID=42 DELIVERED", "ID=42 PAYLOAD=4 REPLY"]
+
+
+def test_a_committed_reply_goes_to_whoever_asked_and_makes_no_queue(house) -> None:
+    mqks, requester = MqksClient(house), house.node()
+    mqks.say(b"c consume jobs none")
+    requester.request(1, "jobs", "2+2").request(2, "jobs", "3+3")
+    first, second = [line.split(b" ")[2] for line in mqks.hear()]
+    assert requester.hear() == ["ID=1 DELIVERED", "ID=2 DELIVERED"]
+    to_queue = Message(b"b", b"reply/" + second, b"6", 0, "http")
+    to_queue.route = TO_QUEUE
+    assert house.broker.commit(b"w", 1, [Message(b"a", b"reply/" + first, b"4", 0, "http"), to_queue])
+    assert requester.hear() == ["ID=1 PAYLOAD=4 REPLY", "ID=2 PAYLOAD=6 REPLY"]
+    assert list(house.broker.queues) == [b"jobs"]
+
+
+def test_the_id_of_one_request_says_nothing_of_the_next(house) -> None:
+    """Whoever knows the id of a request may answer it."""
+    mqks, requester = MqksClient(house), house.node()
+    mqks.say(b"c consume jobs none")
+    requester.request(1, "jobs", "a").request(2, "jobs", "b")
+    first, second = [line.split(b" ")[2].rpartition(b".")[2] for line in mqks.hear()]
+    assert len(first) == len(second) == 24  # 96 bits
+    assert sum(a != b for a, b in zip(first, second, strict=True)) > 8
 
 
 def test_a_request_accepted_by_another_protocol_is_DELIVERED_and_waits_until_its_TIMEOUT(house) -> None:
