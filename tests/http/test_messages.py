@@ -194,8 +194,18 @@ def test_dead_letters_go_back_to_where_they_died(broker: RunningBroker, api: Api
 
 def test_terms_are_taken(api: Api) -> None:
     assert api.post("/v1/publish", {"queue": "q", "body": "x", "ttl_seconds": 0}).status == 201
+    answers = []
     for _ in range(3):
-        assert api.post("/v1/publish", {"queue": "once", "body": "x", "id": "same", "dedup": True}).status == 201
+        answers.append(api.post("/v1/publish", {"queue": "once", "body": "x", "id": "same", "dedup": True}))
+    assert [(answer.status, answer.json["published"]) for answer in answers] == [(201, 1), (200, 0), (200, 0)]
+    assert answers[1].json == {
+        "published": 0,
+        "deduplicated": 1,
+        "id": "same",
+        "first_offset": None,
+        "next_offset": None,
+        "queues": 0,
+    }
     assert api.queue("once")["ready"] == 1
     assert api.get("/v1/overview").json["counters"]["deduplicated"] == 2
     assert api.post("/v1/publish", {"queue": "q", "body": "x", "dedup": True}).problem == "invalid"

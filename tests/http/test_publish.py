@@ -66,7 +66,7 @@ def test_a_batch_comes_as_arrow(broker: RunningBroker, api: Api) -> None:
         }
     )
     answer = api.post("/v1/publish", stream_of(table), content_type=ARROW)
-    assert answer.json == {"published": 1501, "refused": 0, "first_offset": 0, "next_offset": 1501}
+    assert answer.json == {"published": 1501, "refused": 0, "deduplicated": 0, "first_offset": 0, "next_offset": 1501}
     assert (api.queue("q")["ready"], api.queue("direct")["ready"]) == (1500, 1)
     first = broker.call(lambda: broker.node.broker.get(b"q"))
     assert (first.id, first.body, first.headers) == (b"0", b"0", {b"k": b"v"})  # type: ignore[attr-defined]

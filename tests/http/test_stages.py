@@ -38,6 +38,7 @@ def test_what_is_staged_is_seen_once_committed(api: Api) -> None:
         "committed": True,
         "duplicate": False,
         "messages": 5,
+        "deduplicated": 0,
         "first_offset": 0,
         "next_offset": 5,
     }
@@ -57,6 +58,18 @@ def test_a_batch_that_is_done_again_is_not_published_again(api: Api) -> None:
     assert commit(api, 8, stage(api, 1)).json["duplicate"] is False
     assert commit(api, 0, stage(api, 1), writer="other").json["duplicate"] is False
     assert api.queue("q")["ready"] == 5
+
+
+def test_what_was_published_before_by_its_id_is_left_out_of_a_commit(api: Api) -> None:
+    once = {"queue": "q", "body": "x", "id": "same", "dedup": True}
+    assert api.post("/v1/publish", once).status == 201
+    again = api.post("/v1/stages", once).json["stage"]
+    done = commit(api, 0, stage(api, 2), again)
+    assert (done.status, done.json["messages"], done.json["deduplicated"]) == (201, 2, 1)
+    assert (done.json["first_offset"], done.json["next_offset"]) == (1, 3)
+    only = commit(api, 1, api.post("/v1/stages", once).json["stage"])
+    assert (only.status, only.json["messages"], only.json["first_offset"]) == (201, 0, None)
+    assert api.queue("q")["ready"] == 3
 
 
 def test_an_aborted_stage_is_gone_and_a_commit_of_it_is_refused_whole(api: Api) -> None:

@@ -96,8 +96,7 @@ class DeadLetterQueues(DeadLetters):
         # A dead-letter queue that is full never sends on what is in it: two of them might go on like that for ever.
         if target.full and (target.policy.full != DROP_OLDEST or not target.make_room()):
             return False
-        broker.log.append(letter)
-        target.offer(letter)
+        broker.take_in(letter, [target])
         return True
 
 
@@ -163,14 +162,38 @@ class Broker:
         if self._awaiting and message.event.startswith(REPLY_PREFIX):
             self.reply(message.event[len(REPLY_PREFIX) :], message.body)
         if queues is None:
-            self.log.append(message)
-            self._remember(message)
+            self.take_in(message, [])
             self.unrouted += 1
         else:
             self._fan_out(message, queues)
 
+    def take_in(self, message: Message, queues: list[Queue]) -> None:
+        """Into the log, the deduplication and these queues. Whether it may come in was checked before.
+
+        All messages come in here: published, put, committed, moved, copied, redriven, and dead letters. Only a message
+        without terms takes a shorter way to the same end. A replay does the same with what it reads.
+        """
+        self.log.append(message)
+        terms = message.terms
+        if terms is None:
+            for queue in queues:
+                queue.offer(message)
+            return
+        if terms.dedup_seconds:
+            now = message.published_at
+            self.dedup.remember(message.id, now + terms.dedup_seconds * 1_000_000, now)
+        for queue in queues:
+            queue.admit(message)
+
     def _is_repeated(self, message: Message, name: bytes) -> bool:
         """Whether the message was taken before, and is to be taken for the same one now."""
+        if not self._dedup_seconds(message, name) or not self.dedup.is_known(message.id, message.published_at):
+            return False
+        self.deduplicated += 1
+        return True
+
+    def _dedup_seconds(self, message: Message, name: bytes) -> int:
+        """How long another one with its id is taken for the same, as it says or by policy; 0 = not at all."""
         terms = message.terms
         if self._dedups and (terms is None or not terms.dedup_seconds):
             seconds = self.policies.dedup_seconds(name)
@@ -178,16 +201,7 @@ class Broker:
                 terms = message.terms = Terms(dedup_seconds=seconds)
             elif seconds and terms is not None:
                 terms.dedup_seconds = seconds
-        if terms is None or not terms.dedup_seconds or not self.dedup.is_known(message.id, message.published_at):
-            return False
-        self.deduplicated += 1
-        return True
-
-    def _remember(self, message: Message) -> None:
-        terms = message.terms
-        if terms is not None and terms.dedup_seconds:
-            now = message.published_at
-            self.dedup.remember(message.id, now + terms.dedup_seconds * 1_000_000, now)
+        return 0 if terms is None else terms.dedup_seconds
 
     def _fan_out(self, message: Message, queues: list[Queue]) -> None:
         terms = message.terms
@@ -203,16 +217,10 @@ class Broker:
                 closed.append(queue)
         if closed and (all_or_none or len(closed) == len(queues)):
             raise self._full(closed[0])
-        self.log.append(message)
-        self._remember(message)
-        for queue in queues:
-            if queue in closed:
-                queue.refuse(message)
-            elif terms is None:
-                queue.offer(message)
-            else:
-                queue.admit(message)
+        self.take_in(message, [queue for queue in queues if queue not in closed] if closed else queues)
         if closed:
+            for queue in closed:
+                queue.refuse(message)
             raise self._full(closed[0])
 
     def put(self, name: bytes, message: Message) -> None:
@@ -229,8 +237,7 @@ class Broker:
             if self._awaiting and name.startswith(REPLY_PREFIX) and name[len(REPLY_PREFIX) :] in self._awaiting:
                 message.route = TO_CONSUMERS
                 self.published += 1
-                self.log.append(message)
-                self._remember(message)
+                self.take_in(message, [])
                 self.reply(name[len(REPLY_PREFIX) :], message.body)
                 return
             queue = self.declare(name)
@@ -239,22 +246,23 @@ class Broker:
         self.published += 1
         message.event = name
         message.route = TO_QUEUE
-        self.log.append(message)
         if message.requester is not None:
             self._awaiting[message.id] = message
         if message.terms is None:
+            self.log.append(message)
             queue.offer(message)
         else:
-            self._remember(message)
-            queue.admit(message)
+            self.take_in(message, [queue])
 
     def broadcast(self, name: bytes, message: Message) -> int:
         """Give the message to everyone who consumes the queue right now; nobody keeps it. Returns to how many."""
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
+        if (message.terms is not None or self._dedups) and self._is_repeated(message, name):
+            return 0
         self.published += 1
         message.route = TO_CONSUMERS
-        self.log.append(message)
+        self.take_in(message, [])
         queue = self.queues.get(name)
         if queue is None:
             self.unrouted += 1
@@ -300,37 +308,71 @@ class Broker:
 
         A batch with a number that is not above the writer's last one was. All of it is in the log or nothing, whenever
         the process ends. Raises Refused when a queue is full; one that is not takes all there is, whatever its limits.
+        A message that was taken before by its id, or earlier in the batch, is left out; `offset` of the others is set.
         """
         if batch <= self.committed.get(writer, -1):
             return False
-        routes: list[list[Queue]] = []
-        for message in messages:
-            if len(message.body) > self._body_size_max:
-                raise self._not_taken(message)
-            if message.route == TO_QUEUE:
-                queues = [self.declare(queue_of(message))]
-            else:
-                queues = self.routing.route(message) or []
+        taken, routes = self._look_at(messages)
+        for index, message in enumerate(taken):
+            if message.route == TO_QUEUE and not routes[index]:
+                name = queue_of(message)
+                if self.would_make(name) or name in self.queues:
+                    routes[index] = [self.declare(name)]
+                else:
+                    message.route = TO_CONSUMERS
+        for queues in routes:
             for queue in queues:
                 if queue.full and not queue.make_room():
                     raise self._full(queue)
-            routes.append(queues)
+        self.deduplicated += len(messages) - len(taken)
         log = self.log
         log.begin_whole()
         log.changed(Change(Change.COMMITTED, writer, number=batch))
         self.remember_commit(writer, batch)
-        for index, message in enumerate(messages):
+        for index, message in enumerate(taken):
             self.published += 1
-            log.append(message)
             if not routes[index]:
                 self.unrouted += 1
-            for queue in routes[index]:
-                if message.terms is None:
-                    queue.offer(message)
-                else:
-                    queue.admit(message)
+            self.take_in(message, routes[index])
         log.end_whole()
+        if self._awaiting:
+            for message in taken:
+                if message.route != TO_QUEUE and message.event.startswith(REPLY_PREFIX):
+                    self.reply(message.event[len(REPLY_PREFIX) :], message.body)
         return True
+
+    def _look_at(self, messages: list[Message]) -> tuple[list[Message], list[list[Queue]]]:
+        """What of a batch is to be taken, and where it goes by event. Changes nothing; raises Refused."""
+        taken: list[Message] = []
+        routes: list[list[Queue]] = []
+        known: dict[bytes, int] = {}  # ids of this batch, and until when they are remembered
+        made: set[bytes] = set()  # queues that would come to be
+        for message in messages:
+            if len(message.body) > self._body_size_max:
+                raise self._not_taken(message)
+            to_queue = message.route == TO_QUEUE
+            name = queue_of(message) if to_queue else message.event
+            now = message.published_at
+            seconds = self._dedup_seconds(message, name)
+            if seconds and (self.dedup.is_known(message.id, now) or known.get(message.id, 0) > now):
+                continue
+            if seconds:
+                known[message.id] = now + seconds * 1_000_000
+            queues: list[Queue] = []
+            queue = self.queues.get(name) if to_queue else None
+            if queue is not None:
+                queues = [queue]
+            elif to_queue and name not in made and self.would_make(name):
+                made.add(name)
+                self._check_new(name, len(made))
+            elif not to_queue:
+                queues = self.routing.route(message) or []
+            for queue in queues:
+                if queue.full and queue.policy.full == REFUSE and not queue.make_room():
+                    raise self._full(queue)
+            taken.append(message)
+            routes.append(queues)
+        return taken, routes
 
     def remember_commit(self, writer: bytes, batch: int) -> None:
         committed = self.committed
@@ -603,8 +645,7 @@ class Broker:
         target = self.declare(to)
         if target.full:
             raise self._full(target)
-        self.log.append(sent)
-        target.offer(sent)
+        self.take_in(sent, [target])
         return True
 
     def move(self, name: bytes, offsets: set[int], to: bytes, now: int) -> int:
@@ -653,8 +694,7 @@ class Broker:
     def _put_copy(self, message: Message, target: Queue, now: int) -> None:
         headers = message.headers
         sent = sent_on(message, {} if headers is None else headers, target.name, now)
-        self.log.append(sent)
-        target.offer(sent)
+        self.take_in(sent, [target])
 
     def redrive_targets(self, name: bytes, limit: int, to: bytes) -> dict[bytes, int]:
         """What `redrive` would do: how many messages would go to which queue. What would stay is not counted."""

@@ -51,18 +51,20 @@ class NewMessage(BaseModel):
 
 
 class Published(BaseModel):
-    published: int
+    published: int = Field(description="1, or 0 when it was published before.")
+    deduplicated: int = Field(description="1 when it was published before, by its id; then nothing was done now.")
     id: str
-    first_offset: int
-    next_offset: int
+    first_offset: int | None = Field(description="Its offset; null when it was published before.")
+    next_offset: int | None
     queues: int = Field(description="To how many queues it went.")
 
 
 class PublishedBatch(BaseModel):
     published: int
     refused: int = Field(description="That a full queue did not take.")
-    first_offset: int
-    next_offset: int
+    deduplicated: int = Field(description="That were published before, by their ids.")
+    first_offset: int | None = Field(description="Of the first one that was published; null when none was.")
+    next_offset: int | None = Field(description="Behind the last one; messages of others may lie in between.")
 
 
 class Reached(BaseModel):
@@ -294,13 +296,14 @@ async def check_all(messages: list[Message], inside: Inside) -> None:
 async def publish_all(messages: list[Message], inside: Inside) -> dict[str, object]:
     """Publish a batch. A queue that is full refuses its message, not those behind it."""
     broker = inside.broker
-    first_offset, refused = broker.log.next_offset, 0
+    refused = deduplicated = 0
     refusal: Refused | None = None
     for some in slices(messages):
         inside.now()
         for message in some:
             try:
                 send(broker, message)
+                deduplicated += message.offset < 0
             except Refused as error:
                 refusal = error
                 refused += 1
@@ -308,13 +311,21 @@ async def publish_all(messages: list[Message], inside: Inside) -> dict[str, obje
         await asyncio.sleep(0)
     if refusal is not None and refused == len(messages):
         raise from_refusal(refusal)
-    next_offset = broker.log.next_offset
     await inside.kept()
     return {
-        "published": len(messages) - refused,
+        "published": len(messages) - refused - deduplicated,
         "refused": refused,
-        "first_offset": first_offset,
-        "next_offset": next_offset,
+        "deduplicated": deduplicated,
+        **ends_of(messages),
+    }
+
+
+def ends_of(messages: list[Message]) -> dict[str, object]:
+    """Where the messages lie in the log. One that was published before, or refused by all its queues, has no offset."""
+    offsets = [message.offset for message in messages if message.offset >= 0]
+    return {
+        "first_offset": min(offsets, default=None),
+        "next_offset": max(offsets) + 1 if offsets else None,
     }
 
 
@@ -322,21 +333,29 @@ async def publish_one(message: Message, inside: Inside) -> dict[str, object]:
     inside.now()
     reached = count_reached(inside.broker, message)
     send(inside.broker, message)
+    is_new = message.offset >= 0
+    # Also where it was published before: that may have been a moment ago, and not be safe yet.
     await inside.kept()
     return {
-        "published": 1,
+        "published": int(is_new),
+        "deduplicated": int(not is_new),
         "id": text_of(message.id),
-        "first_offset": message.offset,
-        "next_offset": message.offset + 1,
-        "queues": reached,
+        **ends_of([message]),
+        "queues": reached if is_new else 0,
     }
+
+
+def published(result: dict[str, object]) -> Response:
+    return answer(result, 201 if result["published"] else 200)
 
 
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["messages"])
     broker = inside.broker
     documented = problems(400, 413, 415, 429, 501, 503)
+    before: Documented = {200: {"model": Published, "description": "Published before, by its id."}}
     either: Documented = {
+        **before,
         201: {
             "description": "Kept.",
             "content": {
@@ -349,7 +368,7 @@ def routes(inside: Inside) -> APIRouter:
                     }
                 }
             },
-        }
+        },
     }
 
     @router.post(
@@ -367,13 +386,13 @@ def routes(inside: Inside) -> APIRouter:
         await check_all(messages, inside)
         if media_type_of(request) == ARROW:
             return answer(await publish_all(messages, inside), 201)
-        return answer(await publish_one(messages[0], inside), 201)
+        return published(await publish_one(messages[0], inside))
 
     @router.post(
         "/queues/{name}/messages",
         status_code=201,
         response_model=Published,
-        responses=problems(400, 413, 415, 429, 503),
+        responses={**before, **problems(400, 413, 415, 429, 503)},
         openapi_extra=takes(NewMessage, {"body": "hello"}),
         summary="Put one message into a queue",
     )
@@ -393,7 +412,7 @@ def routes(inside: Inside) -> APIRouter:
         if len(message.event) > inside.hub.limits.name_size_max:
             raise Problem(413, "too-large", f"queue name of {len(message.event)} bytes")
         await check_all([message], inside)
-        return answer(await publish_one(message, inside), 201)
+        return published(await publish_one(message, inside))
 
     @router.post(
         "/route",

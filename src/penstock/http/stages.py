@@ -17,7 +17,7 @@ from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import invalid, not_found, over_limit, too_large
-from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, messages_of
+from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, ends_of, messages_of
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import Message
@@ -56,8 +56,9 @@ class Committed(BaseModel):
     batch: int
     committed: bool
     duplicate: bool = Field(description="It was committed before, and nothing was done now.")
-    messages: int
-    first_offset: int | None
+    messages: int = Field(description="That were published by this.")
+    deduplicated: int = Field(description="That were published before, by their ids, and left out.")
+    first_offset: int | None = Field(description="Null when nothing was published by this.")
     next_offset: int | None
 
 
@@ -172,6 +173,7 @@ def routes(inside: Inside) -> APIRouter:
             "committed": True,
             "duplicate": True,
             "messages": 0,
+            "deduplicated": 0,
             "first_offset": None,
             "next_offset": None,
         }
@@ -184,17 +186,13 @@ def routes(inside: Inside) -> APIRouter:
             for message in distinct(messages, set()):  # what they may do can have changed since
                 who.check_send(message, broker)
             who.check_claims(messages, broker)
-            first_offset = broker.log.next_offset
             now = inside.now()
             for message in messages:
                 message.published_at = now
             broker.commit(key_of(writer), wanted.batch, messages)
-            result |= {
-                "duplicate": False,
-                "messages": len(messages),
-                "first_offset": first_offset,
-                "next_offset": broker.log.next_offset,
-            }
+            count = sum(message.offset >= 0 for message in messages)
+            result |= {"duplicate": False, "messages": count, "deduplicated": len(messages) - count}
+            result |= ends_of(messages)
         for id in wanted.stages:
             staged = stages.by_id.get(id)
             if staged is not None and staged.user == who.name:
