@@ -17,12 +17,15 @@ A message somebody waits for (a request) stays in memory, wherever it stands.
 """
 
 from collections import deque
+from typing import Final
 
 from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.log.port import Log
-from penstock.log.span import Span, SpanBuilder, split
+from penstock.log.span import Span, SpanBuilder, divide, split
 from penstock.log.tuning import Tuning
 from penstock.message import Message
+
+STALLED: Final = -1  # instead of a number of bytes
 
 
 class Redelivery:
@@ -68,6 +71,7 @@ class Backlog:
         self.is_long = False  # what comes goes to the tail
         self.cold = 0  # bytes of what is in spans, about
         self.lost: list[Place] = []  # what could not be paged in; whoever pages in deals with it
+        self.is_stalled = False  # the log could give nothing back at the last look, and may later
         self.pinned: dict[int, Message] = {}  # by offset, of what is in spans: somebody waits for these
         self._tail_bytes = 0
 
@@ -126,10 +130,13 @@ class Backlog:
         return freed
 
     def _seal(self, builder: SpanBuilder, item: Item) -> int:
-        """Note the place of an item; how many bytes that frees: none where somebody waits for the message."""
+        """Note the place of an item; how many bytes that frees: none where somebody waits for the message.
+
+        Nor does it where the log cannot give the message back yet.
+        """
         message = message_of(item)
         freed = cost_of(message)
-        if message.requester is not None or message.revoked:
+        if message.requester is not None or message.revoked or message.offset >= self.log.readable:
             self.pinned[message.offset] = message
             freed = 0
         if isinstance(item, Redelivery):
@@ -147,22 +154,28 @@ class Backlog:
     def page_in(self) -> tuple[int, int]:
         """Read the next messages of the spans to the end of the head; what they were taken to cost, and what they do.
 
-        What the log cannot give back is in `lost` then.
+        What the log cannot give back is in `lost` then. What it cannot give back at the moment stays where it is, and
+        with it what is behind it; where that is all, `is_stalled` says so.
         """
         assumed = 0
         paged = 0
         count = 0
         tuning = self.tuning
-        while self.spans and count == 0:
+        self.is_stalled = False
+        while self.spans and count == 0 and not self.is_stalled:
             span = self.spans[0]
             index = span.start
             while index < span.count and count < tuning.page_length and paged < tuning.page_bytes:
                 if not span.is_dead(index):
+                    cost = self._load(span, index)
+                    if cost < 0:
+                        self.is_stalled = count == 0
+                        break
                     count += 1
-                    paged += self._load(span, index)
+                    paged += cost
                 index += 1
             taken = span.size
-            if index == span.count:
+            if count == span.live:
                 self.spans.popleft()
             else:
                 taken = span.size // span.live * count
@@ -190,13 +203,8 @@ class Backlog:
             elif self.spans:
                 span = self.spans[0]
                 index = span.start
-                while index < span.count and span.is_dead(index):
+                while span.is_dead(index):
                     index += 1
-                if index == span.count:
-                    self.spans.popleft()
-                    self.cold -= span.size
-                    assumed += span.size
-                    continue
                 offset = span.offset(index)
                 if offset >= bound:
                     break
@@ -204,6 +212,8 @@ class Backlog:
                 span.kill(index)
                 self.cold -= before - span.size
                 assumed += before - span.size
+                if span.live == 0:
+                    self.spans.popleft()
                 pinned = self.pinned.pop(offset, None)
                 if pinned is not None:
                     taken.append(pinned)
@@ -267,13 +277,15 @@ class Backlog:
         self._tail_bytes = 0
 
     def _load(self, span: Span, index: int) -> int:
-        """Append one message to the head; how many bytes it takes that were not taken before."""
+        """Append one message to the head; how many bytes it takes that were not taken before, or STALLED."""
         offset = span.offset(index)
         message: Message | None = self.pinned.pop(offset, None) if self.pinned else None
         cost = 0
         if message is None:
             message = self.log.fetch(offset)
             if message is None:
+                if self.log.is_stalled:
+                    return STALLED
                 self.lost.append((span.bound(index), span.serial(index), offset, span.retry(index)))
                 return 0
             cost = cost_of(message)
@@ -285,27 +297,71 @@ class Backlog:
 
     # -- back to their places ---------------------------------------------------------------------------------------
 
-    def reaches(self, place: tuple[int, int]) -> bool:
-        """Whether everything before this place is in the head; if not, page in."""
-        return not self.is_long or (bool(self.head) and place_of(self.head[-1]) > place)
+    def merge(self, returned: list[Redelivery]) -> int:
+        """Put items, sorted by place, back to where they belong, mostly before all others; how many bytes that frees.
 
-    def merge(self, returned: list[Redelivery]) -> None:
-        """Put items, sorted by place, back among the first of the backlog; mostly they belong before all of it."""
-        head = self.head
-        behind: list[Item] = []
-        last = place_of(returned[-1])
-        while head and place_of(head[0]) < last:
-            behind.append(head.popleft())
-        merged: list[Item] = sorted([*behind, *returned], key=place_of) if behind else list(returned)
-        head.extendleft(reversed(merged))
+        Nothing is read for it. Those that belong among the spans become a part of them.
+        """
+        if not self.is_long:
+            _merge_into(self.head, returned)
+            return 0
+        behind_head = 0  # how many do not belong into the head
+        behind_spans = 0
+        if self.spans:
+            first, last = self.spans[0], self.spans[-1]
+            begin = (first.bound(first.start), first.serial(first.start))
+            end = (last.bound(last.count - 1), last.serial(last.count - 1))
+        elif self.tail:
+            begin = end = place_of(self.tail[0])
+        else:
+            _merge_into(self.head, returned)
+            return 0
+        for item in reversed(returned):
+            place = place_of(item)
+            if place > end:
+                behind_spans += 1
+            if place <= begin:
+                break
+            behind_head += 1
+        in_head = len(returned) - behind_head
+        in_spans = len(returned) - behind_spans
+        freed = self._insert(returned[in_head:in_spans]) if in_spans > in_head else 0
+        if in_head:
+            _merge_into(self.head, returned[:in_head])
+        if behind_spans:
+            self._tail_bytes += sum([cost_of(item.message) for item in returned[in_spans:]])
+            _merge_into(self.tail, returned[in_spans:])
+        return freed
+
+    def _insert(self, returned: list[Redelivery]) -> int:
+        """Make items a part of the spans they belong among; how many bytes that frees."""
+        builder = SpanBuilder(self.tuning)
+        freed = 0
+        number = 0
+        for span in self.spans:
+            rest: Span | None = span
+            while rest is not None and number < len(returned):
+                item = returned[number]
+                if (item.bound, item.serial) > (rest.bound(rest.count - 1), rest.serial(rest.count - 1)):
+                    break
+                front, rest = divide(rest, item.bound, item.serial)
+                if front is not None:
+                    builder.add_span(front)
+                freed += self._seal(builder, item)
+                number += 1
+            if rest is not None:
+                builder.add_span(rest)
+        self.spans = deque(builder.finish())
+        self.cold += freed
+        return freed
 
     # -- all of it --------------------------------------------------------------------------------------------------
 
     def restore(self, spans: list[Span]) -> None:
         """Fill an empty backlog with what a log says it holds."""
-        self.spans.extend(spans)
-        self.cold = sum([span.size for span in spans])
-        self.is_long = bool(spans)
+        self.spans.extend([span for span in spans if span.live])
+        self.cold = sum([span.size for span in self.spans])
+        self.is_long = bool(self.spans)
 
     def sweep_revoked(self) -> list[Message]:
         """Take out the messages that were given up by those who waited for them, where they are in memory."""
@@ -453,6 +509,16 @@ def _places_in(span: Span, offsets: set[int]) -> list[int]:
             if index < span.count and span.offset(index) == offset:
                 found.append(index)
     return found
+
+
+def _merge_into(items: deque[Item], returned: list[Redelivery]) -> None:
+    """Put items, sorted by place, among the first of others."""
+    behind: list[Item] = []
+    last = place_of(returned[-1])
+    while items and place_of(items[0]) < last:
+        behind.append(items.popleft())
+    merged: list[Item] = sorted([*behind, *returned], key=place_of) if behind else list(returned)
+    items.extendleft(reversed(merged))
 
 
 def _without(items: deque[Item], offsets: set[int], found: list[Item]) -> deque[Item]:

@@ -56,6 +56,7 @@ NEVER: Final = -1
 NOBODY: Final = -1  # no message, so none is the oldest
 BY_POLICY: Final = -1  # when a rejected message is tried again: as the policy of its queue has it
 TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a dead-letter queue that was full is tried again
+READ_AGAIN_TIME: Final = 500_000  # microseconds until what the log could not give back at the moment is read again
 CALM: Final = 0.9  # below this part of the mark a queue is not filling any more
 ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of a kind: a short queue is full every other moment
 ALARMS_MAX: Final = 1000  # that are kept for whoever tells people
@@ -89,6 +90,17 @@ class HeadTimer(Timer):
 
     def fire(self, now: int) -> None:
         self.queue.expire_first(now)
+
+
+class ReadTimer(Timer):
+    """Due when it is tried again to read what could not be read."""
+
+    def __init__(self, queue: "Queue") -> None:
+        super().__init__()
+        self.queue = queue
+
+    def fire(self, now: int) -> None:
+        self.queue.read_again()
 
 
 class Queue:
@@ -134,8 +146,11 @@ class Queue:
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
         self.touched = False  # it is in `usage.touched`
+        self.stalled = False  # what comes next cannot be read from the log at the moment
+        self._due_stalled_until = 0  # the same of what is due next: not to be tried before; 0 when it can be
         self._due_timer: DueTimer | None = None
         self._head_timer: HeadTimer | None = None
+        self._read_timer: ReadTimer | None = None
         self._set_marks()
 
     def __repr__(self) -> str:
@@ -413,17 +428,24 @@ class Queue:
         return reached
 
     def _take_first(self) -> Item | None:
-        """The first ready one, out of the backlog; None when there is none."""
+        """The first ready one, out of the backlog; None when there is none, or none that can be read now."""
         while self.ready:
             item = self.backlog.first()
             if item is not None:
                 self.ready -= 1
                 return item
-            self._page_in()
+            if not self._page_in():
+                break
         return None
 
-    def _page_in(self) -> None:
-        """Get the next messages of a long backlog back from the log. What it cannot give back is set aside."""
+    def _page_in(self) -> bool:
+        """Get the next messages of a long backlog back from the log. What it cannot give back is set aside.
+
+        False when there is no more, or the log can give nothing back at the moment: that is tried again in a while,
+        and until then nobody asks. Messages stay where they are, so that none overtakes another.
+        """
+        if self.stalled:
+            return False
         backlog = self.backlog
         if not self.touched:
             self.touch()
@@ -434,6 +456,26 @@ class Queue:
             self.ready -= len(backlog.lost)
             self.unreadable += backlog.lost
             backlog.lost = []
+        if backlog.is_stalled:
+            self._stall()
+            return False
+        return bool(backlog.head) or bool(backlog.spans)
+
+    def _stall(self) -> None:
+        self.stalled = True
+        self.usage.stalled += 1
+        timer = self._read_timer
+        if timer is None:
+            timer = self._read_timer = ReadTimer(self)
+        self.usage.deadlines.set(timer, self.usage.now + READ_AGAIN_TIME)
+
+    def read_again(self) -> None:
+        """Try again what could not be read, and go on if it can be."""
+        if self.stalled:
+            self.stalled = False
+            self.usage.stalled -= 1
+            self._peek_first()
+            self.pump()
 
     def _give(self, subscription: Subscription, message: Message, retry: int, bound: int, serial: int) -> None:
         """Deliver a message. If `deliver` raises, the message is ready again and that consumer gets nothing more."""
@@ -630,10 +672,7 @@ class Queue:
 
     def _merge(self, returned: list[Redelivery]) -> None:
         returned.sort(key=place_of)
-        last = place_of(returned[-1])
-        while not self.backlog.reaches(last):
-            self._page_in()
-        self.backlog.merge(returned)
+        self.usage.bytes -= self.backlog.merge(returned)
 
     def _close(self, delivery: Delivery) -> None:
         delivery.subscription.let_go(delivery)
@@ -711,21 +750,29 @@ class Queue:
 
     def bring_due(self, now: int) -> None:
         """Put those to the back of the queue whose time has come."""
+        stalled = False
         for _ in range(self.tuning.at_once):
             entry = self.delayed.take_due(now)
             if entry is None:
                 break
             log = self.log
-            log.settled(self.ledger, entry.offset, DUE)
             message = entry.message
             if message is not None:
                 self.usage.bytes -= entry.size
             else:
                 message = log.fetch(entry.offset)
+                if message is None and log.is_stalled:
+                    self.delayed.add(entry)
+                    stalled = True
+                    break
+            log.settled(self.ledger, entry.offset, DUE)
             if message is None:
                 self.unreadable.append((log.next_offset - 1, log.position, entry.offset, entry.retry))
             else:
                 self._append(message, entry.retry)
+        if stalled != (self._due_stalled_until > 0):
+            self.usage.stalled += 1 if stalled else -1
+        self._due_stalled_until = now + READ_AGAIN_TIME if stalled else 0
         self._set_marks()
         self._check_full()
         self._watch_due()
@@ -734,6 +781,7 @@ class Queue:
     def _watch_due(self) -> None:
         due = self.delayed.next_due()
         if due >= 0:
+            due = max(due, self._due_stalled_until)
             timer = self._due_timer
             if timer is None:
                 timer = self._due_timer = DueTimer(self)
@@ -780,7 +828,8 @@ class Queue:
         """Be woken when the time of the first message is over. Those behind it are looked at when they are first."""
         item = self._peek_first()
         if item is None:
-            self.expiring = self.policy.ttl > 0
+            if not self.stalled:  # else `read_again` comes back to it
+                self.expiring = self.policy.ttl > 0
             return
         expires_at = self.expiry_of(message_of(item))
         if expires_at:
@@ -794,11 +843,12 @@ class Queue:
             self.usage.deadlines.set(timer, when)
 
     def _peek_first(self) -> Item | None:
-        """The first ready one, left where it is; None when there is none."""
+        """The first ready one, left where it is; None when there is none, or none that can be read now."""
         while self.ready:
             if self.backlog.head:
                 return self.backlog.head[0]
-            self._page_in()
+            if not self._page_in():
+                break
         return None
 
     # -- moving on --------------------------------------------------------------------------------------------------
@@ -885,11 +935,15 @@ class Queue:
         self.ready = 0
         self.backlog.clear()
         self.delayed.clear()
-        for timer in (self._due_timer, self._head_timer):
+        for timer in (self._due_timer, self._head_timer, self._read_timer):
             if timer is not None:
                 self.usage.deadlines.cancel(timer)
         self._due_timer = None
         self._head_timer = None
+        self._read_timer = None
+        self.usage.stalled -= int(self.stalled) + int(self._due_stalled_until > 0)
+        self.stalled = False
+        self._due_stalled_until = 0
         self.waiting.clear()
         self.subscriptions.clear()
         self.parked.clear()

@@ -46,5 +46,6 @@ class Usage:
         self.alarms: list[Alarm] = []  # whoever tells people empties it
         self.bytes = 0  # in memory, overhead included
         self.touched: list[Queue] = []  # in this turn, each once; whoever ends the turn looks at them
+        self.stalled = 0  # queues that wait for the log to be readable again; one that waits for two things is two
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None

@@ -61,7 +61,13 @@ class DurableLog(Log):
             self.close_block(self._now)
 
     def fetch(self, offset: int) -> Message | None:
-        return self.pager.fetch(offset, self.readable) if self.pager is not None else None
+        pager = self.pager
+        if pager is None:
+            return None
+        message = pager.fetch(offset, self.readable)
+        if message is None:
+            self.is_stalled = pager.is_stalled
+        return message
 
     def written(self, position: int, next_offset: int) -> None:
         """The blocks up to this position are on the disk."""

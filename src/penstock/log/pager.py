@@ -3,19 +3,26 @@
 Several queues may be read at once, each from its own place. Each reader goes from block to block without seeking; a
 block that several queues share is read once while they keep close.
 
-What cannot be read is noted, once for each stretch, and not looked at again: from damage on, the rest of its segment
+What is damaged is noted, once for each stretch, and not looked at again: from damage on, the rest of its segment
 cannot be trusted, because names are numbered from its beginning.
+
+A disk that refuses to be read says nothing about what is on it: there may be no file descriptors or no memory left, or
+the disk is away for a moment. Nothing is noted then but `stall`, the reason, and whoever asks again gets the message
+once it can be read. A file that is not there any more, in a directory that can be read, is damage.
 """
 
-from contextlib import suppress
+import errno
+from typing import Final
 
 from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.disk import Disk
-from penstock.log.reader import Cursor, LogReader
+from penstock.log.reader import Cursor, LogReader, UnreachableLog
 from penstock.log.segments import segments_of
 from penstock.log.tuning import Tuning
 from penstock.message import Message
+
+NO_HANDLES: Final = (errno.EMFILE, errno.ENFILE)
 
 
 class _Reading:
@@ -30,7 +37,9 @@ class Pager:
     def __init__(self, disk: Disk, tuning: Tuning | None = None) -> None:
         self.disk = disk
         self.tuning = tuning or Tuning()
-        self.faults: list[str] = []  # what could not be read; whoever reports it empties it
+        self.faults: list[str] = []  # what is damaged; whoever reports it empties it
+        self.is_stalled = False  # the last fetch that gave nothing did so because nothing can be read at the moment ...
+        self.stall = ""  # ... for this reason
         self._reader = LogReader(disk.directory, disk, self.tuning)
         self._block: Block | None = None  # the one read from last
         self._blocks: list[Block] = []  # read lately, the newest last
@@ -41,12 +50,16 @@ class Pager:
     def fetch(self, offset: int, readable: int) -> Message | None:
         """The message with this offset; None when it cannot be read. The log has those before `readable` by now."""
         block = self._block
-        if block is None or not block.first_offset <= offset < block.first_offset + block.message_count:
-            block = self._find(offset, readable)
-            if block is None:
-                return None
-            self._block = block
-        return block.message(offset - block.first_offset)
+        try:
+            if block is None or not block.first_offset <= offset < block.first_offset + block.message_count:
+                block = self._find(offset, readable)
+                if block is None:
+                    return None
+                self._block = block
+            return block.message(offset - block.first_offset)
+        except MemoryError:
+            self._note_stall("there is not enough memory")
+            return None
 
     def close(self) -> None:
         for reading in self._readings:
@@ -57,24 +70,44 @@ class Pager:
         self._block = None
 
     def _find(self, offset: int, readable: int) -> Block | None:
+        self.is_stalled = False
         for block in self._blocks:
             if block.first_offset <= offset < block.first_offset + block.message_count:
                 return block
         for first, end in self._bad:
             if first <= offset < end:
                 return None
+        try:
+            return self._look_up(offset, readable)
+        except (OSError, UnreachableLog) as error:
+            if _of_system(error) not in NO_HANDLES or not self._let_go_of_files():
+                self._note_stall(_reason_of(error))
+                return None
+        # There was no file descriptor left, and now there are those that were ours.
+        try:
+            return self._look_up(offset, readable)
+        except (OSError, UnreachableLog) as error:
+            self._note_stall(_reason_of(error))
+            return None
+
+    def _look_up(self, offset: int, readable: int) -> Block | None:
+        """None when it is damaged, which is noted. Raises OSError or UnreachableLog when that cannot be said."""
         reading = self._reading_near(offset)
         if reading is not None:
             try:
                 return self._read(reading, offset)
-            except (LogError, OSError):
+            except (LogError, OSError, IndexError, ValueError):
                 # It may stand in a segment that was let go of since. A new one stands where the offset is.
                 self._end(reading)
+        reading = self._reading_at(offset)
         try:
-            return self._read(self._reading_at(offset), offset)
-        except (LogError, OSError, IndexError, ValueError) as error:
-            self._end(self._readings[-1])
-            self._note(offset, readable, error)
+            return self._read(reading, offset)
+        except (OSError, UnreachableLog):
+            self._end(reading)
+            raise
+        except (LogError, IndexError, ValueError) as error:
+            self._end(reading)
+            self._note(offset, readable, str(error))
             return None
 
     def _reading_near(self, offset: int) -> _Reading | None:
@@ -120,14 +153,37 @@ class Pager:
         while len(blocks) > 1 and (len(blocks) > tuning.blocks_max or self._blocks_bytes > tuning.blocks_bytes_max):
             self._blocks_bytes -= len(blocks.pop(0).data)
 
-    def _note(self, offset: int, readable: int, error: Exception) -> None:
+    def _let_go_of_files(self) -> bool:
+        """Close what is open; each place opens its file again when it is read from. False when nothing was open."""
+        was_open = False
+        for reading in self._readings:
+            was_open = reading.cursor.is_open() or was_open
+            reading.cursor.close()
+        return was_open
+
+    def _note(self, offset: int, readable: int, reason: str) -> None:
         """Give up the rest of the segment, as far as there is one: what is written later is another matter."""
         end = max(readable, offset + 1)
-        with suppress(OSError):  # then it is all that there is
-            for segment in segments_of(self.disk):
-                first = self._reader.first_offset(segment)
-                if offset < first < end:
-                    end = first
+        segments = segments_of(self.disk)
+        if not segments:  # a log that is written to has one: this is another directory, or none
+            raise UnreachableLog(f"there is no log in {self.disk.directory}")
+        for segment in segments:
+            first = self._reader.first_offset(segment)
+            if offset < first < end:
+                end = first
         self._bad.append((offset, end))
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         self.faults.append(f"{reason}: messages from offset {offset} on, up to {end - 1}, cannot be read back")
+
+    def _note_stall(self, reason: str) -> None:
+        self.is_stalled = True
+        self.stall = reason
+
+
+def _of_system(error: Exception) -> int:
+    """What the system calls it; 0 when it was not the system."""
+    cause = error if isinstance(error, OSError) else error.__cause__
+    return cause.errno or 0 if isinstance(cause, OSError) else 0
+
+
+def _reason_of(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

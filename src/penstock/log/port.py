@@ -63,13 +63,17 @@ class Log:
         self.durable = 0
         self.readable = 0  # messages before this offset can be fetched
         self.is_instant = True  # what is accepted is as safe as it will ever be
+        self.is_stalled = False  # the last fetch that gave nothing may give the message later
 
     def append(self, message: Message) -> None:
         """Take a message and give it its offset."""
         raise NotImplementedError
 
     def fetch(self, offset: int) -> Message | None:
-        """A message from before `readable`, once more; None when it cannot be had, which the log has noted."""
+        """A message from before `readable`, once more; None when it cannot be had, which the log has noted.
+
+        With `is_stalled` it cannot be had at the moment: there is nothing wrong with it as far as anybody knows.
+        """
         raise NotImplementedError
 
     def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 UNKNOWN: Final = 1 << 62  # behind every offset
 
 
+class UnreachableLog(LogError):
+    """The directory cannot be read, for now or for ever; that says nothing about the log."""
+
+
 class Cursor:
     """Goes from block to block, and waits at the end for more. It does not know the broker."""
 
@@ -75,6 +79,9 @@ class Cursor:
             self.place = 0
             self._names = []
 
+    def is_open(self) -> bool:
+        return self._file is not None
+
     def close(self) -> None:
         """Let go of the file; the cursor can go on."""
         if self._file is not None:
@@ -103,6 +110,8 @@ class Cursor:
             try:
                 self._file = self.disk.read(self.segment)
             except FileNotFoundError:
+                if self.segment in _segments(self.disk):
+                    raise
                 if self.place:
                     raise LogError(f"segment {self.segment} is gone from {self.disk.directory}") from None
                 return None  # its only block was torn, and has been cut off
@@ -254,6 +263,8 @@ class LogReader:
             try:
                 _, header = next(headers, (0, None))
             except FileNotFoundError:
+                if segment in _segments(self.disk):
+                    raise
                 return UNKNOWN  # it was trimmed since its name was read
             finally:
                 headers.close()
@@ -272,6 +283,8 @@ class LogReader:
                 for _, header in headers:
                     end = header.end_offset
             except FileNotFoundError:
+                if segment in _segments(self.disk):
+                    raise
                 return UNKNOWN
             finally:
                 headers.close()
@@ -297,4 +310,4 @@ def _segments(disk: Disk) -> list[str]:
     try:
         return segments_of(disk)
     except OSError as error:
-        raise LogError(f"cannot read data directory {disk.directory}: {error.strerror}") from error
+        raise UnreachableLog(f"cannot read data directory {disk.directory}: {error.strerror}") from error

@@ -48,6 +48,7 @@ class Storage:
         self._receipts: deque[tuple[int, list[Receipt]]] = deque()
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._lock = -1
+        self._stalled = False  # it was said that queues wait for what cannot be read back
         self.cursors = Cursors(None)
 
     def open(self, limits: Limits, now: int) -> GuardedBroker:
@@ -116,6 +117,18 @@ class Storage:
             self.snapshots.take(hub.broker, now)
         if self.pager.faults:
             self._report_faults()
+        stalled = hub.broker.usage.stalled
+        if (stalled > 0) != self._stalled:
+            self._report_stall(stalled)
+
+    def _report_stall(self, stalled: int) -> None:
+        """Queues wait because nothing can be read back at the moment, or do not wait any more; each is said once."""
+        self._stalled = stalled > 0
+        if stalled:
+            place = {"reason": self.pager.stall, "directory": str(self.directory)}
+            self.report("error", "log.unreadable", {**place, "queues": stalled})
+        else:
+            self.report("warning", "log.readable", {"directory": str(self.directory)})
 
     def _report_faults(self) -> None:
         for fault in self.pager.faults:

@@ -1,0 +1,138 @@
+"""The pager over a disk that cannot be read now and then: what is there comes back, and what is damaged is named."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
+from penstock.log.durable import DurableLog
+from penstock.log.pager import Pager
+from penstock.log.tuning import Tuning
+from penstock.message import Message
+
+from .faulty import CODES, FaultyDisk
+from .histories import flip, paths_of, write_out
+
+COUNT = 60
+
+
+def history(directory: Path) -> int:
+    """Messages 0, 1, 2 ..., a block each, a few to a segment; how many."""
+    directory.mkdir(exist_ok=True)
+    log = DurableLog(700)
+    broker = Broker(log, Limits())
+    for number in range(COUNT):
+        broker.put(b"q", Message(b"%d" % number, b"q", b"body %d" % number, 0, "mqmq"))
+        write_out(log, directory)
+    return COUNT
+
+
+def fetched(pager: Pager, offset: int) -> bytes | None:
+    message = pager.fetch(offset, COUNT)
+    return None if message is None else message.body
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("where", ["open", "read", "list"])
+@pytest.mark.parametrize("countdown", [0, 1, 2, 3])
+def test_what_cannot_be_read_at_the_moment_is_read_later(tmp_path: Path, where: str, code: int, countdown: int) -> None:
+    history(tmp_path)
+    disk = FaultyDisk(tmp_path)
+    pager = Pager(disk)
+    assert fetched(pager, 3) == b"body 3"
+    for offset in (50, 4, 27):
+        disk.fail(where, code, countdown)
+        first = fetched(pager, offset)
+        assert first == b"body %d" % offset or (first is None and pager.is_stalled and pager.stall)
+        disk.heal()
+        assert fetched(pager, offset) == b"body %d" % offset
+    assert pager.faults == []
+    assert [fetched(pager, offset) for offset in range(COUNT)] == [b"body %d" % offset for offset in range(COUNT)]
+    pager.close()
+    assert disk.open_files == 0
+
+
+def test_a_reader_that_cannot_be_opened_does_not_end_another(tmp_path: Path) -> None:
+    history(tmp_path)
+    disk = FaultyDisk(tmp_path)
+    pager = Pager(disk)
+    assert fetched(pager, 0) == b"body 0"
+    disk.fail("list", errno.EMFILE)
+    assert fetched(pager, 59) is None
+    disk.heal()
+    before = disk.open_files
+    assert fetched(pager, 1) == b"body 1"
+    assert disk.open_files <= before + 1
+    assert pager.faults == []
+
+
+def test_without_a_pager_that_holds_files_there_are_enough_for_one_more(tmp_path: Path) -> None:
+    """Of file descriptors that are short, the pager has most: it lets go of them before it gives up."""
+    count = history(tmp_path)
+    disk = FaultyDisk(tmp_path, handles_max=Tuning().readers_max)
+    pager = Pager(disk)
+    pager.fetch(0, COUNT)
+    order = [*range(0, count, 3), *range(count - 1, 0, -1)]
+    assert [fetched(pager, offset) for offset in order] == [b"body %d" % offset for offset in order]
+    assert pager.faults == []
+
+
+def test_a_directory_that_is_away_is_not_taken_for_a_log_that_is_gone(tmp_path: Path) -> None:
+    history(tmp_path / "data")
+    pager = Pager(FaultyDisk(tmp_path / "data"))
+    for place in ("nowhere", "empty"):
+        (tmp_path / "data").rename(tmp_path / "away")
+        if place == "empty":
+            (tmp_path / "data").mkdir()
+        assert fetched(pager, 40) is None
+        assert pager.is_stalled
+        if place == "empty":
+            (tmp_path / "data").rmdir()
+        (tmp_path / "away").rename(tmp_path / "data")
+    assert fetched(pager, 40) == b"body 40"
+    assert pager.faults == []
+
+
+def test_damage_is_noted_once_and_costs_the_rest_of_its_segment_alone(tmp_path: Path) -> None:
+    history(tmp_path)
+    flip(paths_of(tmp_path)[2], 200)
+    disk = FaultyDisk(tmp_path)
+    pager = Pager(disk)
+    found = [offset for offset in range(COUNT) if fetched(pager, offset) is not None]
+    missing = sorted(set(range(COUNT)) - set(found))
+    assert 0 < len(missing) <= 6
+    assert missing == list(range(missing[0], missing[-1] + 1))
+    assert not pager.is_stalled
+    assert len(pager.faults) == 1
+    assert f"from offset {missing[0]} on, up to {missing[-1]}," in pager.faults[0]
+
+
+def test_a_segment_that_was_taken_away_is_damage(tmp_path: Path) -> None:
+    history(tmp_path)
+    paths_of(tmp_path)[3].unlink()
+    pager = Pager(FaultyDisk(tmp_path))
+    found = [offset for offset in range(COUNT) if fetched(pager, offset) is not None]
+    assert COUNT - 6 <= len(found) < COUNT
+    assert not pager.is_stalled
+    assert len(pager.faults) == 1
+
+
+@pytest.mark.parametrize("where", ["open", "list"])
+def test_damage_met_while_the_disk_cannot_be_read_costs_no_more_than_without(tmp_path: Path, where: str) -> None:
+    """How far damage reaches is looked up in the directory; where that fails nothing is given up."""
+    history(tmp_path)
+    flip(paths_of(tmp_path)[2], 200)
+    missing: set[int] = set()
+    disk = FaultyDisk(tmp_path)
+    pager = Pager(disk)
+    for offset in range(COUNT):
+        for countdown in range(4):
+            disk.fail(where, errno.EIO, countdown)
+            pager.fetch(offset, COUNT)
+        disk.heal()
+        if fetched(pager, offset) is None:
+            missing.add(offset)
+    assert 0 < len(missing) <= 6
+    assert len(pager.faults) == 1
