@@ -1,4 +1,5 @@
 import asyncio
+import asyncio.sslproto
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any
@@ -13,6 +14,19 @@ QUICK = Options(reconnect_min=0.005, reconnect_max=0.1, timeout=20, connect_time
 
 # How long connections are cut, in each reconnect test: PENSTOCK_CUT_SECONDS=60 for a thorough run.
 CUT_SECONDS = float(os.environ.get("PENSTOCK_CUT_SECONDS", "1.5"))
+
+
+@pytest.fixture(autouse=True)
+def strict_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As asyncio is in Python 3.11.2: a TLS connection that was closed after it was lost cannot be aborted."""
+    transport: Any = asyncio.sslproto._SSLProtocolTransport
+    abort = transport.abort
+
+    def strict_abort(self: Any) -> None:
+        assert self._ssl_protocol is not None, "Debian 12's Python 3.11.2 has an AttributeError here"
+        abort(self)
+
+    monkeypatch.setattr(transport, "abort", strict_abort)
 
 
 @pytest.fixture

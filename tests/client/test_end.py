@@ -11,7 +11,7 @@ from penstock.client._link import Link, Talk
 from penstock.client._options import Address
 from penstock.testing import Broker
 
-from .conftest import QUICK
+from .conftest import QUICK, until
 
 MODULES = (mqks, mqmq, rq, sevx, smqs)
 SECONDS = 10  # far less than a connect would be waited for, far more than these take
@@ -74,6 +74,25 @@ def test_a_link_that_is_waited_for_later_has_ended_too() -> None:
         with pytest.raises(ConnectFailed):
             await link.room()
         await link.close()
+
+    asyncio.run(asyncio.wait_for(work(), SECONDS))
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_a_link_can_be_closed_in_the_moment_in_which_it_is_lost(tls: bool) -> None:
+    async def work() -> None:
+        with Broker(tls=tls) as broker:
+            link = Link([address_of(broker)], broker.options(), Talk(), mqmq.ENTRY)
+            await link.open()
+            wire = link._wire
+            assert wire is not None
+            connections = broker.node.switchboard.connections
+            await until(lambda: len(connections) == 1)
+            (connection,) = connections.values()
+            broker.call(connection.transport.abort)
+            await wire.gone  # whoever waits for this itself is told a turn of the loop before the link is
+            assert link.is_up
+            await link.close()
 
     asyncio.run(asyncio.wait_for(work(), SECONDS))
 

@@ -357,6 +357,15 @@ def test_smqs_tells_which_of_many_were_denied(guarded: Broker) -> None:
 
 
 @pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs", "mqmq"])
+def test_over_tls_too_a_request_without_a_token_is_refused_with_what_to_do(
+    secure: Broker, protocol: str, face: str
+) -> None:
+    with pytest.raises(Denied, match="give a token"):
+        attempt(protocol, face, secure.address(protocol), secure.options(**QUICK), SEND[protocol])
+
+
+@pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("how", ["token", "certificate"])
 @pytest.mark.parametrize("protocol", MODULES)
 def test_tls_with_a_token_or_a_certificate_alone(secure: Broker, protocol: str, how: str, face: str) -> None:

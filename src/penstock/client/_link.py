@@ -133,10 +133,10 @@ class Link:
             wire.transport.resume_reading()  # a paused socket would not see its end
             wire.transport.close()
             await asyncio.wait([wire.gone], timeout=CLOSE_SECONDS)
-            wire.transport.abort()
+            wire.abort()
             self._wire = None
         if self._newest is not None:
-            self._newest.transport.abort()
+            self._newest.abort()
         for waiting in [*self._waiting_for_room, *self._waiting_to_be_up]:
             if not waiting.done():
                 waiting.set_exception(Closed("the client was closed"))
@@ -179,7 +179,7 @@ class Link:
         self.trouble = f"{self.address}: {reason}"
         if self._wire is not None:
             self._wire.refused = True
-            self._wire.transport.abort()
+            self._wire.abort()
 
     async def _keep(self) -> None:
         """Whatever ends this ends the link: nobody may go on waiting for a connection that nobody makes."""
@@ -191,7 +191,7 @@ class Link:
             log.exception("a connection is not kept any longer")
             self._wire = None
             if self._newest is not None:
-                self._newest.transport.abort()
+                self._newest.abort()
             self._end(ConnectFailed(f"no connection to {self.address} is kept: {type(error).__name__}: {error}"))
 
     async def _keep_on(self) -> None:
@@ -288,12 +288,12 @@ class Link:
             verdict = wire.verdict.result()
             if verdict.is_in:
                 return True
-            wire.transport.abort()
+            wire.abort()
             who = "the certificate of this client" if token is None else f"{token} is wrong, over or revoked: it"
             word = f" ({verdict.word})" if verdict.word else ""
             raise AuthFailed(f"{self.address} does not let this client in: {who} is nobody's there{word}")
         error = wire.gone.result() if wire.gone.done() else None
-        wire.transport.abort()
+        wire.abort()
         self._check_tls(error)
         if wire.refused:
             return False
@@ -462,7 +462,7 @@ class Link:
     def made(self, wire: "_Wire") -> None:
         self._newest = wire
         if self.closed:
-            wire.transport.abort()
+            wire.abort()
 
     def received(self, wire: "_Wire", data: bytes) -> None:
         if wire is not self._wire:
@@ -544,11 +544,16 @@ class _Wire(asyncio.Protocol):
         except BadReply as error:
             self.refused = True
             self.link.trouble = f"{self.link.address}: {error}"
-            self.transport.abort()
+            self.abort()
             return
         if found is not None:
             self.heard_before = found.rest
             self.verdict.set_result(found)
+
+    def abort(self) -> None:
+        """End it at once. What is lost already is left alone: asyncio's TLS of Python 3.11.2 fails there."""
+        if not self.gone.done():
+            self.transport.abort()
 
     def pause_writing(self) -> None:
         self.is_full = True
