@@ -124,13 +124,15 @@ def is_delayed(message: Message) -> bool:
 def fits_one_line(message: Message) -> bool:
     """True when id, event and body can stand in one line, separated by spaces, and be read back unchanged.
 
-    Peers strip the end of a line, so a body must not end in white space; NUL is refused because some of them are C.
+    Peers strip the end of a line, so a body must not end in white space; NUL is refused because some of them are C. The
+    event stands in a list of properties, so it holds no comma.
     """
     if message.line_fit == LINE_UNKNOWN:
         body = message.body
-        safe = is_word(message.id) and is_word(message.event) and not (body and body[-1] <= 32)
+        event = message.event
+        safe = is_word(message.id) and is_word(event) and not (body and body[-1] <= 32)
         # Bytes are asked for by number: a search for a one-byte text is ten times as slow.
-        if safe and 10 not in body and 13 not in body and 0 not in body:
+        if safe and 10 not in body and 13 not in body and 0 not in body and 44 not in event:
             message.line_fit = LINE_SAFE
         else:
             message.line_fit = LINE_UNSAFE
@@ -138,8 +140,8 @@ def fits_one_line(message: Message) -> bool:
 
 
 def is_word(name: bytes) -> bool:
-    """True when the name is not empty and holds no white space."""
-    return len(name.split()) == 1 and name.strip() == name
+    """True when the name is not empty and holds neither white space nor NUL."""
+    return len(name.split()) == 1 and name.strip() == name and 0 not in name
 
 
 def tell_delivered(message: Message) -> None:

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from penstock.client import Closed, ConnectFailed, ServerError, Timeout, mqks
+from penstock.client import Closed, ConnectFailed, ServerError, Timeout, mqks, mqmq
 from penstock.testing import Broker
 
 from .conftest import QUICK, until
@@ -18,6 +18,55 @@ def test_a_message_goes_from_publish_to_a_consumer(broker: Broker, run) -> None:
             assert (first.id, first.event, first.text, first.retry) == (id, "e", "héllo  world", 0)
             assert (second.event, second.data) == ("f", b"\xff bytes")
             assert len(id) == 24
+
+    run(work())
+
+
+NAMES = ["a,b", ",", "a=1,b=2", "a%2Cb", "100%,x", "retry=1,encoding=base64", "ü,%20"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_event_and_any_queue_is_read_back_as_it_was_named(broker: Broker, run, name: str) -> None:
+    async def work() -> None:
+        async with (
+            await mqks.connect(broker.address("mqks"), options=QUICK) as client,
+            await mqmq.connect(broker.address("mqmq"), options=QUICK) as putter,
+            await client.consume(name, [name], manual_ack=True) as consumer,
+        ):
+            await client.publish(name, "published")
+            published = await consumer.get(5)
+            await putter.put(name, b"put\n")
+            put = await consumer.get(5)
+            await put.reject()
+            again = await consumer.get(5)
+            assert [(each.event, each.retry, each.data) for each in (published, put, again)] == [
+                (name, 0, b"published"),
+                (name, 0, b"put\n"),
+                (name, 1, b"put\n"),
+            ]
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("properties", "event", "retry"),
+    [
+        (b"event=a,b=c,retry=2", "a,b=c", 2),  # as a server does that escapes nothing
+        (b"event=a%20b", "a%20b", 0),
+        (b"event=a%20b%25,escaped=event,retry=1", "a b%", 1),
+        (b"event=,retry=x", ",retry=x", 0),
+    ],
+)
+def test_properties_are_read_in_any_order_and_what_is_none_is_the_event(
+    broker: Broker, run, properties: bytes, event: str, retry: int
+) -> None:
+    async def work() -> None:
+        async with (
+            await mqks.connect(broker.address("mqks"), options=QUICK) as client,
+            await client.consume("q", ["e"]) as consumer,
+        ):
+            message = consumer.message_of(b"m " + properties + b" x y")
+            assert (message.id, message.event, message.retry, message.data) == ("m", event, retry, b"x y")
 
     run(work())
 

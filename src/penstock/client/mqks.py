@@ -16,6 +16,7 @@ import binascii
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, Unpack, cast
+from urllib.parse import unquote_to_bytes
 
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
 from penstock.client._entry import NamedEntry
@@ -28,8 +29,10 @@ from penstock.client._terms import Terms, flags_of, text_of_seconds
 from penstock.client.errors import BadReply
 
 DEFAULT_PORT = 54321
-BASE64 = b",encoding=base64"
-RETRY = b",retry="
+EVENT = b"event="
+BASE64 = b"encoding=base64"
+RETRY = b"retry="
+ESCAPED = b"escaped=event"
 
 Text = str | bytes
 
@@ -152,24 +155,30 @@ class AsyncConsumer(NamedConsumerBase[Message]):
 
     def message_of(self, rest: bytes) -> Message:
         parts = rest.split(b" ", 2)
-        if len(parts) != 3 or not parts[1].startswith(b"event="):
+        if len(parts) != 3 or not parts[1].startswith(EVENT):
             raise BadReply(f"expected {{msg_id}} event={{event}} {{data}}, got {rest[:80]!r}")
         id, properties, body = parts
         retry = 0
-        if b"," in properties:
-            if properties.endswith(BASE64):
-                properties = properties.removesuffix(BASE64)
+        is_escaped = False
+        # From the last on, and no further than they are known: other servers let commas through in an event.
+        while b"," in properties:
+            head, _, last = properties.rpartition(b",")
+            if last == BASE64:
                 try:
                     body = base64.b64decode(body, validate=True)
                 except binascii.Error as error:
                     raise BadReply(f"a body that is not base64: {error}") from None
-            head, found, count = properties.rpartition(RETRY)
-            if found and count.isdigit():
-                properties, retry = head, int(count)
-            if properties.endswith(BASE64):  # in the other order
-                properties = properties.removesuffix(BASE64)
-                body = base64.b64decode(body)
-        return Message(self, id, properties[6:].decode("utf-8", "surrogateescape"), retry, body)
+            elif last == ESCAPED:
+                is_escaped = True
+            elif last.startswith(RETRY) and last[len(RETRY) :].isdigit():
+                retry = int(last[len(RETRY) :])
+            else:
+                break
+            properties = head
+        event = properties[len(EVENT) :]
+        if is_escaped:
+            event = unquote_to_bytes(event)
+        return Message(self, id, event.decode("utf-8", "surrogateescape"), retry, body)
 
 
 class AsyncClient:

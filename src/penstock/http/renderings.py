@@ -19,7 +19,7 @@ from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
 from penstock.wire.dialects import DIALECTS
-from penstock.wire.mqks.codec import encode_word
+from penstock.wire.mqks.codec import encode_event, encode_word
 from penstock.wire.mqmq import codec as mqmq
 from penstock.wire.rq import codec as rq
 from penstock.wire.session import Dialect, Hub, Options, Session
@@ -32,6 +32,7 @@ LOST: Final = "lost"
 
 RETRY_MAX: Final = 1_000  # each try is really made
 CONSUMER: Final = b"c1"
+ESCAPED: Final = b",escaped=event"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ def _not_carried(**more: Fate) -> dict[str, Fate]:
 
 def _read_mqks(line: bytes, message: Message, retry: int) -> tuple[list[Part], dict[str, Fate]]:
     id = encode_word(message.id)
-    event = encode_word(message.event)
+    event = encode_event(message.event)
     parts = [
         Part("consumer", CONSUMER, "the id its client consumes by"),
         Part("frame", b" ok "),
@@ -191,17 +192,20 @@ def _read_mqks(line: bytes, message: Message, retry: int) -> tuple[list[Part], d
     ]
     rest = line[sum(len(part.data) for part in parts) :]
     flags, _, body = rest.partition(b" ")
-    base64 = flags.endswith(b",encoding=base64")
+    escaped = flags.endswith(ESCAPED)
+    base64 = flags.removesuffix(ESCAPED).endswith(b",encoding=base64")
     if retry:
         parts += [Part("frame", b",retry="), Part("retry", b"%d" % retry)]
     if base64:
         parts.append(Part("marker", b",encoding=base64", "says how to read the body"))
+    if escaped:
+        parts.append(Part("marker", ESCAPED, "says how to read the event"))
     body = body[:-1]
     parts += [Part("frame", b" "), Part("body", body), Part("frame", b"\n")]
     read = b64decode(body) if base64 else body
     return parts, _not_carried(
         id=_fate(id, message.id, "white space as %XX"),
-        event=_fate(event, message.event, "white space as %XX"),
+        event=_fate(event, message.event, "white space and commas as %XX, and the line says so"),
         retry=Fate(SAME),
         body=_body_fate(read == message.body, base64, "base64, and the line says so"),
     )

@@ -1,6 +1,7 @@
 """Lines to requests and back, without a broker."""
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import given
@@ -125,8 +126,37 @@ def test_a_body_that_no_line_can_carry_is_coded_and_says_so(body: bytes) -> None
     assert delivery(body, retry=1) == b"c ok m event=e,retry=1,encoding=base64 " + b64encode(body) + b"\n"
 
 
-def test_white_space_in_names_is_coded() -> None:
-    assert delivery(b"x", event=b"my queue", id=b"a\nb") == b"c ok a%0Ab event=my%20queue x\n"
+def test_white_space_in_names_is_escaped() -> None:
+    assert delivery(b"x", event=b"my queue", id=b"a\nb") == b"c ok a%0Ab event=my%20queue,escaped=event x\n"
+    assert delivery(b"x", event=b"a\0b", id=b"\0") == b"c ok %00 event=a%00b,escaped=event x\n"
+
+
+def test_a_comma_in_an_event_is_escaped_and_one_in_an_id_is_not() -> None:
+    assert delivery(b"x", event=b"a,b", id=b"c,d") == b"c ok c,d event=a%2Cb,escaped=event x\n"
+    assert (
+        delivery(b"x\n", event=b"a,100%", retry=1)
+        == b"c ok m event=a%2C100%25,retry=1,encoding=base64,escaped=event eAo=\n"
+    )
+
+
+@pytest.mark.parametrize("event", [b"a=b", b"100%", b"a%20b", b"a%2Cb", b"", b"\xff", b"\xc3\xa9", b"a;b"])
+def test_events_that_break_nothing_are_passed_on_as_they_are(event: bytes) -> None:
+    assert delivery(b"x", event=event) == b"c ok m event=%b x\n" % event
+
+
+@given(st.binary(), st.binary(min_size=1), st.integers(0, 3), st.binary(), st.sampled_from(["mqmq", "smqs", "sevx"]))
+def test_any_delivery_is_a_line_of_properties_that_a_client_reads_back(
+    event: bytes, id: bytes, retry: int, body: bytes, protocol: str
+) -> None:
+    line = encode_delivery(b"", Message(id, event, body, 0, protocol), retry)
+    assert line.endswith(b"\n")
+    assert b"\n" not in line[:-1]
+    _, properties, data = line[:-1].split(b" ", 2)
+    found = dict(piece.split(b"=", 1) for piece in properties.split(b","))  # as the original's client does it
+    read = unquote_to_bytes(found[b"event"]) if found.get(b"escaped") == b"event" else found[b"event"]
+    assert read == event
+    assert found.get(b"retry", b"0") == b"%d" % retry
+    assert (b64decode(data) if found.get(b"encoding") == b"base64" else data) == body
 
 
 @given(st.lists(st.binary().filter(lambda line: b"\n" not in line)), st.data())

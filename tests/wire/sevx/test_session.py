@@ -417,6 +417,16 @@ def test_the_event_is_what_the_json_says_if_that_is_one_word(house: House, text:
     assert len(inbox.received) == 2
 
 
+def test_an_event_with_a_comma_is_escaped_for_those_who_have_it_in_a_list(house: House) -> None:
+    sevx, mqks = house.client(), house.client(house.mqks)
+    sevx.recv(pattern={"event": "a,b"})
+    mqks.say(b"c consume p a,b none")
+    for text in (b'{"event":"a,b"}', b'{"event":"none"}', b'{"event":"a,b"}'):
+        sevx.say(b"1 send " + text)
+    escaped = b'c ok 1 event=a%2Cb,escaped=event {"event":"a,b"}'
+    assert mqks.hear() == [escaped, b'c ok 1 event=none {"event":"none"}', escaped]
+
+
 def test_an_event_without_a_name_can_be_matched_as_sevx(client: TestClient) -> None:
     client.recv(pattern={"event": "sevx"})
     answers = client.say(b'1 send {"a": 1}', b'2 send {"event": "x"}', b'3 send {"event": null}')

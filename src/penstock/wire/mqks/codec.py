@@ -3,15 +3,16 @@
 request   {request_id} {action} {data}
 answer    {request_id} ok {data}           an empty `ok ` keeps its trailing space: clients need three parts
 refusal   {request_id} error {error_id}
-delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64] {data}
+delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64][,escaped=event] {data}
 
 Ours alone: flags before the event of a publish (`wire/terms.py`) and behind the message of a reject, and `redrive`.
 """
 
+import re
 from base64 import b64encode
 from typing import Final
 
-from penstock.message import Message, fits_one_line, is_word
+from penstock.message import Message, fits_one_line
 from penstock.wire.terms import DELAY, REDRIVE_LIMIT, REDRIVE_LIMIT_MAX, microseconds_in, number_in
 
 PROTOCOL: Final = "mqks"
@@ -20,6 +21,10 @@ DEAD: Final = b"--dead"
 LIMIT: Final = b"--limit="
 TO: Final = b"--to="
 DRY_RUN: Final = b"--dry-run"
+
+COMMA: Final = 44
+_NO_WORD: Final = re.compile(rb"[\0\t-\r ]")  # as `message.is_word` has it
+_NO_EVENT: Final = re.compile(rb"[\0\t-\r ,]")
 
 
 class BadRequest(ValueError):
@@ -171,15 +176,20 @@ def encode_delivery(prefix: bytes, message: Message, retry: int) -> bytes:
     """The line for any message, also one that came in by a protocol that carries more than a line can.
 
     A body that would not survive is base64-coded and says so; what came in a line of ours goes out in one. White space
-    in an id or an event becomes `%XX`, since the line is cut at spaces.
+    in an id or an event becomes `%XX`, since the line is cut at spaces, and so does a comma in an event, since the
+    properties are cut there. An event that was changed says so, and its own `%` became `%25`: it can be read back.
     """
-    properties = b"event=" + encode_word(message.event)
+    event = message.event
+    properties = b"event=" + encode_event(event)
+    escaped = len(properties) != len(event) + 6
     if retry:
         properties += b",retry=%d" % retry
     body = message.body
     if not fits_one_line(message) and message.protocol != PROTOCOL and not _is_plain(body):
         properties += b",encoding=base64"
         body = b64encode(body)
+    if escaped:
+        properties += b",escaped=event"
     return b"%s%s %s %s\n" % (prefix, encode_word(message.id), properties, body)
 
 
@@ -188,7 +198,14 @@ def _is_plain(body: bytes) -> bool:
 
 
 def encode_word(name: bytes) -> bytes:
-    """The name, with white space as `%XX` if it has any."""
-    if is_word(name):
+    """The name, with white space as `%XX` if it has any; NUL counts as such."""
+    if _NO_WORD.search(name) is None:
         return name
     return b"".join([b"%%%02X" % byte if byte <= 32 else bytes([byte]) for byte in name])
+
+
+def encode_event(name: bytes) -> bytes:
+    """The same with commas, and with `%` itself where there is any of these."""
+    if _NO_EVENT.search(name) is None:
+        return name
+    return b"".join([b"%%%02X" % byte if byte <= 32 or byte in b",%" else bytes([byte]) for byte in name])

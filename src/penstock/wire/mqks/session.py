@@ -14,6 +14,7 @@ from penstock.wire.expression import ExpressionError, evaluate, render
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.mqks.codec import (
+    COMMA,
     PROTOCOL,
     BadRequest,
     Request,
@@ -146,7 +147,8 @@ class MqksSession(NamingSession):
                 # What begins with a dash may be a flag.
                 if fits and data and data[-1] > 32 and event and event[0] != DASH:
                     message = Message(parts[0], event, data, now, PROTOCOL)
-                    message.line_fit = LINE_SAFE
+                    if COMMA not in event:
+                        message.line_fit = LINE_SAFE
                     try:
                         if publishable is not None:
                             if event not in publishable:

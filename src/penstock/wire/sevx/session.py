@@ -24,6 +24,7 @@ from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.session import MAYBE, NO, YES, Hub, Session, TurnedAway, check_claimed, is_denied, nobody
 from penstock.wire.sevx.codec import (
     AT_ONCE,
+    COMMA,
     DTID_TAIL_LENGTH,
     PROTOCOL,
     BadRequest,
@@ -71,6 +72,7 @@ class Sevx(NamingDialect):
         super().__init__(hub)
         self._last_value = ""  # most messages have the event of the one before
         self._last_event = NO_EVENT
+        self._last_is_safe = True
         self.patterns = hub.broker.routing.by_pattern
 
     def open(self, peer: str, now: int) -> Session:
@@ -113,8 +115,13 @@ class Sevx(NamingDialect):
             if len(event) > self.hub.limits.name_size_max:
                 return NO_EVENT
             self._last_event = event if is_printable_word(event) else NO_EVENT
+            self._last_is_safe = COMMA not in self._last_event
             self._last_value = value
         return self._last_event
+
+    def is_line_safe(self, event: bytes) -> bool:
+        """Whether the event that was found last may stand in a list of properties, where there is such a thing."""
+        return self._last_is_safe or event == NO_EVENT
 
 
 class Receiver(NamedConsumer):
@@ -239,7 +246,7 @@ class SevxSession(NamingSession):
         message = Message(id, event, text, self.now, PROTOCOL)
         message.document = document
         message.terms = terms
-        if is_clean or RETURN not in text:
+        if (is_clean or RETURN not in text) and self.dialect.is_line_safe(event):
             message.line_fit = LINE_SAFE
         try:
             self.publish_confirmed(message, id, b" ok \n")
