@@ -58,7 +58,7 @@ class House:
         snapshot = capture(self.broker, self.now)
         snapshot.segments = segments_of(self.disk)
         name = snapshot_name(snapshot.position)
-        write_snapshot(self.disk, name, encode(snapshot))
+        write_snapshot(self.disk, name, [encode(snapshot)])
         return name
 
     def bodies(self, queue: bytes) -> list[bytes]:

@@ -109,7 +109,7 @@ class Broker:
         self.routing = Routing()
         self.usage = Usage(self.deadlines, DeadLetterQueues(self))
         self.policies = Policies([], limits)
-        self.dedup = Dedup(limits.dedup_ids_max)
+        self.dedup = Dedup(limits.dedup_ids_max, log.tuning.id_page_length)
         self.deduplicated = 0  # publishes that were there already
         self.published = 0  # publishes, wanted by a queue or not
         self.unrouted = 0  # publishes no queue wanted

@@ -18,7 +18,7 @@ def capture(broker: Broker, now: int) -> Snapshot:
     log = broker.log
     snapshot = Snapshot(log.position, log.next_offset, now, [_image(queue) for queue in broker.queues.values()])
     snapshot.committed = dict(broker.committed)
-    snapshot.dedup = broker.dedup.contents()
+    snapshot.dedup = broker.dedup.parts()
     return snapshot
 
 

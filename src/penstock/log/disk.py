@@ -76,7 +76,7 @@ class Disk:
         sync_directory(self.directory)
 
 
-def write_whole(disk: Disk, name: str, data: bytes) -> None:
+def write_whole(disk: Disk, name: str, pieces: list[bytes]) -> None:
     """A file of this name with this content is on the disk when the call is back; its name is, once the directory is.
 
     A file of that name that was there is gone.
@@ -85,10 +85,11 @@ def write_whole(disk: Disk, name: str, data: bytes) -> None:
         disk.remove(name)
     handle = disk.open(name)
     try:
-        view = memoryview(data)
-        while view:
-            written = disk.write(handle, view)  # by itself: compiled, the bounds of a slice are worked out twice
-            view = view[written:]
+        for piece in pieces:
+            view = memoryview(piece)
+            while view:
+                written = disk.write(handle, view)  # by itself: compiled, the bounds of a slice are worked out twice
+                view = view[written:]
         disk.sync(handle)
     finally:
         disk.close(handle)

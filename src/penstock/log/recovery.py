@@ -184,7 +184,7 @@ def write_gaps(disk: Disk, gaps: list[Gap]) -> None:
         else:
             merged.append(gap)
     text = orjson.dumps([_gap_to_json(gap) for gap in merged])
-    write_whole(disk, GAPS_PART_NAME, text + b"\n")
+    write_whole(disk, GAPS_PART_NAME, [text, b"\n"])
     disk.rename(GAPS_PART_NAME, GAPS_NAME)
     disk.sync_directory()
 

@@ -3,18 +3,19 @@
 A snapshot is a file beside the segments, named by its position, which is where a segment begins:
 
     byte  0   magic "PNSS"
-          4   version, u8
+          4   version, u8: 2; one of version 1 has the ids in its text
           5   padding, 3 bytes
           8   CRC-32 of everything from byte 12 to the end, u32
          12   length of the text, u32
          16   JSON text: position, next offset, time, the segments there were, the queues
-          .   what the text counts: offsets and places, i64 each, in the order of the text
+          .   what the text counts: offsets and places, i64 each, in the order of the text; then pages of ids (`ids.py`)
 
 It is written once the log is durable up to its position, and a damaged or unfinished one is passed over for the one
 before it. So it can be lost, but it cannot be wrong.
 """
 
 import zlib
+from collections.abc import Callable
 from typing import Final
 
 import orjson
@@ -23,11 +24,12 @@ from mypy_extensions import i32
 
 from penstock.errors import LogError
 from penstock.log.disk import Disk, write_whole
+from penstock.log.ids import IdPage, IdPart, decode_ids, encode_ids
 from penstock.log.span import Span
 
 SNAPSHOT_SUFFIX: Final = ".snap"
 MAGIC: Final = b"PNSS"
-VERSION: Final = 1
+VERSION: Final = 2
 HEADER_SIZE: Final = 16
 CRC_FROM: Final = 12
 KEPT: Final = 2  # snapshots that are kept: the newest may turn out to be damaged
@@ -71,7 +73,7 @@ class Snapshot:
         self.taken_at = taken_at
         self.queues = queues
         self.committed: dict[bytes, int] = {}  # by writer, the number of its last batch, in order
-        self.dedup: dict[bytes, int] = {}  # ids that are remembered, and until when, in order
+        self.dedup: list[IdPart] = []  # ids that are remembered
         self.segments: list[str] = []  # that there were, without the one to begin
 
     def __repr__(self) -> str:
@@ -79,6 +81,11 @@ class Snapshot:
 
 
 def encode(snapshot: Snapshot) -> bytes:
+    return b"".join(pieces_of(snapshot))
+
+
+def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> list[bytes]:
+    """The file, in pieces. `let_go` is called between pages of ids: they may be many, and others may have to go on."""
     pieces: list[bytes] = []
     queues: list[object] = []
     for image in snapshot.queues:
@@ -101,6 +108,11 @@ def encode(snapshot: Snapshot) -> bytes:
                 "paused": image.paused,
             }
         )
+    pages: list[bytes] = []
+    for part in snapshot.dedup:
+        if pages and let_go is not None:
+            let_go()
+        pages.append(encode_ids(part))
     text = orjson.dumps(
         {
             "position": snapshot.position,
@@ -109,20 +121,23 @@ def encode(snapshot: Snapshot) -> bytes:
             "segments": snapshot.segments,
             "queues": queues,
             "committed": [[_text(writer), batch] for writer, batch in snapshot.committed.items()],
-            "dedup": [[_text(id), until] for id, until in snapshot.dedup.items()],
+            "dedup": [[part.end - part.start, len(data)] for part, data in zip(snapshot.dedup, pages, strict=True)],
         }
     )
     length = BytesWriter()
     write_i32_le(length, i32(len(text)))
-    body = b"".join([length.getvalue(), text, *pieces])
-    return MAGIC + bytes([VERSION, 0, 0, 0]) + zlib.crc32(body).to_bytes(4, "little") + body
+    body = [b"".join([length.getvalue(), text, *pieces]), *pages]
+    crc = 0
+    for piece in body:
+        crc = zlib.crc32(piece, crc)
+    return [MAGIC + bytes([VERSION, 0, 0, 0]) + crc.to_bytes(4, "little"), *body]
 
 
 def decode(data: bytes) -> Snapshot:
     """Raises LogError when it is not whole."""
     if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
         raise LogError("is no snapshot")
-    if data[4] != VERSION:
+    if data[4] not in (1, VERSION):
         raise LogError(f"is a snapshot of version {data[4]}, which this Penstock does not know")
     if int.from_bytes(data[8:12], "little") != zlib.crc32(memoryview(data)[CRC_FROM:]):
         raise LogError("the checksum does not fit")
@@ -154,8 +169,23 @@ def decode(data: bytes) -> Snapshot:
     snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
     snapshot.segments = [str(segment) for segment in text["segments"]]
     snapshot.committed = {_bytes(writer): batch for writer, batch in text["committed"]}
-    snapshot.dedup = {_bytes(id): until for id, until in text["dedup"]}
+    if data[4] == 1:
+        snapshot.dedup = [_part_of([(_bytes(id), until) for id, until in text["dedup"]])]
+    else:
+        for count, length in text["dedup"]:
+            snapshot.dedup.append(decode_ids(data[place : place + length], count))
+            place += length
     return snapshot
+
+
+def _part_of(ids: list[tuple[bytes, int]]) -> IdPart:
+    """Ids in order of coming, each until when it is remembered."""
+    page = IdPage()
+    for number, (id, until) in enumerate(ids):
+        page.ids.append(id)
+        page.untils.append(until)
+        page.serials.append(number)
+    return IdPart(page, 0, len(ids))
 
 
 def snapshot_name(position: int) -> str:
@@ -177,9 +207,9 @@ def read_snapshot(disk: Disk, name: str) -> Snapshot:
         raise LogError(f"{disk.directory / name}: {error}") from error
 
 
-def write_snapshot(disk: Disk, name: str, data: bytes) -> None:
+def write_snapshot(disk: Disk, name: str, pieces: list[bytes]) -> None:
     """The file is on the disk when this comes back, and so is its name; the oldest ones are gone."""
-    write_whole(disk, name, data)
+    write_whole(disk, name, pieces)
     disk.sync_directory()
     for old in snapshots_of(disk)[:-KEPT]:
         disk.remove(old)

@@ -16,6 +16,7 @@ class Tuning:
         self.stretch_near = 1000  # owed offsets this close to each other are spoken of as one stretch
         self.at_once = 10_000  # messages that come due, or whose time is over, in one go; the rest in the next turn
         self.stale_timers_max = 64  # cancelled timers that may stay where they are
+        self.id_page_length = 4096  # remembered ids that a snapshot takes as they are
         # Offsets that are not in memory.
         self.span_length = 4096  # how many a listing span has at most
         self.run_worth = 512  # consecutive offsets that are worth a span of their own

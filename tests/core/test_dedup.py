@@ -1,0 +1,96 @@
+"""Ids that are remembered, against a plain list of them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.core.dedup import Dedup
+from penstock.log.ids import decode_ids, encode_ids
+
+# An id, for how long it is remembered, and how much time goes by before; the clock may be set back.
+COMINGS = st.lists(
+    st.tuples(st.integers(0, 12), st.sampled_from([1, 2, 5, 50]), st.sampled_from([0, 0, 1, 1, 2, 7, -3])), max_size=80
+)
+
+
+class Model:
+    """All that came and is not over or pushed out, in order of coming."""
+
+    def __init__(self, ids_max: int) -> None:
+        self.ids_max = ids_max
+        self.until: dict[bytes, int] = {}
+
+    def remember(self, id: bytes, until: int, now: int) -> None:
+        self.until = {known: end for known, end in self.until.items() if end > now}
+        if self.until.get(id, 0) >= until:
+            return
+        if id not in self.until:
+            while self.until and len(self.until) >= self.ids_max:
+                del self.until[next(iter(self.until))]
+        self.until.pop(id, None)
+        self.until[id] = until
+
+
+@given(COMINGS, st.integers(1, 9), st.integers(1, 4), st.integers(0, 80))
+def test_what_is_remembered_is_what_came_and_is_not_over(
+    comings: list[tuple[int, int, int]], ids_max: int, page_length: int, restart_at: int
+) -> None:
+    dedup, model, now = Dedup(ids_max, page_length), Model(ids_max), 100
+    for number, (name, seconds, passed) in enumerate(comings):
+        now += passed
+        id = b"%d" % name
+        if number == restart_at:
+            parts = [decode_ids(encode_ids(part), part.end - part.start) for part in dedup.parts()]
+            dedup = Dedup(ids_max, page_length)
+            dedup.restore(parts)
+        dedup.remember(id, now + seconds, now)
+        model.remember(id, now + seconds, now)
+        assert list(dedup.contents().items()) == list(model.until.items())
+        assert len(dedup) == len(model.until)
+        for known in range(13):
+            assert dedup.is_known(b"%d" % known, now) == (model.until.get(b"%d" % known, 0) > now)
+
+
+def test_a_snapshot_is_not_changed_by_what_comes_after_it() -> None:
+    dedup = Dedup(1000, 4)
+    for number in range(10):
+        dedup.remember(b"%d" % number, 100 + number, 0)
+    before, parts = dedup.contents(), dedup.parts()
+    for number in range(5, 40):
+        dedup.remember(b"%d" % number, 300 + number, 104)
+    again = Dedup(1000, 4)
+    again.restore(parts)
+    assert again.contents() == before
+    assert dedup.contents() != before
+
+
+def entries_of(dedup: Dedup) -> int:
+    return sum(part.end - part.start for part in dedup.parts())
+
+
+def test_nothing_piles_up_behind_one_id_that_lasts() -> None:
+    dedup = Dedup(1_000_000, 16)
+    dedup.remember(b"for a year", 10**12, 0)
+    for now in range(10_000):
+        dedup.remember(b"%d" % now, now + 10, now)
+        dedup.remember(b"again and again", now + 1, now)
+    assert len(dedup) == 12
+    assert entries_of(dedup) == 12
+    assert dedup.is_known(b"for a year", 10_000)
+
+
+def test_an_id_that_is_remembered_ever_longer_is_there_a_few_times_at_most() -> None:
+    dedup = Dedup(1000, 16)
+    for number in range(10_000):
+        dedup.remember(b"a", 1000 + number, 0)
+    assert entries_of(dedup) <= 20
+    assert dedup.contents() == {b"a": 10_999}
+
+
+def test_a_snapshot_shares_the_pages_that_are_full() -> None:
+    """So to take one costs the loop next to nothing, however many ids there are."""
+    dedup = Dedup(1_000_000, 4096)
+    for number in range(50_000):
+        dedup.remember(b"%d" % number, 10**9, 0)
+    first, second = dedup.parts(), dedup.parts()
+    assert len(first) == 13
+    assert all(one.page is other.page for one, other in zip(first, second, strict=True))
