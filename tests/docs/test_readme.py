@@ -12,3 +12,11 @@ def test_there_are_as_many_commands_as_it_says() -> None:
     assert said is not None
     consoles = [block for block in blocks() if (block.page, block.kind) == ("README.md", "console")]
     assert sum(len(steps_of(block.text)) for block in consoles) == NUMBERS[said[1]]
+
+
+def test_the_first_screen_names_what_shows_the_main_job_and_what_runs_the_tests() -> None:
+    screen = (ROOT / "README.md").read_text().splitlines()[:25]
+    for command in ("make demo", "make test"):
+        (row,) = (line for line in screen if line.startswith(f"| `{command}` |"))
+        assert re.search(r"about \d+ minutes? \|$", row)
+    assert any("need" in line and "Debian 12" in line for line in screen)
