@@ -67,6 +67,7 @@ RARE_AT: Final = 6
 CRC_FROM: Final = 12
 PADDING: Final = bytes(8)
 WRITER_KEPT_MAX: Final = 4 << 20
+LARGE_BODY: Final = 1 << 20  # from here on a body is not copied until the block is put together
 
 # The rare columns, in their order.
 RARE_DUE: Final = 1
@@ -143,14 +144,27 @@ class BlockWriter:
         write_i64_le(self._times, i64(message.published_at))
         self._ids.write(message.id)
         write_i32_le(self._id_ends, i32(len(self._ids)))
-        self._bodies.write(message.body)
-        write_i32_le(self._body_ends, i32(len(self._bodies)))
+        body = message.body
+        if len(body) < LARGE_BODY:
+            self._bodies.write(body)
+        else:
+            self._add_large(body)
+        write_i32_le(self._body_ends, i32(self._gathered_size + len(self._bodies)))
         if message.headers is not None:
             self._headers.write(encode_headers(message.headers))
         write_i32_le(self._header_ends, i32(len(self._headers)))
         if message.terms is not None:
             self._terms.append((self.message_count, message.terms))
         self.message_count += 1
+
+    def _add_large(self, body: bytes) -> None:
+        """Keep the body as it is, behind those that came before it."""
+        if len(self._bodies):
+            self._gathered.append(self._bodies.getvalue())
+            self._gathered_size += len(self._bodies)
+            self._bodies.truncate(0)
+        self._gathered.append(body)
+        self._gathered_size += len(body)
 
     def add_run(self, queue: bytes, how: int, first: int, count: int, bound: int, due_at: int = 0) -> None:
         if due_at:
@@ -165,7 +179,8 @@ class BlockWriter:
 
     def size(self) -> int:
         """About how many bytes the block will have."""
-        return len(self._bodies) + len(self._ids) + len(self._headers) + 40 * (self.message_count + self.run_count)
+        bodies = self._gathered_size + len(self._bodies)
+        return bodies + len(self._ids) + len(self._headers) + 40 * (self.message_count + self.run_count)
 
     def close(self, now: int) -> bytes:
         """The block, and an empty writer for the next one."""
@@ -173,11 +188,16 @@ class BlockWriter:
         rare = self._rare()
         targets = self._targets() if rare & RARE_TARGET else b""  # may use new names, so before those are written
         columns = [*self._name_columns(), changes]
+        pieces: list[bytes] = []
         if self.message_count:
             columns += [self._events.getvalue(), self._protocols.getvalue(), self._routes.getvalue()]
             columns += [self._times.getvalue(), self._id_ends.getvalue(), self._ids.getvalue()]
-            columns += [self._body_ends.getvalue(), self._bodies.getvalue()]
-            columns += [self._header_ends.getvalue(), self._headers.getvalue()]
+            columns.append(self._body_ends.getvalue())
+            _add_padded(pieces, columns)
+            pieces += self._gathered
+            pieces.append(self._bodies.getvalue())
+            pieces.append(_padding(self._gathered_size + len(self._bodies)))
+            columns = [self._header_ends.getvalue(), self._headers.getvalue()]
             columns += self._term_columns(rare)
             columns.append(targets)
         if self.run_count:
@@ -185,11 +205,7 @@ class BlockWriter:
             columns += [self._firsts.getvalue(), self._bounds.getvalue()]
             if rare & RARE_PUT_OFF:
                 columns.append(_sparse(self._put_off, self.run_count, 8))
-        pieces: list[bytes] = []
-        for column in columns:
-            pieces.append(column)
-            if len(column) % 8:
-                pieces.append(PADDING[len(column) % 8 :])
+        _add_padded(pieces, columns)
         block = self._seal(pieces, len(changes), now, rare)
         self._clear()
         return block
@@ -255,6 +271,8 @@ class BlockWriter:
 
     def _clear(self) -> None:
         self.changes: list[Change] = []
+        self._gathered: list[bytes] = []  # bodies up to the last large one ...
+        self._gathered_size = 0  # ... and how many bytes those are
         self.message_count = 0
         self.run_count = 0
         self.settled_count = 0
@@ -534,6 +552,18 @@ def encode_headers(headers: dict[bytes, bytes]) -> bytes:
 
 def decode_headers(text: bytes) -> dict[bytes, bytes]:
     return {key.encode("latin-1"): value.encode("latin-1") for key, value in orjson.loads(text).items()}
+
+
+def _add_padded(pieces: list[bytes], columns: list[bytes]) -> None:
+    """Every column begins at a multiple of eight bytes."""
+    for column in columns:
+        pieces.append(column)
+        if len(column) % 8:
+            pieces.append(_padding(len(column)))
+
+
+def _padding(size: int) -> bytes:
+    return PADDING[size % 8 :] if size % 8 else b""
 
 
 def _emptied(writer: BytesWriter) -> BytesWriter:

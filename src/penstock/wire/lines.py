@@ -25,18 +25,25 @@ class LineBuffer:
         if b"\n" not in data:
             self._hold(data)
             return []
-        growing = self._growing
-        if growing is not None:
-            growing += data
-            data = bytes(growing)
-            self._growing = None
-        elif self._tail:
+        if self._growing is not None:
+            return self._finish(self._growing, data)
+        if self._tail:
             data = self._tail + data
         lines = data.split(b"\n")
         self._tail = lines.pop()
         if len(data) > self.size_max:
             return self._up_to_overlong(lines)
         return lines
+
+    def _finish(self, growing: bytearray, data: bytes) -> list[bytes]:
+        """The same where a line took several reads: it may be large, and is copied once."""
+        self._growing = None
+        end = data.index(b"\n")
+        growing += data[:end]
+        lines = data[end + 1 :].split(b"\n")
+        self._tail = lines.pop()
+        lines.insert(0, bytes(growing))
+        return self._up_to_overlong(lines) if len(growing) + len(data) > self.size_max else lines
 
     def _up_to_overlong(self, lines: list[bytes]) -> list[bytes]:
         for place, line in enumerate(lines):
