@@ -35,7 +35,7 @@ ALLOWED = {
     "server": {"message", "errors", "clock", "access", "core", "log", "wire", "config", "doors", "http.door"},
     "http": {
         *("message", "errors", "clock", "access", "core", "log", "wire", "config"),
-        *("server.connection", "server.cursors", "server.doorstep", "server.keeper"),
+        *("server.connection", "server.cursors", "server.doorstep", "server.keeper", "server.memory"),
         *("server.storage", "server.timings"),
     },
     "spark": {

@@ -132,9 +132,15 @@ def test_a_body_that_does_not_come_is_given_up(
 
 
 def test_bodies_that_are_being_read_are_bounded_together(
-    broker: RunningBroker, api: Api, monkeypatch: pytest.MonkeyPatch
+    start_broker: Callable[..., RunningBroker], open_api: Open
 ) -> None:
-    monkeypatch.setattr(bodies, "INTAKE_BYTES_MAX", 1000)
-    assert api.post("/v1/publish", {"event": "e", "body": "x" * 2000}).problem == "over-limit"
+    running = start_broker(memory_bytes_max=4000, line_size_max=3000)  # no line that is allowed alone is refused
+    api = open_api(running)
+    with socket.create_connection(("127.0.0.1", running.ports["http"]), timeout=10) as client:
+        client.sendall(b"POST /v1/publish HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2500\r\n\r\n" + b" " * 2400)
+        while api.post("/v1/publish", {"event": "e", "body": "x" * 2000}).status == 201:
+            pass  # until those bytes are read
+        assert api.post("/v1/publish", {"event": "e", "body": "x" * 2000}).problem == "over-limit"
     for _ in range(3):
-        assert api.post("/v1/publish", {"event": "e", "body": "x" * 800}).status == 201
+        while api.post("/v1/publish", {"event": "e", "body": "x" * 2000}).status != 201:
+            pass  # until it is seen that the client is gone

@@ -1,5 +1,7 @@
 """Passwords, for people at the console. Argon2 takes its time and memory: call it in a thread, never on the loop."""
 
+from functools import cache
+
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
@@ -9,7 +11,12 @@ LENGTH_MIN = 8
 SIZE_MAX = 1024
 
 _hasher = PasswordHasher()  # the library's defaults are those of RFC 9106
-_nobodys = _hasher.hash("nobody has this one")
+
+
+@cache
+def _nobodys() -> str:
+    """Made when it is first needed: it takes 64 MiB for a moment."""
+    return _hasher.hash("nobody has this one")
 
 
 def hash_password(password: str) -> str:
@@ -26,7 +33,7 @@ def is_password(kept: str, password: str) -> bool:
     if len(password.encode("utf-8", "replace")) > SIZE_MAX:
         return False
     try:
-        _hasher.verify(kept or _nobodys, password)
+        _hasher.verify(kept or _nobodys(), password)
     except (VerificationError, InvalidHashError):
         return False
     return bool(kept)

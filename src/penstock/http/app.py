@@ -84,7 +84,7 @@ def make_app(inside: Inside) -> Application:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.intake = Intake()
+    app.state.intake = Intake(max(inside.shares.intake, inside.hub.limits.line_size_max))
     catch_problems(app, inside.hub.report)
     for resource in RESOURCES:
         app.include_router(resource.routes(inside))

@@ -11,7 +11,6 @@ from starlette.requests import ClientDisconnect
 from penstock.http.problems import Problem, from_fields, malformed, over_limit, too_large
 
 JSON_SIZE_MAX = 1 << 20  # of a request that carries no message
-INTAKE_BYTES_MAX = 256 << 20  # of all bodies that are being read at one time
 IDLE_SECONDS = 30.0  # a body of which nothing comes for so long is given up
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -20,8 +19,9 @@ Model = TypeVar("Model", bound=BaseModel)
 class Intake:
     """What has been read of bodies that are not whole yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, bytes_max: int) -> None:
         self.bytes = 0
+        self.bytes_max = bytes_max  # of all bodies that are being read at one time
 
 
 async def read_body(request: Request, size_max: int, limit: str) -> bytes:
@@ -41,7 +41,7 @@ async def read_body(request: Request, size_max: int, limit: str) -> bytes:
                 intake.bytes += len(piece)
                 if size > size_max:
                     raise too_large(f"body of more than {size_max} bytes: {limit} is {size_max}")
-                if intake.bytes > INTAKE_BYTES_MAX:
+                if intake.bytes > intake.bytes_max:
                     raise over_limit(f"{intake.bytes} bytes of requests are being read", "try again in a second")
                 pieces.append(piece)
     except TimeoutError:

@@ -23,7 +23,7 @@ from penstock.wire.session import Hub
 
 SECOND = 1_000_000
 HELD_BACK_MAX = 200  # answers to failures that wait at once; further ones are told at once to come later
-PASSWORDS_AT_ONCE = 2  # each takes 64 MiB and a processor
+PASSWORDS_AT_ONCE = 1  # each takes 64 MiB and a processor
 PASSWORDS_WAITING_MAX = 20
 OPEN_PATHS = ("/", "/healthz", "/readyz", "/openapi.json", "/v1/session")
 OPEN_FOLDER = "/console/"  # the page itself, which tells nothing of messages

@@ -18,6 +18,7 @@ from penstock.server.connection import Switchboard
 from penstock.server.cursors import Cursors
 from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
+from penstock.server.memory import Shares
 from penstock.server.storage import Storage
 from penstock.wire.session import Hub
 
@@ -34,6 +35,7 @@ class Inside:
         doorstep: Doorstep | None = None,
     ) -> None:
         self.config = config
+        self.shares = Shares(config.memory_bytes_max)
         self.board = board
         self.ports = ports
         self.statistics = statistics

@@ -24,8 +24,6 @@ from penstock.message import Message
 from penstock.wire.ids import random_id
 
 STAGES_MAX = 1000
-STAGED_BYTES_MAX = 256 << 20  # of all stages
-COMMIT_BYTES_MAX = 128 << 20  # of one commit, which is one block of the log
 COMMIT_MESSAGES_MAX = 100_000  # they are published in one turn
 EXPIRES_SECONDS = 600
 EXPIRES_SECONDS_MAX = 3600
@@ -102,6 +100,10 @@ def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["transactions"])
     broker = inside.broker
     stages = Stages()
+    # One message of the largest size can always be committed.
+    largest = inside.hub.limits.body_size_max + MESSAGE_OVERHEAD
+    staged_bytes_max = max(inside.shares.staged, largest)
+    commit_bytes_max = max(inside.shares.commit, largest)  # it is one block of the log
 
     @router.post(
         "/stages",
@@ -131,10 +133,10 @@ def routes(inside: Inside) -> APIRouter:
         ids: list[str] = []
         timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
         made = Stage(messages, expires_at, timer, inside.caller.name)
-        if stages.bytes + made.bytes > STAGED_BYTES_MAX:
+        if stages.bytes + made.bytes > staged_bytes_max:
             timer.cancel()
             raise over_limit(
-                f"{stages.bytes} bytes are staged: the limit is {STAGED_BYTES_MAX}", "commit or abort some"
+                f"{stages.bytes} bytes are staged: the limit is {staged_bytes_max}", "commit or abort some"
             )
         ids.append(stages.add(made))
         return answer(
@@ -224,10 +226,10 @@ def routes(inside: Inside) -> APIRouter:
             stage = stage_of(id)
             messages += stage.messages
             size += stage.bytes
-        if size > COMMIT_BYTES_MAX or len(messages) > COMMIT_MESSAGES_MAX:
+        if size > commit_bytes_max or len(messages) > COMMIT_MESSAGES_MAX:
             raise too_large(
                 f"commit of {len(messages)} messages, {size} bytes: at most {COMMIT_MESSAGES_MAX} messages and "
-                f"{COMMIT_BYTES_MAX} bytes",
+                f"{commit_bytes_max} bytes",
                 "commit it in parts, each under a writer of its own",
             )
         return messages

@@ -13,6 +13,8 @@ from penstock.access.lobby import address_of
 from penstock.access.tokens import redacted
 from penstock.clock import Clock
 from penstock.core.queue import Queue
+from penstock.server.incoming import Incoming
+from penstock.server.memory import Shares
 from penstock.server.storage import Storage
 from penstock.wire.refusals import TEXT_SIZE_MAX
 from penstock.wire.session import Dialect, Hub, Session
@@ -51,6 +53,8 @@ class Switchboard:
         self.feeding: Connection | None = None  # whose bytes are being worked on: for the report of a fault
         self.fed = b""
         self.describe_request: Callable[[], dict[str, object]] | None = None  # the same for one over HTTP
+        shares = Shares(hub.limits.memory_bytes_max)
+        self.incoming = Incoming(loop, shares.incoming)
         self.freed_up_to = 0  # the log was readable up to here when memory was last freed
 
     def plan_flush(self) -> None:
@@ -329,6 +333,7 @@ class Connection(asyncio.Protocol):
         if usage.congested is not None:
             board.slow_down(self, usage.congested)
             usage.congested = None
+        board.incoming.hold(self, session.pending())
         if board.is_short() and hub.broker.published != before and not takes_work(session):
             board.pause_publisher(self)
         if session.gate is not None and session.gate.failing and not self.deaf:
@@ -340,6 +345,19 @@ class Connection(asyncio.Protocol):
             if wait > 0:
                 self.pause_reading()
                 board.loop.call_later(wait, self.resume_reading)
+
+    def close_stalled(self, size: int) -> None:
+        """The client has begun a large request, does not go on with it, and others wait for the memory."""
+        session = self.session
+        if session is not None:
+            details: dict[str, object] = {
+                "peer": session.peer,
+                "protocol": session.protocol,
+                "bytes": size,
+                "limit": "memory_bytes_max",
+            }
+            self.switchboard.hub.report("warning", "connection.stalled", details)
+        self.transport.abort()
 
     def pause_reading(self) -> None:
         self.reading_pauses += 1
@@ -370,6 +388,7 @@ class Connection(asyncio.Protocol):
             self.session = None
             board = self.switchboard
             board.connections.pop(session, None)
+            board.incoming.leave(self)
             session.end(board.clock.now())
             board.plan_flush()
 

@@ -28,9 +28,6 @@ from penstock.log.disk import Disk
 from penstock.log.durable import Pending
 from penstock.server.timings import Timings
 
-# Blocks that wait for the disk, in bytes: above it publishers wait as well.
-BEHIND_MAX = 64 << 20
-
 SYNC_INTERVAL_SECONDS = 1.0
 
 # How long to wait for room on a full disk before the next try.

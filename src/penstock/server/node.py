@@ -30,7 +30,7 @@ from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
 from penstock.server.logs import start_logs
-from penstock.server.memory import keep_memory
+from penstock.server.memory import LOOK_SECONDS, Shares, Trimmer, keep_memory
 from penstock.server.storage import Storage
 from penstock.server.watch import Watcher
 from penstock.wire.dialects import DIALECTS
@@ -80,6 +80,7 @@ class Node:
                 report,
                 retain_seconds=config.retain_seconds,
                 retain_bytes=config.retain_bytes,
+                shares=Shares(config.memory_bytes_max),
             )
             self.broker = self.storage.open(limits, self.clock.now())
         self.broker.set_time(self.clock.now())
@@ -282,7 +283,7 @@ def serve(config: Config) -> int:
     # Messages live and die by reference count; the collector only has to find rare cycles, so it need not look often.
     gc.set_threshold(200_000, 50, 100)
     gc.freeze()
-    keep_memory()
+    keep_memory(Shares(config.memory_bytes_max))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(config, report))
 
@@ -295,6 +296,7 @@ async def _serve(config: Config, report: Report) -> int:
     node = Node(config, report)
     loop.add_signal_handler(signal.SIGHUP, node.reload)
     ports = await node.start()
+    trimming = loop.create_task(_trim(Trimmer(Shares(config.memory_bytes_max))))
     if config.directory is None:
         report("info", "log.volatile", {"reason": "with --memory messages end with the process"})
     elif config.sync != "always":
@@ -310,9 +312,17 @@ async def _serve(config: Config, report: Report) -> int:
         node.http.load()
     await stopped.wait()
     report("info", "node.draining", {"connections": len(node.switchboard.connections)})
+    trimming.cancel()
     await node.stop()
     report("info", "node.stopped", {})
     return 0
+
+
+async def _trim(trimmer: Trimmer) -> None:
+    """Give memory back every now and then, for as long as the broker runs."""
+    while True:
+        trimmer.look()
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 def _raise_open_files() -> None:

@@ -19,11 +19,15 @@ from penstock.log.reader import UNKNOWN
 from penstock.log.recovery import find_start, read_back
 from penstock.log.retention import Retention
 from penstock.log.snapshot import Snapshot
+from penstock.log.tuning import Tuning
 from penstock.server.cursors import Cursors
-from penstock.server.flusher import BEHIND_MAX, EXIT_DISK_FAILED, Flusher
+from penstock.server.flusher import EXIT_DISK_FAILED, Flusher
+from penstock.server.memory import Shares
 from penstock.server.snapshots import Snapshots
 from penstock.server.timings import Timings
 from penstock.wire.session import Hub, Receipt, Report
+
+DEFAULT_MEMORY = 1 << 30
 
 
 class Storage:
@@ -38,12 +42,14 @@ class Storage:
         disk: Disk | None = None,
         retain_seconds: float = 0,
         retain_bytes: int = UNKNOWN,
+        shares: Shares | None = None,
     ) -> None:
         self.directory = directory
         self.disk = disk or Disk(directory)
         self.sync = sync
         self.report = report
-        self.log = DurableLog(segment_bytes_max)
+        self._shares = shares or Shares(DEFAULT_MEMORY)
+        self.log = DurableLog(segment_bytes_max, tuned(self._shares))
         self.snapshots = Snapshots(self.disk, self.log, Retention(self.disk, retain_seconds, retain_bytes), report)
         self._receipts: deque[tuple[int, list[Receipt]]] = deque()
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
@@ -147,7 +153,7 @@ class Storage:
         return future
 
     def is_behind(self) -> bool:
-        return self._flusher.behind > BEHIND_MAX
+        return self._flusher.behind > self._shares.behind
 
     def behind_bytes(self) -> int:
         """What was accepted and is not written yet."""
@@ -196,6 +202,15 @@ class Storage:
     def _on_failure(self, reason: str) -> None:
         self.report("error", "log.failed", {"reason": reason, "directory": str(self.directory)})
         os._exit(EXIT_DISK_FAILED)
+
+
+def tuned(shares: Shares) -> Tuning:
+    """Sizes that fit the memory there is."""
+    tuning = Tuning()
+    tuning.head_bytes_max = shares.head
+    tuning.block_bytes_max = shares.block
+    tuning.blocks_bytes_max = shares.blocks
+    return tuning
 
 
 class Recovery:

@@ -133,6 +133,10 @@ class Session:
         """Take what was read; answers and deliveries land in outboxes. Raises nothing."""
         raise NotImplementedError
 
+    def pending(self) -> int:
+        """How many bytes of requests are kept that are not whole, or that wait for their turn."""
+        return 0
+
     def drain(self) -> bytes:
         """Everything there is to write now."""
         data = self.outbox.getvalue()

@@ -105,6 +105,9 @@ class MqksSession(NamingSession):
         self.name_size_max = dialect.hub.limits.name_size_max
         self.fresh = True
 
+    def pending(self) -> int:
+        return self.lines.pending()
+
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return

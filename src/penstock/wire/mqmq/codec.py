@@ -88,6 +88,10 @@ class Decoder:
         buffer.skip(4 + size)
         return request
 
+    def pending(self) -> int:
+        """How many bytes are kept."""
+        return self._buffer.size()
+
     def hold(self) -> None:
         """Keep what is left for later. Raises ProtocolError when it is more than anybody may leave waiting."""
         self._buffer.hold()

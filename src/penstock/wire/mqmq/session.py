@@ -150,6 +150,9 @@ class MqmqSession(Session):
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
+    def pending(self) -> int:
+        return self.decoder.pending()
+
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return

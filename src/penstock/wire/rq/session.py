@@ -165,6 +165,9 @@ class RqSession(Session):
         self.silence = Silence(self)
         self.broker.deadlines.set(self.silence, now + QUIET_TIME)
 
+    def pending(self) -> int:
+        return self.decoder.pending()
+
     def feed(self, data: bytes, now: int) -> None:
         if self.closing or not data:
             return

@@ -171,6 +171,9 @@ class SevxSession(NamingSession):
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
 
+    def pending(self) -> int:
+        return self.lines.pending()
+
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return

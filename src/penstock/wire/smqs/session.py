@@ -142,6 +142,9 @@ class SmqsSession(Session):
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
 
+    def pending(self) -> int:
+        return self.lines.pending()
+
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return

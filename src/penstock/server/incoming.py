@@ -1,0 +1,84 @@
+"""Requests that are not whole yet, of all connections: a large one is kept until its last byte has come.
+
+Together they may take a share of the memory. Above it, one connection is read on, the one that began first, and the
+others wait: so the share is exceeded by one request at most, and each is done in its turn. One that others wait for and
+that does not get on is closed.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.server.connection import Connection
+
+FREE_BYTES = 256 << 10  # what every connection may have without being counted: one read
+PATIENCE_SECONDS = 5.0
+PROGRESS_BYTES = 256 << 10  # what has to come in that time where others wait
+
+
+class Held:
+    """What is kept of one connection."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.seen = 0  # the size at the last look
+        self.waits = False
+
+
+class Incoming:
+    def __init__(self, loop: asyncio.AbstractEventLoop, bytes_max: int) -> None:
+        self.bytes = 0
+        self.bytes_max = bytes_max
+        self._loop = loop
+        self._held: dict[Connection, Held] = {}  # the one that began first, first
+        self._timer: asyncio.TimerHandle | None = None
+
+    def hold(self, connection: "Connection", size: int) -> None:
+        """So much is kept of this connection now; it may have to wait."""
+        if size <= FREE_BYTES:
+            self.leave(connection)
+            return
+        held = self._held.get(connection)
+        if held is None:
+            held = self._held[connection] = Held()
+        self.bytes += size - held.size
+        held.size = size
+        if self.bytes > self.bytes_max and not held.waits and next(iter(self._held)) is not connection:
+            held.waits = True
+            connection.pause_reading()
+            self._watch()
+
+    def leave(self, connection: "Connection") -> None:
+        """Nothing is kept of it any more, or next to nothing."""
+        held = self._held.pop(connection, None)
+        if held is not None:
+            self.bytes -= held.size
+            if held.waits:
+                connection.resume_reading()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Let those read on for whom there is room, and the first in any case."""
+        for place, (connection, held) in enumerate(self._held.items()):
+            if held.waits and (place == 0 or self.bytes <= self.bytes_max):
+                held.waits = False
+                held.seen = held.size
+                connection.resume_reading()
+
+    def _watch(self) -> None:
+        if self._timer is None:
+            first = next(iter(self._held.values()))
+            first.seen = first.size
+            self._timer = self._loop.call_later(PATIENCE_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Whoever is first and does not get on is closed, if others wait for it."""
+        self._timer = None
+        if not any(held.waits for held in self._held.values()):
+            return
+        connection, held = next(iter(self._held.items()))
+        if held.size - held.seen < PROGRESS_BYTES and not connection.reading_pauses:
+            connection.close_stalled(held.size)
+            self.leave(connection)
+        if self._held:
+            self._watch()

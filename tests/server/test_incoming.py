@@ -1,0 +1,125 @@
+"""Large requests that are not whole yet share their memory, and one at a time may exceed it."""
+
+from typing import Any, cast
+
+import pytest
+
+from penstock.server.incoming import FREE_BYTES, PROGRESS_BYTES, Incoming
+
+MIB = 1 << 20
+
+
+class Line:
+    """A connection, as far as it is asked here."""
+
+    def __init__(self) -> None:
+        self.reading_pauses = 0
+        self.closed = False
+
+    def pause_reading(self) -> None:
+        self.reading_pauses += 1
+
+    def resume_reading(self) -> None:
+        self.reading_pauses -= 1
+
+    def close_stalled(self, size: int) -> None:
+        self.closed = True
+
+
+class Later:
+    """A loop whose time goes on when a test says so."""
+
+    def __init__(self) -> None:
+        self.planned: list[Any] = []
+
+    def call_later(self, seconds: float, function: Any) -> object:
+        self.planned.append(function)
+        return function
+
+    def fire(self) -> None:
+        for function in [self.planned.pop(0) for _ in range(len(self.planned))]:
+            function()
+
+
+@pytest.fixture
+def loop() -> Later:
+    return Later()
+
+
+@pytest.fixture
+def incoming(loop: Later) -> Any:
+    made: Any = Incoming(cast(Any, loop), 4 * MIB)
+    return made
+
+
+def test_who_stays_below_the_share_never_waits(incoming: Any) -> None:
+    lines = [Line() for _ in range(3)]
+    for line in lines:
+        incoming.hold(line, MIB)
+    assert not any(line.reading_pauses for line in lines)
+    for line in lines:
+        incoming.hold(line, 0)
+    assert incoming.bytes == 0
+
+
+def test_the_first_goes_on_above_the_share_and_the_others_wait_for_it(incoming: Any) -> None:
+    first, second, third = Line(), Line(), Line()
+    incoming.hold(first, 3 * MIB)
+    incoming.hold(second, 2 * MIB)
+    incoming.hold(third, MIB)
+    incoming.hold(first, 30 * MIB)
+    assert (first.reading_pauses, second.reading_pauses, third.reading_pauses) == (0, 1, 1)
+    incoming.hold(first, 0)  # its request is whole, and done
+    assert (second.reading_pauses, third.reading_pauses) == (0, 0)
+    assert incoming.bytes == 3 * MIB
+
+
+def test_who_leaves_is_not_waited_for(incoming: Any) -> None:
+    first, second = Line(), Line()
+    incoming.hold(first, 5 * MIB)
+    incoming.hold(second, MIB)
+    assert second.reading_pauses == 1
+    incoming.leave(first)
+    assert second.reading_pauses == 0
+    incoming.leave(second)
+    assert incoming.bytes == 0
+
+
+def test_whoever_others_wait_for_and_that_does_not_go_on_is_closed(incoming: Any, loop: Later) -> None:
+    first, second = Line(), Line()
+    incoming.hold(first, 5 * MIB)
+    incoming.hold(second, MIB)
+    incoming.hold(first, 5 * MIB + PROGRESS_BYTES)
+    seen = []
+    for _ in range(2):
+        loop.fire()
+        seen.append(first.closed)
+    assert seen == [False, True]
+    assert second.reading_pauses == 0
+
+
+def test_who_is_held_up_by_the_broker_is_not_closed_for_it(incoming: Any, loop: Later) -> None:
+    first, second = Line(), Line()
+    incoming.hold(first, 5 * MIB)
+    incoming.hold(second, MIB)
+    first.pause_reading()  # the disk is behind, say
+    for _ in range(3):
+        loop.fire()
+    assert not first.closed
+
+
+def test_nobody_is_closed_whom_nobody_waits_for(incoming: Any, loop: Later) -> None:
+    first, second = Line(), Line()
+    incoming.hold(first, 5 * MIB)
+    incoming.hold(second, MIB)
+    incoming.leave(second)
+    loop.fire()
+    assert not first.closed
+    assert loop.planned == []
+
+
+def test_one_read_is_free(incoming: Any) -> None:
+    lines = [Line() for _ in range(100)]
+    for line in lines:
+        incoming.hold(line, FREE_BYTES)
+    assert incoming.bytes == 0
