@@ -280,6 +280,10 @@ class Config(BaseSettings):
     memory_bytes_max: Size = Field(
         default=1 << 30, description="Bytes of all messages in memory; above it publishers wait."
     )
+    lease_bytes_max: OptionalSize = Field(
+        default=None,
+        description="Bytes of the messages of one lease over HTTP; a sixteenth of memory_bytes_max unless said.",
+    )
     outbox_bytes_max: Size = Field(
         default=1 << 20, description="Bytes waiting for one socket; above it deliveries wait."
     )

@@ -1,6 +1,7 @@
 """What readers of the log need beside it: cursors, leases, what became of messages, and a place to report to."""
 
 import math
+import socket
 from typing import Any
 
 import pyarrow as pa
@@ -69,6 +70,41 @@ def test_what_is_given_back_or_not_settled_in_time_is_in_the_queue_again(api) ->
     take(api, "jobs", seconds=0.05)
     api.until("/v1/queues/jobs", lambda queue: queue["ready"] == 1)
     assert [row["body"] for row in rows(take(api, "jobs"))] == [b"0"]
+
+
+def test_a_lease_has_no_more_bytes_than_one_answer_may_and_says_so(start_broker, open_api) -> None:
+    api = open_api(start_broker(lease_bytes_max=10_000))
+    api.put("jobs", *["x" * 3000] * 8)
+    taken = take(api, "jobs", limit=100)
+    assert len(rows(taken)) == 4  # what went past the limit is given whole
+    assert (taken.headers["penstock-messages"], taken.headers["penstock-limited-by"]) == ("4", "lease_bytes_max")
+    assert (api.queue("jobs")["ready"], api.queue("jobs")["unacked"]) == (4, 4)
+    few = take(api, "jobs", limit=2)
+    assert few.headers["penstock-messages"] == "2"
+    assert "penstock-limited-by" not in few.headers
+    assert api.post(f"/v1/leases/{taken.headers['penstock-lease']}/accept").json == {"accepted": 4}
+
+
+def test_a_message_larger_than_a_lease_may_be_is_leased_alone(start_broker, open_api) -> None:
+    api = open_api(start_broker(lease_bytes_max=10_000))
+    api.put("jobs", "small", "x" * 2_000_000, "behind")
+    first = rows(take(api, "jobs", limit=100))
+    assert [len(row["body"]) for row in first] == [5, 2_000_000]
+    assert [row["body"] for row in rows(take(api, "jobs", limit=100))] == [b"behind"]
+
+
+def test_a_lease_that_is_not_read_goes_back(start_broker, open_api) -> None:
+    running = start_broker(lease_bytes_max="64MiB")
+    api = open_api(running)
+    for _ in range(8):
+        api.put("jobs", "x" * 2_000_000)
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", running.ports["http"]))
+        client.sendall(b"POST /v1/queues/jobs/leases HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}")
+        assert client.recv(12) == b"HTTP/1.1 200"
+    found = api.until("/v1/queues/jobs", lambda queue: queue["unacked"] == 0)
+    assert found["ready"] == 8
 
 
 def test_an_empty_queue_gives_no_lease_and_an_unknown_one_is_told(api) -> None:

@@ -10,6 +10,7 @@ has credit left. Only waiting subscriptions stand in their queue's line, so givi
 
 from typing import TYPE_CHECKING, Final
 
+from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.message import Message, Requester
 
 if TYPE_CHECKING:
@@ -117,6 +118,30 @@ class Subscription:
             found.append(delivery)
             delivery = delivery.newer
         return found
+
+
+class Basket(Subscription):
+    """Takes messages up to so many bytes, at least one, and remembers which: for answers of a bounded size."""
+
+    def __init__(self, name: bytes, credit: int, bytes_max: int) -> None:
+        super().__init__(name, manual=True, credit=credit)
+        self.deliveries: list[Delivery] = []
+        self.size = 0  # bytes, overhead and headers included
+        self.bytes_max = bytes_max
+
+    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
+        if delivery is not None:
+            self.deliveries.append(delivery)
+        self.size += len(message.body) + MESSAGE_OVERHEAD
+        headers = message.headers
+        if headers is not None:
+            for value in headers.values():
+                self.size += len(value)
+        return self.size < self.bytes_max
+
+    def is_full(self) -> bool:
+        """Whether the bytes were the limit."""
+        return self.size >= self.bytes_max
 
 
 class Inbox(Subscription):

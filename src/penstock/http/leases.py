@@ -3,17 +3,23 @@
 Whoever takes a lease is a consumer of the queue while it lasts: its messages are given to nobody else. Accepting the
 lease settles all of them; giving it back, or letting its time pass, returns them to their places, each tried once more.
 So does the end of the right it was taken by. A lease is gone with the broker, and its messages are in the queue again.
+
+A lease has so many messages as were asked for, and not more bytes than `lease_bytes_max`; at least one message. It is
+sent in pieces, each made when the one before it was taken, and a message that is not in memory is read for its piece.
 """
 
 import asyncio
 import importlib.util
-from typing import TYPE_CHECKING, Annotated
+import struct
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from penstock.access.rights import ADMIN, CONSUME, QUEUE
-from penstock.core.subscription import Inbox
+from penstock.core.subscription import Basket, Delivery
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
 from penstock.http.inside import Inside
@@ -21,16 +27,18 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.problems import needs_arrow, not_found, over_limit
 from penstock.http.replies import ARROW, answer, problems, takes
 from penstock.http.texts import name_of, text_of
-from penstock.message import Message
+from penstock.message import BY_EVENT, Message
 from penstock.wire.ids import random_id
 
 if TYPE_CHECKING:
-    pass
+    import pyarrow as pa
 
 LEASES_MAX = 1000
 MESSAGES_MAX = 100_000
 SECONDS_MAX = 86400
-SLICE = 1000
+SLICE = 1000  # messages that are accepted, or encoded, before others get their turn ...
+SLICE_BYTES = 1 << 20  # ... unless these are large
+PIECE_BYTES = 256 << 10  # of an answer, to be taken before the next is written
 LOOK_SECONDS = 2.0  # how long a lease may outlive the right it was taken by
 
 
@@ -51,7 +59,7 @@ class GivenBack(BaseModel):
 
 class Lease:
     def __init__(
-        self, id: str, queue: bytes, owner: str, who: Caller, inbox: Inbox, ends_at: float, timer: asyncio.TimerHandle
+        self, id: str, queue: bytes, owner: str, who: Caller, inbox: Basket, ends_at: float, timer: asyncio.TimerHandle
     ) -> None:
         self.id = id
         self.queue = queue
@@ -69,10 +77,11 @@ class Leases:
     def __init__(self, inside: Inside) -> None:
         self.inside = inside
         self.by_id: dict[str, Lease] = {}
+        self.bytes_max = inside.config.lease_bytes_max or inside.shares.answer
 
     def take(self, queue: bytes, asked: NewLease, who: Caller) -> Lease:
         inside = self.inside
-        inbox = Inbox(asked.owner.encode(), manual=True, credit=self._credit(asked.limit, who))
+        inbox = Basket(asked.owner.encode(), self._credit(asked.limit, who), self.bytes_max)
         inside.broker.subscribe(queue, inbox, None, inside.clock.now())
         inside.broker.suspend(inbox)  # what it has is what it gets: accepting must not bring more
         id = text_of(random_id(24))
@@ -128,31 +137,78 @@ def no_lease(id: str) -> Exception:
     return not_found(f"there is no lease {id!r}", "its time is over, or it was settled: take another")
 
 
-def stream_of(received: list[tuple[Message, int]]) -> bytes:
-    """Messages as an Arrow stream with the columns of the log."""
-    import pyarrow as pa
+class Pieces:
+    """Where a stream is written to, piece by piece."""
 
-    from penstock.log.arrow import schema
-    from penstock.message import BY_EVENT
+    closed = False
 
-    wanted: pa.Schema = schema()
-    messages = [message for message, _ in received]
-    names = [text_of(message.event) for message in messages]
-    columns = [
-        [message.offset for message in messages],
-        names,
-        [None if m.route == BY_EVENT else name for m, name in zip(messages, names, strict=True)],
-        [text_of(message.id) for message in messages],
-        [message.body for message in messages],
-        [_headers(message) for message in messages],
-        [message.protocol for message in messages],
-        [message.published_at for message in messages],
-    ]
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, wanted, strict=True)]
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, wanted) as writer:
-        writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=wanted))
-    return bytes(sink.getvalue())
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self.pieces.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """There is nothing behind it."""
+
+    def close(self) -> None:
+        """Nothing has to be let go of."""
+
+    def taken(self) -> list[bytes]:
+        taken = self.pieces
+        self.pieces = []
+        return taken
+
+
+class Encoder:
+    """Messages as an Arrow stream with the columns of the log, batch by batch."""
+
+    def __init__(self) -> None:
+        import pyarrow as pa
+
+        from penstock.log.arrow import schema
+
+        self._pa = pa
+        self._schema: pa.Schema = schema()
+        self._sink = Pieces()
+        self._writer = pa.ipc.new_stream(pa.PythonFile(self._sink, mode="w"), self._schema)
+
+    def batch(self, messages: list[Message]) -> list[bytes]:
+        """The next pieces of the stream: these messages."""
+        self._writer.write_batch(self._batch_of(messages))
+        return self._sink.taken()
+
+    def end(self) -> list[bytes]:
+        self._writer.close()
+        return self._sink.taken()
+
+    def _batch_of(self, messages: list[Message]) -> "pa.RecordBatch":
+        names = [text_of(message.event) for message in messages]
+        columns: list[list[Any]] = [
+            [message.offset for message in messages],
+            names,
+            [None if m.route == BY_EVENT else name for m, name in zip(messages, names, strict=True)],
+            [text_of(message.id) for message in messages],
+            [],
+            [_headers(message) for message in messages],
+            [message.protocol for message in messages],
+            [message.published_at for message in messages],
+        ]
+        bodies = [message.body for message in messages]
+        arrays = [
+            self._bodies(bodies) if field.name == "body" else self._pa.array(values, field.type)
+            for values, field in zip(columns, self._schema, strict=True)
+        ]
+        return self._pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _bodies(self, bodies: list[bytes]) -> "pa.Array":
+        """A large body, which is alone in its batch, is not copied."""
+        pa = self._pa
+        if len(bodies) != 1:
+            return pa.array(bodies, pa.binary())
+        ends = pa.py_buffer(struct.pack("<ii", 0, len(bodies[0])))
+        return pa.Array.from_buffers(pa.binary(), 1, [None, ends, pa.py_buffer(bodies[0])])
 
 
 def _headers(message: Message) -> list[tuple[str, str]] | None:
@@ -160,9 +216,46 @@ def _headers(message: Message) -> list[tuple[str, str]] | None:
     return found or None
 
 
+def slices_of(deliveries: list[Delivery], sizes: list[int]) -> Iterator[list[Delivery]]:
+    """Some at a time, not too many and not too large."""
+    some: list[Delivery] = []
+    size = 0
+    for delivery, cost in zip(deliveries, sizes, strict=True):
+        if some and (len(some) >= SLICE or size + cost > SLICE_BYTES):
+            yield some
+            some = []
+            size = 0
+        some.append(delivery)
+        size += cost
+    if some:
+        yield some
+
+
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["leases"])
     leases = Leases(inside)
+
+    async def stream(lease: Lease | None) -> AsyncIterator[bytes]:
+        """The messages of a lease as an answer. One that is not taken to its end gives them back."""
+        try:
+            encoder = await asyncio.to_thread(Encoder)
+            if lease is not None:
+                deliveries = lease.inbox.deliveries
+                lease.inbox.deliveries = []
+                sizes = [len(delivery.message.body) for delivery in deliveries]
+                for some in slices_of(deliveries, sizes):
+                    if leases.by_id.get(lease.id) is not lease:
+                        raise ConnectionAbortedError("the lease ended before its messages were sent")
+                    messages = [delivery.message for delivery in some]
+                    for piece in await asyncio.to_thread(encoder.batch, messages):
+                        for first in range(0, len(piece), PIECE_BYTES):
+                            yield piece[first : first + PIECE_BYTES]
+            for piece in encoder.end():
+                yield piece
+        except BaseException:
+            if lease is not None and leases.by_id.get(lease.id) is lease:
+                leases.give_back(lease.id)
+            raise
 
     def is_theirs(lease: Lease) -> bool:
         return lease.user == inside.caller.name or inside.caller.has(ADMIN)
@@ -185,6 +278,11 @@ def routes(inside: Inside) -> APIRouter:
                 "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}},
                 "headers": {
                     "penstock-lease": {"description": "Settles them.", "schema": {"type": "string"}},
+                    "penstock-messages": {"description": "How many there are.", "schema": {"type": "integer"}},
+                    "penstock-limited-by": {
+                        "description": "`lease_bytes_max`, where that is why there are fewer than asked for.",
+                        "schema": {"type": "string"},
+                    },
                 },
             },
             **problems(400, 404, 413, 415, 429, 501),
@@ -202,12 +300,13 @@ def routes(inside: Inside) -> APIRouter:
         if len(leases.by_id) >= LEASES_MAX:
             raise over_limit(f"{LEASES_MAX} leases are out already", "settle some")
         lease = leases.take(queue.name, asked, inside.caller)
-        if not lease.inbox.received:
+        if not lease.inbox.deliveries:
             leases.close(lease)
-            return Response(await asyncio.to_thread(stream_of, []), media_type=ARROW)
-        data = await asyncio.to_thread(stream_of, lease.inbox.received)
-        lease.inbox.received.clear()
-        return Response(data, media_type=ARROW, headers={"penstock-lease": lease.id})
+            return StreamingResponse(stream(None), media_type=ARROW, headers={"penstock-messages": "0"})
+        headers = {"penstock-lease": lease.id, "penstock-messages": str(len(lease.inbox.deliveries))}
+        if lease.inbox.is_full() and len(lease.inbox.deliveries) < asked.limit:
+            headers["penstock-limited-by"] = "lease_bytes_max"
+        return StreamingResponse(stream(lease), media_type=ARROW, headers=headers)
 
     @router.post(
         "/leases/{id}/accept", response_model=Accepted, responses=problems(404), summary="All of them are done"
@@ -217,12 +316,15 @@ def routes(inside: Inside) -> APIRouter:
         inside.caller.check(CONSUME, QUEUE, lease.queue)
         count = 0
         lease.timer.cancel()
-        while lease.inbox.oldest is not None:
-            for delivery in lease.inbox.held()[:SLICE]:
-                inside.broker.accept(delivery)
-                count += 1
-            inside.board.plan_flush()
-            await asyncio.sleep(0)
+        delivery = lease.inbox.oldest
+        while delivery is not None:
+            inside.broker.accept(delivery)
+            count += 1
+            if count % SLICE == 0:
+                inside.board.plan_flush()
+                await asyncio.sleep(0)
+            delivery = lease.inbox.oldest
+        inside.board.plan_flush()
         if leases.by_id.get(id) is lease:
             leases.close(lease)
         await inside.kept()
