@@ -6,7 +6,14 @@ one takes over what the old one held.
 
 Names are a user's own: nobody else's consumers are found by them, so nobody is kept from a name, or told that it is
 taken. Where there are no users, there is one set of names for all.
+
+A confirmation waits for the disk and a delivery does not. Where a client is to hear that a message was rejected before
+it is given that message again, what its connection is given meanwhile is *late*: it goes out behind the confirmation.
 """
+
+from collections import deque
+
+from librt.strings import BytesWriter
 
 from penstock.access.directory import Identity
 from penstock.access.user import User
@@ -39,6 +46,14 @@ class NamedConsumer(Subscription):
         return [] if delivery is None else [delivery]
 
 
+class Late:
+    """Deliveries that go out once so many confirmations of their session have."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.lines = BytesWriter()
+
+
 class NamingDialect(Dialect):
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)
@@ -67,6 +82,10 @@ class NamingSession(Session):
         self.blocked = False  # the socket takes no more
         self.overrun = 0  # bytes of messages given out since then
         self.halted: dict[NamedConsumer, None] = {}  # suspended until there is room, longest first
+        self.confirmed = 0  # confirmations that have gone out after they waited for the disk
+        self.lates: deque[Late] = deque()
+        self.late: Late | None = None  # the last of them, which takes what is delivered now
+        self.late_size = 0  # bytes of them all
 
     def _adopt(self, identity: Identity) -> None:
         super()._adopt(identity)
@@ -80,7 +99,7 @@ class NamingSession(Session):
             former.owner.forget(former)
         self.own[name] = consumer
         self.consumers[name] = consumer
-        if self.blocked or self.outbox_size >= self.outbox_max:
+        if self.blocked or not self._has_room():
             # Given one message each, a client that reads nothing could start consumers until it has them all.
             consumer.suspended = True
             self.halted[consumer] = None
@@ -116,8 +135,52 @@ class NamingSession(Session):
 
     def end(self, now: int) -> None:
         super().end(now)
+        self.lates.clear()
+        self.late = None
+        self.late_size = 0
         for consumer in list(self.own.values()):
             self.forget(consumer)
+
+    # -- what comes behind a confirmation -----------------------------------------------------------------------------
+
+    def confirm_first(self, answer: bytes) -> None:
+        """Confirm something that is done next, and what it brings to consumers of this very connection after that."""
+        self.confirm(answer)
+        if self.unconfirmed:
+            after = self.confirmed + self.unconfirmed
+            late = self.late
+            if late is not None and len(late.lines) == 0:
+                late.after = after
+            else:
+                self.late = Late(after)
+                self.lates.append(self.late)
+
+    def deliver_late(self, late: Late, consumer: NamedConsumer, line: bytes, size: int) -> bool:
+        """What `deliver` answers to its queue, for a line that has to wait."""
+        late.lines.write(line)
+        self.late_size += len(line)
+        if self._has_room() and not self.blocked:
+            return True
+        self.halt(consumer, size)
+        return False
+
+    def release(self, answer: bytes) -> None:
+        super().release(answer)
+        self.confirmed += 1
+        if self.lates:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        lates = self.lates
+        while lates and lates[0].after <= self.confirmed:
+            lines = lates.popleft().lines.getvalue()
+            self.late_size -= len(lines)
+            if lines:
+                self.write(lines)
+        if not lates:
+            self.late = None
+            if self.halted and not self.blocked and self.gate is None:
+                self.resume()  # they may have filled up what was late, and nobody else would say that it is gone
 
     # -- room -------------------------------------------------------------------------------------------------------
     #
@@ -150,7 +213,10 @@ class NamingSession(Session):
         self.blocked = False
         self.overrun = 0
         for consumer in list(self.halted):
-            if self.outbox_size >= self.outbox_max:
+            if not self._has_room():
                 break
             del self.halted[consumer]  # it may come back, behind the others
             self.broker.resume(consumer)
+
+    def _has_room(self) -> bool:
+        return self.outbox_size + self.late_size < self.outbox_max

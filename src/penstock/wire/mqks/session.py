@@ -73,10 +73,16 @@ class Consumer(NamedConsumer):
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         session = self.session
+        id = message.id
+        late = session.late
+        if late is not None:
+            line = encode_delivery(self.prefix, message, retry)
+            if delivery is not None:
+                self.unacked.add(encode_word(id), delivery)
+            return session.deliver_late(late, self, line, len(message.body))
         outbox = session.outbox
         if len(outbox) == 0:
             session.hub.dirty.append(session)
-        id = message.id
         if retry == 0 and message.line_fit == LINE_SAFE:
             outbox.write(self.prefix)
             outbox.write(id)
@@ -253,19 +259,22 @@ class MqksSession(NamingSession):
         self.start(arguments.queue, Consumer(self, request.id, arguments.manual_ack))
 
     def on_ack(self, request: Request) -> None:
-        for delivery in self._named(request):
+        deliveries = self._named(request)
+        self._ok(request)  # first, since an ack may bring the next message
+        for delivery in deliveries:
             self.broker.accept(delivery)
-        self._ok(request)
 
     def on_reject(self, request: Request) -> None:
         arguments = decode_reject(request.rest)
         due_at = self.now + arguments.delay if arguments.delay > 0 else arguments.delay
-        for delivery in self.take(arguments.consumer, None if arguments.message == ALL else arguments.message):
+        deliveries = self.take(arguments.consumer, None if arguments.message == ALL else arguments.message)
+        if request.confirm:
+            self.confirm_first(encode_ok(request.id))
+        for delivery in deliveries:
             if arguments.dead:
                 self.broker.bury(delivery)
             else:
                 self.broker.reject(delivery, due_at)
-        self._ok(request)
 
     def on_redrive(self, request: Request) -> None:
         arguments = decode_redrive(request.rest)
@@ -284,8 +293,9 @@ class MqksSession(NamingSession):
         return self.take(consumer_id, None if message_id == ALL else message_id)
 
     def on_delete_consumer(self, request: Request) -> None:
+        if request.confirm:
+            self.confirm_first(encode_ok(request.id))
         self.stop(request.rest)
-        self._ok(request)
 
     def on_delete_queue(self, request: Request) -> None:
         if self.puttable is not None:

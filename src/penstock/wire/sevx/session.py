@@ -134,6 +134,12 @@ class Receiver(NamedConsumer):
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         session = self.session
+        late = session.late
+        if late is not None:
+            line = encode_delivery(self.prefix, message, retry, session.id_inside)
+            if delivery is not None:
+                self.unacked.add(encode_id(message), delivery)
+            return session.deliver_late(late, self, line, len(message.body))
         outbox = session.outbox
         if len(outbox) == 0:
             session.hub.dirty.append(session)
@@ -398,7 +404,7 @@ class SevxSession(NamingSession):
         arguments = decode_reject(request.text)
         deliveries = self.take(arguments.receiver_id, arguments.event_id)
         due_at = self.now + arguments.delay if arguments.delay > 0 else arguments.delay
-        self.confirm(encode_ok(request.id))
+        self.confirm_first(encode_ok(request.id))
         for delivery in deliveries:
             if arguments.dead:
                 self.broker.bury(delivery)
@@ -422,7 +428,7 @@ class SevxSession(NamingSession):
 
     def on_delete_receiver(self, request: Request) -> None:
         receiver_id = decode_text(decode_object(request.text), "receiver_id")
-        self.confirm(encode_ok(request.id))
+        self.confirm_first(encode_ok(request.id))
         self.stop(receiver_id)
 
     def on_delete_queue(self, request: Request) -> None:
