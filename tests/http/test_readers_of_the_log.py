@@ -1,13 +1,29 @@
 """What readers of the log need beside it: cursors, leases, what became of messages, and a place to report to."""
 
+import asyncio
 import math
+import random
 import socket
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
 from penstock.http.metrics import number_of
+from penstock.http.readers import Readers
+from penstock.http.reading import PACKET_MAX, Answers, pieces_of
+from penstock.log.block import marked
+from penstock.log.disk import Disk
+from penstock.log.durable import DurableLog
+from penstock.log.recovery import Gap, write_gaps
+from penstock.log.segments import position_of
+from penstock.message import ACCEPT, Message
 from penstock.server.cursors import HOLD_SECONDS, Cursors
 
 
@@ -38,6 +54,59 @@ def test_a_cursor_keeps_where_it_began_also_over_a_restart(durable, open_api, st
     assert again.ask("DELETE", row["href"]).json == {"forgotten": True}
     assert again.ask("DELETE", row["href"]).problem == "not-found"
     assert again.ask("PUT", "/v1/cursors/x", {"start": -1}).problem == "invalid"
+
+
+@pytest.fixture(scope="module")
+def many_segments(tmp_path_factory) -> Path:
+    """A log of 3,000 segments, of which every other has been let go of."""
+    directory = tmp_path_factory.mktemp("many")
+    log = DurableLog(1)
+    broker = Broker(log, Limits())
+    broker.declare(b"q")
+    for number in range(6000):
+        message = Message(b"%d" % number, b"q", b"", 0, "mqmq")
+        broker.put(b"q", message)
+        if number < 5999:
+            log.settled(broker.queues[b"q"].ledger, message.offset, ACCEPT)
+        log.close_block(0)
+    segments = log.take_closed()
+    for pending in segments[::2]:
+        (directory / pending.segment).write_bytes(b"".join(marked(pending.data)))
+    gaps = [
+        Gap(position_of(gone.segment), position_of(kept.segment), trimmed=True)
+        for gone, kept in zip(segments[1::2], segments[2::2], strict=False)
+    ]
+    write_gaps(Disk(directory), gaps)
+    return directory
+
+
+@pytest.mark.parametrize(("what", "count"), [("segments", 3000), ("holes", 2999)])
+def test_answers_of_any_size_come(many_segments: Path, what: str, count: int) -> None:
+    """They are larger than what the system takes as one packet."""
+
+    async def ask() -> list[object]:
+        readers = Readers(many_segments)
+        try:
+            both = await asyncio.wait_for(asyncio.gather(readers.ask(what), readers.ask("segments")), 30)
+        finally:
+            await readers.stop()
+        found: list[object] = both[0][what]
+        return found
+
+    assert len(asyncio.run(ask())) == count
+
+
+@given(st.lists(st.integers(1, 5), max_size=5), st.randoms(use_true_random=False))
+def test_pieces_of_answers_may_come_among_those_of_others(sizes: list[int], chance: random.Random) -> None:
+    wanted = [{"id": number, "rows": "x" * (size * 30_000)} for number, size in enumerate(sizes)]
+    waiting = [list(pieces_of(number, orjson.dumps(row))) for number, row in enumerate(wanted)]
+    assert all(len(piece) <= PACKET_MAX for pieces in waiting for piece in pieces)
+    answers, found = Answers(), []
+    while any(waiting):
+        whole = answers.add(chance.choice([pieces for pieces in waiting if pieces]).pop(0))
+        if whole is not None:
+            found.append(whole)
+    assert sorted(found, key=lambda row: row["id"]) == wanted
 
 
 def test_a_cursor_holds_history_until_nobody_hears_of_it_any_more() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from penstock.http.problems import Problem, needs_arrow, over_limit
-from penstock.http.reading import PACKET_MAX
+from penstock.http.reading import PACKET_MAX, Answers
 
 AGAIN = "try again"
 STREAMS_MAX = 16  # at once
@@ -136,9 +136,12 @@ class Readers:
 
     async def _listen(self, control: socket.socket) -> None:
         loop = asyncio.get_running_loop()
+        found_in = Answers()
         with contextlib.suppress(OSError):
             while packet := await loop.sock_recv(control, PACKET_MAX):
-                found = orjson.loads(packet)
+                found = found_in.add(packet)
+                if found is None:
+                    continue
                 answer = self._answers.pop(found["id"], None)
                 if answer is not None and not answer.done():
                     answer.set_result(found)

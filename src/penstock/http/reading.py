@@ -4,20 +4,22 @@
     {"id": 7, "do": "stream", ...} + fd  ───►  writes an Arrow stream into the fd, and closes it
                                          ◄───  {"id": 7, "ok": true}       or {"id": 7, "error": "...", "begun": false}
 
-Both ends of the control channel are one socket pair; a packet is one request or one answer. The fd is the client's own
-socket where that can be (then the request has a `head`, and the stream is written as the rest of an HTTP answer), or a
-pipe to the broker. It runs at a lower priority than the broker, reads the log as any reader does, and ends with the
-broker.
+Both ends of the control channel are one socket pair. A packet is one request. An answer is as many packets as it needs,
+since the system takes packets up to some size only; each says whose it is and whether it is the last (`pieces_of`). The
+fd is the client's own socket where that can be (then the request has a `head`, and the stream is written as the rest of
+an HTTP answer), or a pipe to the broker. The process runs at a lower priority than the broker, reads the log as any
+reader does, and ends with the broker.
 """
 
 import os
 import queue
 import select
 import socket
+import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -32,7 +34,8 @@ from penstock.log.moments import offset_at
 from penstock.log.reader import LogReader, rows_of
 from penstock.log.segments import headers_of, segments_of
 
-PACKET_MAX = 1 << 20
+PACKET_MAX = 64 << 10  # well below what a socket takes in one piece, however it is set
+PIECE_HEAD = struct.Struct("<q?")  # the request's id, and whether this is the last piece of its answer
 NICENESS = 10
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 # Bytes of one stream in a second. A reader that takes more takes the processor from the broker and its clients; at this
@@ -119,9 +122,12 @@ class Reading:
         """The files of the log, oldest first."""
         rows = []
         for segment in segments_of(self.disk):
-            header = self._first_header(segment)
+            try:
+                header = self._first_header(segment)
+                size = self.disk.file_size(segment)
+            except FileNotFoundError:
+                continue  # it was trimmed since its name was read
             if header is not None:
-                size = (self.directory / segment).stat().st_size
                 rows.append(
                     {
                         "name": segment,
@@ -202,6 +208,30 @@ class Outlet:
                 views[0] = views[0][written:]
 
 
+def pieces_of(number: int, answer: bytes) -> Iterator[bytes]:
+    """The packets of an answer."""
+    room = PACKET_MAX - PIECE_HEAD.size
+    for place in range(0, len(answer), room):
+        piece = answer[place : place + room]
+        yield PIECE_HEAD.pack(number, place + room >= len(answer)) + piece
+
+
+class Answers:
+    """Puts answers together again; their pieces come in order, and among those of others."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[int, list[bytes]] = {}
+
+    def add(self, packet: bytes) -> dict[str, Any] | None:
+        """The answer that this is the last piece of."""
+        number, is_last = PIECE_HEAD.unpack_from(packet)
+        self._pieces.setdefault(number, []).append(packet[PIECE_HEAD.size :])
+        if not is_last:
+            return None
+        found: dict[str, Any] = orjson.loads(b"".join(self._pieces.pop(number)))
+        return found
+
+
 def answer_to(work: Callable[[dict[str, Any], int], dict[str, object]], request: dict[str, Any], target: int) -> bytes:
     try:
         return orjson.dumps({"id": request["id"], "ok": True, **work(request, target)})
@@ -231,7 +261,8 @@ def main(control_fd: int, directory: str) -> None:
     }
 
     def serve(request: dict[str, Any], target: int) -> None:
-        control.send(answer_to(works[request["do"]], request, target))
+        for piece in pieces_of(request["id"], answer_to(works[request["do"]], request, target)):
+            control.send(piece)
 
     while True:
         packet, fds, _, _ = socket.recv_fds(control, PACKET_MAX, 1)
