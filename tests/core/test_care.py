@@ -16,6 +16,7 @@ from penstock.core.limits import DROP_OLDEST, Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
+from penstock.core.walk import Walk
 from penstock.errors import NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.block import Block
 from penstock.log.disk import Disk
@@ -78,7 +79,7 @@ class Bench:
         for queue in broker.queues.values():
             assert queue.ready == len(queue.backlog)
             assert queue.backlog.cold == sum(span.size for span in queue.backlog.spans)
-            in_memory += queue.size() - queue.backlog.cold - queue.delayed.cold
+            in_memory += queue.bytes_in_memory()
         assert broker.usage.bytes == in_memory
         rebuilt = Replay(DurableLog(1 << 20), self.limits)
         with closing(read_back(Disk(self.directory))) as blocks:
@@ -250,10 +251,10 @@ def test_looking_goes_on_behind_a_place(start: Start, chill: Callable[[Bench], N
     bench.put(b"q", 10)
     backlog = bench.broker.queues[b"q"].backlog
     seen = []
-    after = None
-    while page := backlog.look(after, 7):
-        seen += [place for place, _ in page]
-        after = seen[-1]
+    walk = Walk(backlog)
+    while not walk.over:
+        seen += [place for place, _ in Walk(backlog, walk.after).step(7)]
+        walk.step(7)
     assert seen == backlog.places()
     assert backlog.first_offset() == seen[0][2]
 

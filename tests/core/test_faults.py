@@ -136,7 +136,7 @@ def test_a_counter_that_is_wrong_ends_the_turn_with_a_fault(case: Case, counter:
 def test_a_message_that_left_without_the_log_being_told_ends_the_turn_with_a_fault(case: Case) -> None:
     queue = case.put(3)
     case.check()
-    queue.take_to_move()
+    queue.take_out(queue.backlog.places()[:1])
     case.put()
     with pytest.raises(Inconsistent, match="the log has 4 that have not ended"):
         case.broker.end_turn()

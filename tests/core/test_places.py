@@ -6,6 +6,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock.core.backlog import Place
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.limits import Limits
@@ -73,8 +74,8 @@ class House:
         for item in self.queue.take_out(self._some(skip, stride)):
             self.queue.moved(item)
 
-    def _some(self, skip: int, stride: int) -> set[int]:
-        return {offset for _, _, offset, _ in self.queue.backlog.places()[skip::stride]}
+    def _some(self, skip: int, stride: int) -> list[Place]:
+        return self.queue.backlog.places()[skip::stride]
 
     def get(self, _: int, count: int) -> None:
         for _ in range(count):

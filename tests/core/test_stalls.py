@@ -165,7 +165,7 @@ def test_what_a_consumer_held_goes_back_to_its_place_without_a_look_at_the_disk(
 
 def test_what_was_taken_from_the_middle_goes_back_there(house: House) -> None:
     queue = house.page_out()
-    taken = queue.take_out({3, 4, 7})
+    taken = queue.take_out(queue.backlog.places_of({3, 4, 7}))
     house.fail()
     queue.put_back(taken)
     assert [offset for _, _, offset, _ in queue.backlog.places()] == list(range(COUNT))

@@ -95,7 +95,7 @@ class DeliveryWorld(World):
 
     def check(self) -> None:
         queues = self.broker.queues.values()
-        in_memory = sum(queue.size() - queue.backlog.cold - queue.delayed.cold for queue in queues)
+        in_memory = sum(queue.bytes_in_memory() for queue in queues)
         assert self.broker.usage.bytes == in_memory
         assert all(queue.ready == len(queue.backlog) for queue in queues)
 
@@ -107,7 +107,8 @@ class DeliveryWorld(World):
                 self.fields.setdefault(message.offset, fields_of(message))
             for subscription in queue.subscriptions:
                 for delivery in subscription.held():
-                    self.fields.setdefault(delivery.message.offset, fields_of(delivery.message))
+                    if delivery.message is not None:
+                        self.fields.setdefault(delivery.offset, fields_of(delivery.message))
         self.known[self.log.position] = self.state()
         self.states[self.log.position] = ({}, 0)
 

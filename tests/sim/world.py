@@ -192,7 +192,7 @@ class World:
         }
         assert durable_state(self.broker) == expected
         queues = self.broker.queues.values()
-        assert self.broker.usage.bytes == sum(queue.bytes - queue.backlog.cold for queue in queues)
+        assert self.broker.usage.bytes == sum(queue.bytes_in_memory() for queue in queues)
         assert all(queue.ready == len(queue.backlog) for queue in queues)
 
     def check_message(self, message: Message) -> None:
@@ -325,7 +325,7 @@ class World:
         queue = self.model.queues[name]
         if len(queue.owed) < self.length_max:
             return True
-        held = {d.message.offset for inbox in self.inboxes_of(name) for d in inbox.held()}
+        held = {d.offset for inbox in self.inboxes_of(name) for d in inbox.held()}
         ready = sorted((place, offset) for offset, (place, _) in queue.owed.items() if offset not in held)
         if self.policy == REFUSE or not ready:
             return False
@@ -357,7 +357,7 @@ class World:
         if inbox is None:
             return
         name, before = inbox.name, self.log.position
-        held = [delivery.message.offset for delivery in inbox.held()]
+        held = [delivery.offset for delivery in inbox.held()]
         self.inboxes.remove(inbox)
         for offset in held:
             self.model.give_back(name, offset)
@@ -386,7 +386,7 @@ class World:
         if holders:
             inbox = self.chance.choice(holders)
             delivery = self.chance.choice(inbox.held())
-            effect(inbox.name, delivery.message.offset)
+            effect(inbox.name, delivery.offset)
             verb(delivery)
             self.remember()
 

@@ -13,7 +13,8 @@ its place just behind every message that was in the log by then. `Redelivery` sp
 behind offset `bound`, and among those, in order of `serial`. So whatever comes back from several consumers in any order
 ends up in the same order, and a replay of the log, which sees no deliveries at all, ends up in it too.
 
-A message somebody waits for (a request) stays in memory, wherever it stands.
+A message somebody waits for (a request) stays in memory, wherever it stands. So does one that comes back to a place
+among the spans before the log can give it back.
 """
 
 from collections import deque
@@ -21,11 +22,12 @@ from typing import Final
 
 from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.log.port import Log
-from penstock.log.span import Span, SpanBuilder, divide, split
+from penstock.log.span import Span, SpanBuilder, split
 from penstock.log.tuning import Tuning
 from penstock.message import Message
 
 STALLED: Final = -1  # instead of a number of bytes
+FAR_AWAY: Final = 1 << 62  # behind every place
 
 
 class Redelivery:
@@ -40,6 +42,7 @@ class Redelivery:
 
 Item = Message | Redelivery
 Place = tuple[int, int, int, int]  # bound, serial, offset, retry: sorted, they are in order
+Sealed = tuple[int, int, int, int, int]  # the same, and the bytes of a message that is not in memory
 
 
 def message_of(item: Item) -> Message:
@@ -72,7 +75,7 @@ class Backlog:
         self.cold = 0  # bytes of what is in spans, about
         self.lost: list[Place] = []  # what could not be paged in; whoever pages in deals with it
         self.is_stalled = False  # the log could give nothing back at the last look, and may later
-        self.pinned: dict[int, Message] = {}  # by offset, of what is in spans: somebody waits for these
+        self.pinned: dict[int, Message] = {}  # by offset, of what is in spans: these stay in memory
         self._tail_bytes = 0
 
     def __len__(self) -> int:
@@ -129,11 +132,25 @@ class Backlog:
         head.clear()
         return freed
 
-    def _seal(self, builder: SpanBuilder, item: Item) -> int:
-        """Note the place of an item; how many bytes that frees: none where somebody waits for the message.
+    def unpin(self) -> int:
+        """Let go of what stands among the spans and was not in the log at first; how many bytes that frees.
 
-        Nor does it where the log cannot give the message back yet.
+        They count as costing nothing in their spans, which is what those are corrected by.
         """
+        freed = 0
+        readable = self.log.readable
+        for offset, message in list(self.pinned.items()):
+            if offset < readable and message.requester is None and not message.revoked:
+                del self.pinned[offset]
+                freed += cost_of(message)
+        if freed:
+            # Which of the spans it is in would have to be searched for, and what each costs is a guess anyway.
+            self.spans[0].size += freed
+            self.cold += freed
+        return freed
+
+    def _seal(self, builder: SpanBuilder, item: Item) -> int:
+        """Note the place of an item; how many bytes that frees: none where the message has to stay in memory."""
         message = message_of(item)
         freed = cost_of(message)
         if message.requester is not None or message.revoked or message.offset >= self.log.readable:
@@ -151,11 +168,12 @@ class Backlog:
         """Take the first one; None when there is none in memory, see `page_in`."""
         return self.head.popleft() if self.head else None
 
-    def page_in(self) -> tuple[int, int]:
+    def page_in(self, bytes_max: int) -> tuple[int, int]:
         """Read the next messages of the spans to the end of the head; what they were taken to cost, and what they do.
 
-        What the log cannot give back is in `lost` then. What it cannot give back at the moment stays where it is, and
-        with it what is behind it; where that is all, `is_stalled` says so.
+        It ends with the one that makes it so many bytes. What the log cannot give back is in `lost` then. What it
+        cannot give back at the moment stays where it is, and with it what is behind it; where that is all, `is_stalled`
+        says so.
         """
         assumed = 0
         paged = 0
@@ -165,7 +183,7 @@ class Backlog:
         while self.spans and count == 0 and not self.is_stalled:
             span = self.spans[0]
             index = span.start
-            while index < span.count and count < tuning.page_length and paged < tuning.page_bytes:
+            while index < span.count and count < tuning.page_length and paged < bytes_max:
                 if not span.is_dead(index):
                     cost = self._load(span, index)
                     if cost < 0:
@@ -227,46 +245,58 @@ class Backlog:
             self._end_of_spans()
         return assumed
 
-    def take_out(self, offsets: set[int], found: list[Item]) -> tuple[int, int]:
-        """Take those with these offsets, wherever they stand; what was read for it was taken to cost, and does."""
-        self.head = _without(self.head, offsets, found)
-        for item in found:
-            offsets.discard(message_of(item).offset)
-        assumed = 0
-        paged = 0
-        for span in self.spans:
-            if not offsets:
-                break
-            for index in _places_in(span, offsets):
-                if span.is_dead(index):
-                    continue
-                offset = span.offset(index)
-                message = self.pinned.get(offset)
-                if message is None:
-                    message = self.log.fetch(offset)
-                    if message is None:
-                        continue  # it stays, and is set aside when its turn comes
-                    paged += cost_of(message)
-                else:
-                    del self.pinned[offset]
-                if span.places:
-                    found.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
-                else:
-                    found.append(message)
-                before = span.size
-                span.kill(index)
-                assumed += before - span.size
-                offsets.discard(offset)
-        self.cold -= assumed
-        if offsets and self.tail:
+    def take_out(self, places: list[Place], found: list[Item]) -> tuple[int, int]:
+        """Take those that still stand at these places, in order; what was read was taken to cost, and does.
+
+        What cannot be read stays, and is set aside when its turn comes.
+        """
+        _take_from(self.head, places, found)
+        assumed, paged = self._take_from_spans(places, found) if self.spans else (0, 0)
+        if self.tail:
             before_tail = len(found)
-            self.tail = _without(self.tail, offsets, found)
+            _take_from(self.tail, places, found)
             for item in found[before_tail:]:
                 self._tail_bytes -= cost_of(message_of(item))
-        if self.spans:
-            self.spans = deque([span for span in self.spans if span.live])
-            if not self.spans:
-                self._end_of_spans()
+        if self.is_long and not self.spans:
+            self._end_of_spans()
+        return assumed, paged
+
+    def _take_from_spans(self, places: list[Place], found: list[Item]) -> tuple[int, int]:
+        spans = self.spans
+        assumed = 0
+        paged = 0
+        emptied = False
+        at = -1
+        for place in places:
+            if at < 0 or place_in(spans[at], spans[at].count - 1) < (place[0], place[1]):
+                at = span_behind(spans, place[0], place[1] - 1)
+                if at == len(spans):
+                    break
+            span = spans[at]
+            index = index_behind(span, place[0], place[1] - 1)
+            if index == span.count or span.is_dead(index):
+                continue
+            offset = span.offset(index)
+            if (span.bound(index), span.serial(index), offset) != (place[0], place[1], place[2]):
+                continue
+            message = self.pinned.pop(offset, None)
+            if message is None:
+                message = self.log.fetch(offset)
+                if message is None:
+                    continue
+                paged += cost_of(message)
+            if span.places:
+                found.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
+            else:
+                found.append(message)
+            before = span.size
+            span.kill(index)
+            assumed += before - span.size
+            emptied = emptied or span.live == 0
+        if emptied:
+            assumed += sum([span.size for span in spans if span.live == 0])
+            self.spans = deque([span for span in spans if span.live])
+        self.cold -= assumed
         return assumed, paged
 
     def _end_of_spans(self) -> None:
@@ -297,63 +327,97 @@ class Backlog:
 
     # -- back to their places ---------------------------------------------------------------------------------------
 
-    def merge(self, returned: list[Redelivery]) -> int:
-        """Put items, sorted by place, back to where they belong, mostly before all others; how many bytes that frees.
+    def put_back(self, returned: list[Redelivery], sealed: list[Sealed]) -> int:
+        """Put messages back to their places, in memory or not, without reading any; how many bytes that frees.
 
-        Nothing is read for it. Those that belong among the spans become a part of them.
+        What belongs among the spans goes there, and is let go of. Where one that is not in memory belongs before one
+        of the head, the head has to become spans.
         """
-        if not self.is_long:
-            _merge_into(self.head, returned)
-            return 0
-        behind_head = 0  # how many do not belong into the head
-        behind_spans = 0
-        if self.spans:
-            first, last = self.spans[0], self.spans[-1]
-            begin = (first.bound(first.start), first.serial(first.start))
-            end = (last.bound(last.count - 1), last.serial(last.count - 1))
-        elif self.tail:
-            begin = end = place_of(self.tail[0])
-        else:
-            _merge_into(self.head, returned)
-            return 0
-        for item in reversed(returned):
-            place = place_of(item)
-            if place > end:
-                behind_spans += 1
-            if place <= begin:
-                break
-            behind_head += 1
-        in_head = len(returned) - behind_head
-        in_spans = len(returned) - behind_spans
-        freed = self._insert(returned[in_head:in_spans]) if in_spans > in_head else 0
-        if in_head:
-            _merge_into(self.head, returned[:in_head])
-        if behind_spans:
-            self._tail_bytes += sum([cost_of(item.message) for item in returned[in_spans:]])
-            _merge_into(self.tail, returned[in_spans:])
+        returned.sort(key=place_of)
+        sealed.sort()
+        freed = 0
+        if sealed and self.head and place_of(self.head[-1]) > (sealed[0][0], sealed[0][1]):
+            freed += self._seal_all(self.head, True)
+        bound, serial = self._edge()
+        if sealed and (sealed[0][0], sealed[0][1]) < (bound, serial):
+            bound, serial = sealed[0][0], sealed[0][1]
+        near = len(returned)
+        while near and place_of(returned[near - 1]) > (bound, serial):
+            near -= 1
+        if near:
+            self._merge(returned[:near])
+        entries = sealed
+        for item in returned[near:]:
+            message = item.message
+            size = cost_of(message)
+            if message.offset >= self.log.readable or message.requester is not None or message.revoked:
+                self.pinned[message.offset] = message
+                size = 0
+            freed += size
+            entries.append((item.bound, item.serial, message.offset, item.retry, size))
+        if entries:
+            entries.sort()
+            last = entries[-1]
+            if self.tail and place_of(self.tail[0]) < (last[0], last[1]):
+                freed += self._seal_all(self.tail, False)
+                self._tail_bytes = 0
+            self.cold += sum([entry[4] for entry in entries])
+            self._insert(entries)
+            self.is_long = True
         return freed
 
-    def _insert(self, returned: list[Redelivery]) -> int:
-        """Make items a part of the spans they belong among; how many bytes that frees."""
+    def _edge(self) -> tuple[int, int]:
+        """The place of the first message behind the head; far away when there is none."""
+        for span in self.spans:
+            index = first_alive(span)
+            if index < span.count:
+                return span.bound(index), span.serial(index)
+        return place_of(self.tail[0]) if self.tail else (FAR_AWAY, 0)
+
+    def _merge(self, returned: list[Redelivery]) -> None:
+        """Put items, sorted by place, back into the head; mostly they belong before all of it."""
+        head = self.head
+        behind: list[Item] = []
+        last = place_of(returned[-1])
+        while head and place_of(head[0]) < last:
+            behind.append(head.popleft())
+        merged: list[Item] = sorted([*behind, *returned], key=place_of) if behind else list(returned)
+        head.extendleft(reversed(merged))
+
+    def _seal_all(self, items: deque[Item], before: bool) -> int:
+        """Make spans of all of the head or the tail, whatever has to stay in memory; how many bytes that frees."""
         builder = SpanBuilder(self.tuning)
         freed = 0
-        number = 0
-        for span in self.spans:
-            rest: Span | None = span
-            while rest is not None and number < len(returned):
-                item = returned[number]
-                if (item.bound, item.serial) > (rest.bound(rest.count - 1), rest.serial(rest.count - 1)):
-                    break
-                front, rest = divide(rest, item.bound, item.serial)
-                if front is not None:
-                    builder.add_span(front)
-                freed += self._seal(builder, item)
-                number += 1
-            if rest is not None:
-                builder.add_span(rest)
-        self.spans = deque(builder.finish())
+        for item in items:
+            freed += self._seal(builder, item)
+        items.clear()
+        if before:
+            self.spans.extendleft(reversed(builder.finish()))
+        else:
+            self.spans.extend(builder.finish())
         self.cold += freed
         return freed
+
+    def _insert(self, entries: list[Sealed]) -> None:
+        """Put messages that are not in memory, in order, to their places among the spans."""
+        spans = self.spans
+        first = span_behind(spans, entries[0][0], entries[0][1])
+        end = first
+        last = (entries[-1][0], entries[-1][1])
+        while end < len(spans) and place_in(spans[end], first_alive(spans[end])) < last:
+            end += 1
+        # Short neighbours are put together with it, so that one message after the other does not make a span of each.
+        if first > 0 and spans[first - 1].live < self.tuning.wide_piece:
+            first -= 1
+        if end < len(spans) and spans[end].live < self.tuning.wide_piece:
+            end += 1
+        spans.rotate(-first)
+        touched = [spans.popleft() for _ in range(first, end)]
+        size = sum([span.size for span in touched]) + sum([entry[4] for entry in entries])
+        made = _with_entries(touched, entries, self.tuning)
+        made[0].size += size - sum([span.size for span in made])  # what went by rounding
+        spans.extendleft(reversed(made))
+        spans.rotate(first)
 
     # -- all of it --------------------------------------------------------------------------------------------------
 
@@ -384,33 +448,6 @@ class Backlog:
         """Every message that is held here, in no order."""
         return [message_of(item) for item in [*self.head, *self.tail]] + list(self.pinned.values())
 
-    def look(self, after: Place | None, limit: int) -> list[tuple[Place, Message | None]]:
-        """The next ones behind a place, to look at; without those messages that are not in memory."""
-        found: list[tuple[Place, Message | None]] = []
-        for item in self.head:
-            if len(found) >= limit:
-                return found
-            place = _place(item)
-            if after is None or place > after:
-                found.append((place, message_of(item)))
-        for span in self.spans:
-            if after is not None and not span.places and span.last() < after[0]:
-                continue
-            for index in range(span.start, span.count):
-                if len(found) >= limit:
-                    return found
-                if not span.is_dead(index):
-                    place = (span.bound(index), span.serial(index), span.offset(index), span.retry(index))
-                    if after is None or place > after:
-                        found.append((place, self.pinned.get(span.offset(index))))
-        for item in self.tail:
-            if len(found) >= limit:
-                return found
-            place = _place(item)
-            if after is None or place > after:
-                found.append((place, message_of(item)))
-        return found
-
     def first_offset(self) -> int:
         """Of the next to go; -1 when there is none."""
         if self.head:
@@ -423,26 +460,17 @@ class Backlog:
 
     def places(self) -> list[Place]:
         """All there is, in order."""
-        return self.first_places(len(self))
-
-    def first_places(self, count: int) -> list[Place]:
-        """So many of the first, in order."""
-        found: list[Place] = []
-        for item in self.head:
-            if len(found) >= count:
-                return found
-            found.append(_place(item))
+        found = [place_with(item) for item in self.head]
         for span in self.spans:
             for index in range(span.start, span.count):
-                if len(found) >= count:
-                    return found
                 if not span.is_dead(index):
                     found.append((span.bound(index), span.serial(index), span.offset(index), span.retry(index)))
-        for item in self.tail:
-            if len(found) >= count:
-                break
-            found.append(_place(item))
+        found += [place_with(item) for item in self.tail]
         return found
+
+    def places_of(self, offsets: set[int]) -> list[Place]:
+        """Where the messages with these offsets stand, in order. All of the queue is looked at."""
+        return [place for place in self.places() if place[2] in offsets]
 
     def message(self, offset: int) -> Message | None:
         """One of the messages in spans, to look at."""
@@ -491,44 +519,135 @@ def _add_placed(builder: SpanBuilder, entry: Place) -> None:
     builder.add(offset, retry, bound, serial, MESSAGE_OVERHEAD)
 
 
-def _place(item: Item) -> Place:
+def _with_entries(spans: list[Span], entries: list[Sealed], tuning: Tuning) -> list[Span]:
+    """Spans of all kinds, with messages put among them, both in order."""
+    builder = SpanBuilder(tuning)
+    at = 0
+    for span in spans:
+        if span.places:
+            at = _merge_listed(builder, span, entries, at)
+            continue
+        rest: Span | None = span
+        while rest is not None and at < len(entries):
+            bound = entries[at][0]
+            if bound >= rest.last():
+                break
+            front, rest = split(rest, bound) if bound >= rest.first else (None, rest)
+            if front is not None:
+                _add_span(builder, front)
+            while at < len(entries) and entries[at][0] == bound:
+                _add_entry(builder, entries[at])
+                at += 1
+        if rest is not None:
+            _add_span(builder, rest)
+    for entry in entries[at:]:
+        _add_entry(builder, entry)
+    return builder.finish()
+
+
+def _merge_listed(builder: SpanBuilder, span: Span, entries: list[Sealed], at: int) -> int:
+    """One span that lists places, with the entries before and among them; the next entry."""
+    each = span.size // span.live if span.live else 0
+    for index in range(span.start, span.count):
+        if not span.is_dead(index):
+            place = (span.bound(index), span.serial(index))
+            while at < len(entries) and (entries[at][0], entries[at][1]) < place:
+                _add_entry(builder, entries[at])
+                at += 1
+            builder.add(span.offset(index), span.retry(index), place[0], place[1], each)
+    return at
+
+
+def _add_entry(builder: SpanBuilder, entry: Sealed) -> None:
+    bound, serial, offset, retry, size = entry
+    builder.add(offset, retry, bound, serial, size)
+
+
+def first_alive(span: Span) -> int:
+    """Where the first message stands that is not gone; behind the last where all are."""
+    dead = span.dead
+    if dead is None:
+        return span.start
+    index = dead.find(0, span.start)
+    return span.count if index < 0 else index
+
+
+def place_in(span: Span, index: int) -> tuple[int, int]:
+    """The place of one message of a span, be it gone; of the last one for those behind it."""
+    index = min(index, span.count - 1)
+    return span.bound(index), span.serial(index)
+
+
+def index_behind(span: Span, bound: int, serial: int) -> int:
+    """Where the first one of a span stands, dead or alive, that is behind a place."""
+    if not span.places:
+        return span.index_of(min(bound if serial < 0 else bound + 1, FAR_AWAY))
+    low = 0
+    high = span.count
+    while low < high:
+        middle = (low + high) // 2
+        if (span.bound(middle), span.serial(middle)) <= (bound, serial):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def span_behind(spans: deque[Span], bound: int, serial: int) -> int:
+    """The first span that ends behind a place; how many there are when none does."""
+    low = 0
+    high = len(spans)
+    while low < high:
+        middle = (low + high) // 2
+        span = spans[middle]
+        if place_in(span, span.count - 1) <= (bound, serial):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def item_behind(items: deque[Item], bound: int, serial: int) -> int:
+    """The first item that is behind a place; how many there are when none is."""
+    low = 0
+    high = len(items)
+    while low < high:
+        middle = (low + high) // 2
+        if place_of(items[middle]) <= (bound, serial):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def place_with(item: Item) -> Place:
     if isinstance(item, Redelivery):
         return item.bound, item.serial, item.message.offset, item.retry
     return item.offset, 0, item.offset, 0
 
 
-def _places_in(span: Span, offsets: set[int]) -> list[int]:
-    """Where in a span these offsets may stand."""
-    if span.places:
-        return [index for index in range(span.start, span.count) if span.offset(index) in offsets]
-    found: list[int] = []
-    first = span.offset(span.start) if span.start < span.count else span.last() + 1
-    for offset in sorted(offsets):
-        if first <= offset <= span.last():
-            index = span.index_of(offset)
-            if index < span.count and span.offset(index) == offset:
-                found.append(index)
-    return found
-
-
-def _merge_into(items: deque[Item], returned: list[Redelivery]) -> None:
-    """Put items, sorted by place, among the first of others."""
-    behind: list[Item] = []
-    last = place_of(returned[-1])
-    while items and place_of(items[0]) < last:
-        behind.append(items.popleft())
-    merged: list[Item] = sorted([*behind, *returned], key=place_of) if behind else list(returned)
-    items.extendleft(reversed(merged))
-
-
-def _without(items: deque[Item], offsets: set[int], found: list[Item]) -> deque[Item]:
-    kept: deque[Item] = deque()
-    for item in items:
-        if message_of(item).offset in offsets:
+def _take_from(items: deque[Item], places: list[Place], found: list[Item]) -> None:
+    """Take the items out that stand at these places, in order."""
+    if not items or not places:
+        return
+    last = (places[-1][0], places[-1][1])
+    first = item_behind(items, places[0][0], places[0][1] - 1)
+    count = len(items) - first
+    kept: list[Item] = []
+    at = 0
+    items.rotate(-first)
+    while count and place_of(items[0]) <= last:
+        item = items.popleft()
+        count -= 1
+        place = place_with(item)
+        while at < len(places) and (places[at][0], places[at][1]) < (place[0], place[1]):
+            at += 1
+        if at < len(places) and (places[at][0], places[at][1], places[at][2]) == (place[0], place[1], place[2]):
             found.append(item)
         else:
             kept.append(item)
-    return kept
+    items.extendleft(reversed(kept))
+    items.rotate(first)
 
 
 def _without_revoked(items: deque[Item], revoked: list[Message]) -> deque[Item]:

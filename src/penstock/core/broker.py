@@ -7,8 +7,8 @@ times give the same state, and the log it wrote gives that state again (`core.re
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.backlog import Item, message_of
-from penstock.core.deadletters import dead_letter, origin_of, revived, sent_on
+from penstock.core.backlog import Item, Place, message_of
+from penstock.core.deadletters import dead_letter, revived, sent_on
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.dedup import Dedup
 from penstock.core.invariants import Inconsistent, violations
@@ -16,6 +16,7 @@ from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.patterns import canonical
 from penstock.core.policy import Policies, Rule
 from penstock.core.queue import BY_POLICY, NEVER, Queue
+from penstock.core.redrive import Redrive
 from penstock.core.routing import Routing
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, DeadLetters, Usage
@@ -107,7 +108,8 @@ class Broker:
         self.deadlines = Deadlines(log.tuning.stale_timers_max)
         self.queues: dict[bytes, Queue] = {}
         self.routing = Routing()
-        self.usage = Usage(self.deadlines, DeadLetterQueues(self))
+        self.usage = Usage(self.deadlines, DeadLetterQueues(self), limits)
+        self.usage.queues = self.queues
         self.policies = Policies([], limits)
         self.dedup = Dedup(limits.dedup_ids_max, log.tuning.id_page_length)
         self.deduplicated = 0  # publishes that were there already
@@ -482,6 +484,7 @@ class Broker:
         unacked_max = self.limits.unacked_max
         if subscription.credit <= 0 or subscription.credit > unacked_max:
             subscription.credit = unacked_max
+        subscription.bytes_credit = self.limits.unacked_bytes_max
         queue.attach(subscription)
         self._stop_expiry(name)
         if instead_of is not None:
@@ -558,8 +561,9 @@ class Broker:
         queue = subscription.queue
         if delivery.open and queue is not None:
             queue.accept(delivery)
-            if delivery.message.requester is not None:
-                tell_delivered(delivery.message)
+            message = delivery.message
+            if message is not None and message.requester is not None:
+                tell_delivered(message)
             self._after_settling(queue, subscription)
 
     def reject(self, delivery: Delivery, due_at: int = BY_POLICY) -> None:
@@ -602,54 +606,57 @@ class Broker:
     ) -> int:
         """Move up to `limit` ready dead letters back to the queues they died in, or to `to`; how many were moved.
 
-        What was not dead anywhere stays where it is, unless `to` is given; so does what may not go where it would. It
-        ends early where a queue is full.
+        All of it in one go, however long the queue is: `start_redrive` is for those who have others to serve.
         """
+        redrive = self.start_redrive(name, limit, to, now, may_go)
+        while not self.step_redrive(redrive, now):
+            pass
+        return redrive.moved
+
+    def start_redrive(
+        self,
+        name: bytes,
+        limit: int,
+        to: bytes,
+        now: int,
+        may_go: Callable[[bytes], bool] | None = None,
+        dry_run: bool = False,
+    ) -> Redrive:
+        """A redrive that is done by `step_redrive`, some at a time. Raises Refused when there can be none."""
         self.set_time(now)
-        if self.shut_because:
+        if self.shut_because and not dry_run:
             raise Refused(DISK_FULL, self.shut_because)
         queue = self._existing(name)
-        if to and to not in self.queues:
+        if to and to not in self.queues and not dry_run:
             self._check_new(to)
-        moved = 0
-        kept: list[Item] = []
-        for _ in range(queue.ready):
-            if moved >= limit:
-                break
-            item = queue.take_to_move()
-            if item is None:
-                break
-            message = message_of(item)
-            target = to or origin_of(message)
-            try:
-                went = (may_go is None or may_go(target)) and self._move(message, target, name, now)
-            except Refused:
-                kept.append(item)
-                break
-            if went:
-                queue.moved(item)
-                moved += 1
-            else:
-                kept.append(item)
-        queue.put_back(kept)
-        return moved
+        return Redrive(self, queue, limit, to, may_go, dry_run)
 
-    def _move(self, message: Message, to: bytes, source: bytes, now: int) -> bool:
-        """Put the message into another queue. Raises Refused when that is full, or cannot be made.
+    def step_redrive(self, redrive: Redrive, now: int) -> bool:
+        """Look at the next messages of a redrive and move those that go; True when that was all."""
+        self.set_time(now)
+        return redrive.step(now)
 
-        A full one gives up nothing for it, whatever its policy says: that would be one dead letter for another.
+    def send_back(self, message: Message, to: bytes, now: int) -> None:
+        """Put a dead letter that `Redrive` has found into another queue.
+
+        Raises Refused when that is full, or cannot be made. A full one gives up nothing for it, whatever its policy
+        says: that would be one dead letter for another.
         """
-        if not to or to == source or len(to) > self.limits.name_size_max or message.revoked:
-            return False
         sent = revived(message, to, now)
         target = self.declare(to)
         if target.full:
             raise self._full(target)
         self.take_in(sent, [target])
-        return True
 
     def move(self, name: bytes, offsets: set[int], to: bytes, now: int) -> int:
         """Move the ready messages with these offsets to another queue, with their headers; how many were moved.
+
+        All of the queue is looked at for them: whoever knows their places says those.
+        """
+        return self.move_places(name, self._existing(name).backlog.places_of(offsets), to, now)
+
+    def move_places(self, name: bytes, places: list[Place], to: bytes, now: int) -> int:
+        """Move the ready messages at these places, which are in order, to another queue; how many were moved.
 
         It ends early where that queue is full. What is not ready any more stays where it is.
         """
@@ -658,7 +665,7 @@ class Broker:
         target = self._target_of(to)
         moved = 0
         kept: list[Item] = []
-        for item in queue.take_out(offsets):
+        for item in queue.take_out(places):
             message = message_of(item)
             if message.revoked or kept or (target.full and not target.make_room()):
                 kept.append(item)
@@ -698,12 +705,10 @@ class Broker:
 
     def redrive_targets(self, name: bytes, limit: int, to: bytes) -> dict[bytes, int]:
         """What `redrive` would do: how many messages would go to which queue. What would stay is not counted."""
-        counts: dict[bytes, int] = {}
-        for message in self._existing(name).first_messages(limit):
-            target = to or origin_of(message)
-            if target and target != name:
-                counts[target] = counts.get(target, 0) + 1
-        return counts
+        redrive = self.start_redrive(name, limit, to, self.usage.now, None, dry_run=True)
+        while not self.step_redrive(redrive, self.usage.now):
+            pass
+        return redrive.targets
 
     def _existing(self, name: bytes) -> Queue:
         queue = self.queues.get(name)
@@ -759,12 +764,7 @@ class Broker:
 
     def free_memory(self) -> int:
         """Let go of what the log can give back, the longest queues first, until half of the limit is free; how much."""
-        freed = 0
-        for queue in sorted(self.queues.values(), key=_bytes_in_memory, reverse=True):
-            if self.usage.bytes * 2 < self.limits.memory_bytes_max:
-                break
-            freed += queue.free_memory()
-        return freed
+        return self.usage.free_memory()
 
     def expiring(self) -> int:
         """How many queues go away when they are unused."""
@@ -784,7 +784,3 @@ class Broker:
             self.refused += 1
             return Refused(DISK_FULL, self.shut_because)
         return Refused(TOO_LARGE, f"body of {len(message.body)} bytes: body_size_max is {self.limits.body_size_max}")
-
-
-def _bytes_in_memory(queue: Queue) -> int:
-    return queue.ready_bytes() - queue.backlog.cold + queue.delayed.bytes - queue.delayed.cold

@@ -42,7 +42,7 @@ def _image(queue: Queue) -> QueueImage:
         _place(placed, bound, serial, offset, retry)
     for subscription in queue.subscriptions:
         for delivery in subscription.held():
-            _place(placed, delivery.bound, delivery.serial, delivery.message.offset, delivery.retry)
+            _place(placed, delivery.bound, delivery.serial, delivery.offset, delivery.retry)
     delayed = BytesWriter()
     for entry in queue.delayed.entries():
         _place(delayed, entry.due_at, entry.offset, entry.retry, entry.size)

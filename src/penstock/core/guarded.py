@@ -13,9 +13,11 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
+from penstock.core.backlog import Place
 from penstock.core.broker import Broker
 from penstock.core.policy import Rule
 from penstock.core.queue import BY_POLICY, Queue
+from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import Refused
 from penstock.message import Message
@@ -224,28 +226,28 @@ class GuardedBroker(Broker):
         try:
             super().accept(delivery)
         except Exception as error:
-            self.fail("accept", _about(delivery.message), error)
+            self.fail("accept", _about_delivery(delivery), error)
             raise
 
     def reject(self, delivery: Delivery, due_at: int = BY_POLICY) -> None:
         try:
             super().reject(delivery, due_at)
         except Exception as error:
-            self.fail("reject", _about(delivery.message), error)
+            self.fail("reject", _about_delivery(delivery), error)
             raise
 
     def bury(self, delivery: Delivery) -> None:
         try:
             super().bury(delivery)
         except Exception as error:
-            self.fail("bury", _about(delivery.message), error)
+            self.fail("bury", _about_delivery(delivery), error)
             raise
 
     def release(self, delivery: Delivery) -> None:
         try:
             super().release(delivery)
         except Exception as error:
-            self.fail("release", _about(delivery.message), error)
+            self.fail("release", _about_delivery(delivery), error)
             raise
 
     # -- moving on --------------------------------------------------------------------------------------------------
@@ -268,6 +270,24 @@ class GuardedBroker(Broker):
             raise
         except Exception as error:
             self.fail("redrive", f"queue {name!r}, to {to!r}", error)
+            raise
+
+    def step_redrive(self, redrive: Redrive, now: int) -> bool:
+        try:
+            return super().step_redrive(redrive, now)
+        except Refused:
+            raise
+        except Exception as error:
+            self.fail("step_redrive", f"queue {redrive.queue.name!r}", error)
+            raise
+
+    def move_places(self, name: bytes, places: list[Place], to: bytes, now: int) -> int:
+        try:
+            return super().move_places(name, places, to, now)
+        except Refused:
+            raise
+        except Exception as error:
+            self.fail("move_places", f"queue {name!r}, to {to!r}", error)
             raise
 
     def move(self, name: bytes, offsets: set[int], to: bytes, now: int) -> int:
@@ -303,6 +323,11 @@ class GuardedBroker(Broker):
         except Exception as error:
             self.fail("free_memory", "", error)
             raise
+
+
+def _about_delivery(delivery: Delivery) -> str:
+    message = delivery.message
+    return f"offset {delivery.offset}, {delivery.size} bytes" if message is None else _about(message)
 
 
 def _about(message: Message) -> str:

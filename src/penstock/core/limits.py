@@ -23,6 +23,7 @@ class Limits:
         queue_full: str = REFUSE,
         events_per_queue_max: int = 10_000,
         unacked_max: int = 1_000_000,
+        unacked_bytes_max: int = 0,  # 0: a quarter of memory_bytes_max
         memory_bytes_max: int = 1 << 30,
         outbox_bytes_max: int = 1 << 20,
         name_size_max: int = 1024,
@@ -37,6 +38,7 @@ class Limits:
         self.queue_full = queue_full
         self.events_per_queue_max = events_per_queue_max
         self.unacked_max = unacked_max
+        self.unacked_bytes_max = unacked_bytes_max or max(1, memory_bytes_max // 4)
         self.memory_bytes_max = memory_bytes_max
         self.outbox_bytes_max = outbox_bytes_max
         self.name_size_max = name_size_max

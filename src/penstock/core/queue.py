@@ -14,6 +14,11 @@ dead-letter queue, where the policy names one, and else nowhere. The time is loo
 
 The backlog is in order of place, and a long one is not in memory: `core.backlog` says how. When nothing is ready and
 somebody waits, a message passes straight through and the backlog is not touched.
+
+What is out may not be in memory either. `usage.bytes` counts what is, and nothing that a consumer does gets it far
+above its limit: above half of it, a consumer's message that the log can give back is let go of as soon as it was
+written; above all of it, a message that has to be read first is given to those only who hold none, and read alone. Who
+is held up by that goes on when bytes were given back. What comes back unread goes to its place unread.
 """
 
 from typing import Final
@@ -23,9 +28,9 @@ from penstock.core.backlog import (
     Item,
     Place,
     Redelivery,
+    Sealed,
     cost_of,
     message_of,
-    place_of,
     retry_of,
 )
 from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, REJECTED
@@ -35,6 +40,7 @@ from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, MESSAGE_OVERHEAD
 from penstock.core.policy import Policy
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, Usage
+from penstock.core.walk import Walk
 from penstock.log.port import Ledger, Log
 from penstock.log.span import Span
 from penstock.message import (
@@ -47,6 +53,7 @@ from penstock.message import (
     REJECT,
     RETURN,
     Message,
+    Terms,
     is_delayed,
     tell_delivered,
     tell_undelivered,
@@ -120,6 +127,8 @@ class Queue:
         self.unacked = 0
         self.bytes = 0  # of what is ready or out, in memory or not, overhead included
         self.unacked_bytes = 0  # of what is out
+        self.unkept = 0  # of what is out, and not in memory
+        self.held_up = False  # somebody was given nothing because memory is short
         self.paused = False  # takes messages in, and gives none out
         self.full = False
         self.filling = False  # has passed the mark at which an alarm is given
@@ -147,7 +156,6 @@ class Queue:
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
         self.touched = False  # it is in `usage.touched`
         self.stalled = False  # what comes next cannot be read from the log at the moment
-        self._due_stalled_until = 0  # the same of what is due next: not to be tried before; 0 when it can be
         self._due_timer: DueTimer | None = None
         self._head_timer: HeadTimer | None = None
         self._read_timer: ReadTimer | None = None
@@ -176,6 +184,9 @@ class Queue:
         """Their bytes, in memory or not, overhead included."""
         return self.bytes + self.delayed.bytes
 
+    def bytes_in_memory(self) -> int:
+        return self.size() - self.backlog.cold - self.delayed.cold - self.unkept
+
     def oldest_at(self) -> int:
         """When the oldest message was published of the first ready one and those out; NOBODY when there is none.
 
@@ -189,8 +200,11 @@ class Queue:
             oldest = self._first_at
         for subscription in self.subscriptions:
             held = subscription.oldest
-            if held is not None and (oldest == NOBODY or held.message.published_at < oldest):
-                oldest = held.message.published_at
+            if held is not None:
+                message = held.message
+                published_at = held.published_at if message is None else message.published_at
+                if oldest == NOBODY or published_at < oldest:
+                    oldest = published_at
         return oldest
 
     def knows_oldest(self) -> bool:
@@ -246,14 +260,13 @@ class Queue:
         terms = message.terms
         if terms is not None and is_delayed(message):
             self.queued += 1
-            self._put_off(message, 0, terms.due_at)
+            self._put_off(put_off(message, 0, terms.due_at))
         else:
-            self._heed(message)
+            self._heed(terms)
             self.offer(message)
 
-    def _heed(self, message: Message) -> None:
+    def _heed(self, terms: Terms | None) -> None:
         """A message comes into the backlog, perhaps one whose time will be over."""
-        terms = message.terms
         if terms is not None and terms.expires_at:
             self.expiring = True
 
@@ -271,7 +284,7 @@ class Queue:
         backlog = self.backlog
         if backlog.is_long:
             if backlog.has_long_tail():
-                self.usage.bytes -= backlog.seal_tail()
+                self._forget(backlog.seal_tail())
         elif self.ready_bytes() > self.tuning.head_bytes_max:
             backlog.grow_long()
         if self.subscriptions and not backlog.is_long:
@@ -279,9 +292,39 @@ class Queue:
 
     def free_memory(self) -> int:
         """Let go of whatever the log can give back; how many bytes that frees."""
-        freed = self.backlog.seal_tail() + self.backlog.seal_head() + self.delayed.free(self.log.readable)
-        self.usage.bytes -= freed
+        backlog = self.backlog
+        freed = backlog.seal_tail() + backlog.seal_head() + self.delayed.free(self.log.readable)
+        if backlog.pinned:
+            freed += backlog.unpin()
+        self._forget(freed)
+        if self.unacked_bytes - self.unkept - self.unacked * MESSAGE_OVERHEAD >= self.congested_bytes:
+            for subscription in self.subscriptions:
+                for delivery in subscription.held():
+                    freed += self._let_go(delivery)
         return freed
+
+    def _forget(self, freed: int) -> None:
+        """Bytes that are in memory no more."""
+        self.usage.bytes -= freed
+        if self.usage.held_up:
+            self.usage.relieve()
+
+    def _let_go(self, delivery: Delivery) -> int:
+        """Keep no message for this delivery, if the log can give it back; how many bytes that frees."""
+        message = delivery.message
+        if message is None or message.offset >= self.log.readable or message.requester is not None or message.revoked:
+            return 0
+        delivery.terms = message.terms
+        delivery.published_at = message.published_at
+        delivery.message = None
+        freed = delivery.size - MESSAGE_OVERHEAD
+        self.unkept += freed
+        self._forget(freed)
+        return freed
+
+    def message_out(self, delivery: Delivery) -> Message | None:
+        """The message that a consumer holds; None when the log has to give it back, and cannot."""
+        return delivery.message if delivery.message is not None else self.log.fetch(delivery.offset)
 
     def make_room(self) -> bool:
         """True when one more message may come in; by policy the oldest ready one may have to go for it."""
@@ -327,9 +370,12 @@ class Queue:
         if not self.touched:
             self.touch()
         self.bytes -= size
-        self.usage.bytes -= size
+        usage = self.usage
+        usage.bytes -= size
         if self.filling:
             self._check_full()
+        if usage.held_up:
+            usage.relieve()
 
     def _set_marks(self) -> None:
         """Where alarm is given, counted in what is ready or out. Whatever is full has passed a mark."""
@@ -367,7 +413,10 @@ class Queue:
 
     def pump(self) -> None:
         """Give what is ready to who is waiting."""
+        usage = self.usage
         while self.ready and self.waiting:
+            if usage.bytes >= usage.bytes_max and not self.backlog.head and not self._finds_taker():
+                break
             item = self._take_first()
             if item is None:
                 break
@@ -388,6 +437,31 @@ class Queue:
                 self._give(self.waiting[0], message, 0, message.offset, 0)
         if self.expiring:
             self._watch_head()
+
+    def _finds_taker(self) -> bool:
+        """Memory is short, and the next message may have to be read for who is first in the line: may it?
+
+        Who holds something is held up, unless it is there after all; who holds nothing, or keeps nothing, may have it.
+        """
+        usage = self.usage
+        if not self.backlog.spans or usage.make_room():
+            return True
+        while self.waiting:
+            first = self.waiting[0]
+            if not first.manual or first.in_flight == 0:
+                return True
+            self._leave_line(first)
+            if not self.held_up:
+                self.held_up = True
+                usage.held_up.append(self)
+        return False
+
+    def go_on(self) -> None:
+        """There is room in memory again for those who were held up."""
+        self.held_up = False
+        for subscription in self.subscriptions:
+            self.reconsider(subscription)
+        self.pump()
 
     def take(self) -> Message | None:
         """Take the first ready message for good; None when there is none."""
@@ -449,9 +523,12 @@ class Queue:
         backlog = self.backlog
         if not self.touched:
             self.touch()
-        assumed, paged = backlog.page_in()
+        usage = self.usage
+        page_bytes = self.tuning.page_bytes
+        assumed, paged = backlog.page_in(page_bytes if usage.bytes + page_bytes <= usage.bytes_max else 1)
         self.bytes += paged - assumed
-        self.usage.bytes += paged
+        usage.bytes += paged
+        usage.paged += paged
         if backlog.lost:
             self.ready -= len(backlog.lost)
             self.unreadable += backlog.lost
@@ -482,7 +559,7 @@ class Queue:
         if subscription.manual:
             delivery = Delivery(message, subscription, retry, bound, serial)
             subscription.hold(delivery)
-            size = len(message.body) + MESSAGE_OVERHEAD
+            size = delivery.size
             self.unacked += 1
             self.unacked_bytes += size
             self._grow(size)
@@ -492,12 +569,15 @@ class Queue:
                 self.take_back([delivery], RETURN)
                 self._take_off(subscription, error)
                 return
+            if self.usage.bytes > self.usage.keep_max:
+                self._let_go(delivery)
         else:
             try:
                 more = subscription.deliver(message, retry, None)
             except Exception as error:
-                if not self._ends_by_return(message, retry + 1):
-                    self._merge([self._ready_again(message, retry + 1, bound, serial)])
+                if not self._ends_by_return(Delivery(message, subscription, retry, bound, serial), retry + 1):
+                    self._put_among([Redelivery(message, retry + 1, bound, serial)], [])
+                    self._heed(message.terms)
                 self._take_off(subscription, error)
                 return
             self.log.settled(self.ledger, message.offset, ACCEPT)
@@ -507,7 +587,9 @@ class Queue:
         if not more:
             subscription.suspended = True
             self._leave_line(subscription)
-        elif subscription.manual and subscription.in_flight >= subscription.credit:
+        elif subscription.manual and (
+            subscription.in_flight >= subscription.credit or subscription.bytes >= subscription.bytes_credit
+        ):
             self._leave_line(subscription)
         elif len(self.waiting) > 1:
             self._leave_line(subscription)
@@ -542,7 +624,7 @@ class Queue:
         """Put the subscription into the line, or take it out, by its present state."""
         able = subscription.active and not subscription.suspended and not self.paused
         if able and subscription.manual:
-            able = subscription.in_flight < subscription.credit
+            able = subscription.in_flight < subscription.credit and subscription.bytes < subscription.bytes_credit
         if able and not subscription.waiting:
             self._join_line(subscription)
         elif not able:
@@ -604,32 +686,36 @@ class Queue:
 
     def accept(self, delivery: Delivery) -> None:
         self._close(delivery)
-        self.log.settled(self.ledger, delivery.message.offset, ACCEPT)
+        self.log.settled(self.ledger, delivery.offset, ACCEPT)
 
     def reject(self, delivery: Delivery, due_at: int) -> None:
         """Back to the end of the queue, for the next in line: at once for 0, when it is due, or BY_POLICY."""
-        message = delivery.message
         self._close(delivery)
         retry = delivery.retry + 1
-        if self._is_worn_out(message, retry) and self._give_up(message, retry, DELIVERIES):
+        if self._is_worn_out(delivery, retry) and self._give_up_delivery(delivery, DELIVERIES):
             return
-        self._send_back(message, retry, self.policy.retry_at(retry, self.usage.now) if due_at == BY_POLICY else due_at)
+        self._send_back(delivery, self.policy.retry_at(retry, self.usage.now) if due_at == BY_POLICY else due_at)
 
     def bury(self, delivery: Delivery) -> None:
         """There is no use in trying again."""
-        message = delivery.message
         self._close(delivery)
-        if not self._give_up(message, delivery.retry + 1, REJECTED):
-            self._send_back(message, delivery.retry + 1, 0)
+        if not self._give_up_delivery(delivery, REJECTED):
+            self._send_back(delivery, 0)
 
-    def _send_back(self, message: Message, retry: int, due_at: int) -> None:
+    def _send_back(self, delivery: Delivery, due_at: int) -> None:
         log = self.log
-        log.settled(self.ledger, message.offset, REJECT, due_at)
+        log.settled(self.ledger, delivery.offset, REJECT, due_at)
         self.retried += 1
+        retry = delivery.retry + 1
+        message = delivery.message
         if due_at:
-            self._put_off(message, retry, due_at)
-        else:
+            self._put_off(PutOff(delivery.offset, retry, due_at, delivery.size, message))
+        elif message is not None:
             self._append(message, retry)
+        else:
+            sealed = (log.next_offset - 1, log.position, delivery.offset, retry, delivery.size)
+            self._put_among([], [sealed])
+            self._heed(delivery.terms)
 
     def _append(self, message: Message, retry: int) -> None:
         """To the back of the queue, by the settlement that was logged just now."""
@@ -637,61 +723,82 @@ class Queue:
         self.backlog.append(Redelivery(message, retry, log.next_offset - 1, log.position))
         self.ready += 1
         self._grow(len(message.body) + MESSAGE_OVERHEAD)
-        self._heed(message)
+        self._heed(message.terms)
         if self.backlog.is_long:
             self._be_long()
 
     def take_back(self, deliveries: list[Delivery], how: int) -> None:
         """Put deliveries back to where they were: RETURN counts as a try, RELEASE does not."""
         returned: list[Redelivery] = []
+        sealed: list[Sealed] = []
         for delivery in deliveries:
             self._close(delivery)
             retry = delivery.retry
             if how == RETURN:
                 retry += 1
-                if self._ends_by_return(delivery.message, retry):
+                if self._ends_by_return(delivery, retry):
                     continue
-            returned.append(self._ready_again(delivery.message, retry, delivery.bound, delivery.serial))
-        if returned:
-            self._merge(returned)
+            message = delivery.message
+            if message is None:
+                sealed.append((delivery.bound, delivery.serial, delivery.offset, retry, delivery.size))
+                self._heed(delivery.terms)
+            else:
+                returned.append(Redelivery(message, retry, delivery.bound, delivery.serial))
+                self._heed(message.terms)
+        self._put_among(returned, sealed)
 
-    def _ends_by_return(self, message: Message, retry: int) -> bool:
+    def _ends_by_return(self, delivery: Delivery, retry: int) -> bool:
         """Count one more try of a message whose consumer went away with it; True when that was the last one."""
-        if self._is_worn_out(message, retry) and self._give_up(message, retry, DELIVERIES):
+        if self._is_worn_out(delivery, retry) and self._give_up_delivery(delivery, DELIVERIES):
             return True
-        self.log.settled(self.ledger, message.offset, RETURN)
+        self.log.settled(self.ledger, delivery.offset, RETURN)
         self.retried += 1
         return False
 
-    def _ready_again(self, message: Message, retry: int, bound: int, serial: int) -> Redelivery:
-        """Count a message as ready that is about to be put back to its place."""
-        self.ready += 1
-        self._grow(len(message.body) + MESSAGE_OVERHEAD)
-        self._heed(message)
-        return Redelivery(message, retry, bound, serial)
-
-    def _merge(self, returned: list[Redelivery]) -> None:
-        returned.sort(key=place_of)
-        self.usage.bytes -= self.backlog.merge(returned)
+    def _put_among(self, returned: list[Redelivery], sealed: list[Sealed]) -> None:
+        """Put messages that were not ready to their places, in memory or not."""
+        if returned or sealed:
+            if not self.touched:
+                self.touch()
+            self.ready += len(returned) + len(sealed)
+            for item in returned:
+                self._grow(cost_of(item.message))
+            for entry in sealed:
+                self.bytes += entry[4]
+            self._check_full()
+            self._forget(self.backlog.put_back(returned, sealed))
 
     def _close(self, delivery: Delivery) -> None:
         delivery.subscription.let_go(delivery)
-        size = len(delivery.message.body) + MESSAGE_OVERHEAD
+        size = delivery.size
         self.unacked -= 1
         self.unacked_bytes -= size
+        if delivery.message is None:
+            self.unkept -= size - MESSAGE_OVERHEAD
+            self.usage.bytes += size - MESSAGE_OVERHEAD  # which `_shrink` takes off
         self._shrink(size)
 
     # -- giving up --------------------------------------------------------------------------------------------------
 
-    def _is_worn_out(self, message: Message, retry: int) -> bool:
+    def _is_worn_out(self, delivery: Delivery, retry: int) -> bool:
         """Whether the message was tried often enough, or its requester gave it up."""
-        if message.revoked:
+        message = delivery.message
+        if message is not None and message.revoked:
             return True
         deliveries_max = self.policy.deliveries_max
-        terms = message.terms
+        terms = delivery.terms if message is None else message.terms
         if terms is not None and terms.deliveries_max and (not deliveries_max or terms.deliveries_max < deliveries_max):
             deliveries_max = terms.deliveries_max
         return deliveries_max > 0 and retry >= deliveries_max
+
+    def _give_up_delivery(self, delivery: Delivery, reason: str) -> bool:
+        """End a message that was out. One that cannot be read is no dead letter: it is set aside in its turn."""
+        if delivery.message is None and not self.policy.dead_letter:
+            self.dropped += 1
+            self.log.settled(self.ledger, delivery.offset, DROP)
+            return True
+        message = self.message_out(delivery)
+        return message is not None and self._give_up(message, delivery.retry + 1, reason)
 
     def _give_up(self, message: Message, retry: int, reason: str) -> bool:
         """End a message that is not in the backlog any more: as a dead letter, where the policy says so.
@@ -737,42 +844,35 @@ class Queue:
 
     # -- time -------------------------------------------------------------------------------------------------------
 
-    def _put_off(self, message: Message, retry: int, due_at: int) -> None:
+    def _put_off(self, entry: PutOff) -> None:
         """Keep a message aside until it is due; the log knows of it already."""
-        entry = put_off(message, retry, due_at)
         if not self.touched:
             self.touch()
         self.delayed.add(entry)
-        self.usage.bytes += entry.size
+        if entry.message is not None:
+            self.usage.bytes += entry.size
         self._set_marks()
         self._check_full()
         self._watch_due()
 
     def bring_due(self, now: int) -> None:
-        """Put those to the back of the queue whose time has come."""
-        stalled = False
+        """Put those to the back of the queue whose time has come; what is not in memory is not read for that."""
+        sealed: list[Sealed] = []
         for _ in range(self.tuning.at_once):
             entry = self.delayed.take_due(now)
             if entry is None:
                 break
             log = self.log
+            log.settled(self.ledger, entry.offset, DUE)
             message = entry.message
             if message is not None:
                 self.usage.bytes -= entry.size
-            else:
-                message = log.fetch(entry.offset)
-                if message is None and log.is_stalled:
-                    self.delayed.add(entry)
-                    stalled = True
-                    break
-            log.settled(self.ledger, entry.offset, DUE)
-            if message is None:
-                self.unreadable.append((log.next_offset - 1, log.position, entry.offset, entry.retry))
-            else:
                 self._append(message, entry.retry)
-        if stalled != (self._due_stalled_until > 0):
-            self.usage.stalled += 1 if stalled else -1
-        self._due_stalled_until = now + READ_AGAIN_TIME if stalled else 0
+            else:
+                sealed.append((log.next_offset - 1, log.position, entry.offset, entry.retry, entry.size))
+        if sealed:
+            self._put_among([], sealed)
+            self.expiring = True  # for all one knows: their terms are in the log
         self._set_marks()
         self._check_full()
         self._watch_due()
@@ -781,7 +881,6 @@ class Queue:
     def _watch_due(self) -> None:
         due = self.delayed.next_due()
         if due >= 0:
-            due = max(due, self._due_stalled_until)
             timer = self._due_timer
             if timer is None:
                 timer = self._due_timer = DueTimer(self)
@@ -853,10 +952,6 @@ class Queue:
 
     # -- moving on --------------------------------------------------------------------------------------------------
 
-    def take_to_move(self) -> Item | None:
-        """Take the first ready message in order to put it elsewhere: `moved` or `put_back` must follow."""
-        return self._take_first()
-
     def moved(self, item: Item) -> None:
         message = message_of(item)
         self._shrink(cost_of(message))
@@ -865,30 +960,29 @@ class Queue:
             self._watch_head()
 
     def put_back(self, items: list[Item]) -> None:
-        """Put ready messages back that were taken from the front; nothing has happened to them."""
+        """Put ready messages back that were taken out; nothing has happened to them."""
         returned: list[Redelivery] = []
         for item in items:
             self.ready += 1
             returned.append(item if isinstance(item, Redelivery) else Redelivery(item, 0, item.offset, 0))
         if returned:
-            self._merge(returned)
+            self._forget(self.backlog.put_back(returned, []))
 
     def first_messages(self, count: int) -> list[Message]:
         """The first ready messages, to look at; those that cannot be read are left out."""
-        known = {message.offset: message for message in self.backlog.in_memory()}
-        found: list[Message] = []
-        for _, _, offset, _ in self.backlog.first_places(count):
-            message = known.get(offset) or self.log.fetch(offset)
-            if message is not None:
-                found.append(message)
-        return found
+        walk = Walk(self.backlog)
+        found = [walk.message(seen) for seen in walk.step(count)]
+        return [message for message in found if message is not None]
 
-    def take_out(self, offsets: set[int]) -> list[Item]:
-        """Take ready messages out in order to put them elsewhere: `moved` or `put_back` must follow for each."""
+    def take_out(self, places: list[Place]) -> list[Item]:
+        """Take ready messages out in order to put them elsewhere: `moved` or `put_back` must follow for each.
+
+        The places are in order; what does not stand there any more is left out.
+        """
         found: list[Item] = []
         if not self.touched:
             self.touch()
-        assumed, paged = self.backlog.take_out(offsets, found)
+        assumed, paged = self.backlog.take_out(places, found)
         self.bytes += paged - assumed
         self.usage.bytes += paged
         self.ready -= len(found)
@@ -920,7 +1014,8 @@ class Queue:
         for subscription in [*self.subscriptions, *self.parked]:
             for delivery in subscription.held():
                 self._close(delivery)
-                self._tell_requester(delivery.message)
+                if delivery.message is not None:
+                    self._tell_requester(delivery.message)
             subscription.active = False
             subscription.waiting = False
             subscription.queue = None
@@ -930,7 +1025,10 @@ class Queue:
                 subscription.failed(error)
         for message in [*self.backlog.in_memory(), *self.delayed.in_memory()]:
             self._tell_requester(message)
-        self.usage.bytes -= self.size() - self.backlog.cold - self.delayed.cold
+        if self.held_up:
+            self.held_up = False
+            self.usage.held_up.remove(self)
+        self._forget(self.bytes_in_memory())
         self.bytes = 0
         self.ready = 0
         self.backlog.clear()
@@ -941,9 +1039,8 @@ class Queue:
         self._due_timer = None
         self._head_timer = None
         self._read_timer = None
-        self.usage.stalled -= int(self.stalled) + int(self._due_stalled_until > 0)
+        self.usage.stalled -= int(self.stalled)
         self.stalled = False
-        self._due_stalled_until = 0
         self.waiting.clear()
         self.subscriptions.clear()
         self.parked.clear()
@@ -986,7 +1083,7 @@ class Queue:
         entries = [*self.backlog.places(), *self.unreadable]
         for subscription in self.subscriptions:
             for delivery in subscription.held():
-                entries.append((delivery.bound, delivery.serial, delivery.message.offset, delivery.retry))
+                entries.append((delivery.bound, delivery.serial, delivery.offset, delivery.retry))
         entries.sort()
         return entries
 
@@ -998,7 +1095,7 @@ class Queue:
         offsets += [offset for _, _, offset, _ in self.unreadable]
         offsets += [entry.offset for entry in self.delayed.entries()]
         for subscription in self.subscriptions:
-            offsets += [delivery.message.offset for delivery in subscription.held()]
+            offsets += [delivery.offset for delivery in subscription.held()]
         offsets.sort()
         first = last = -1
         for offset in offsets:
@@ -1015,7 +1112,8 @@ class Queue:
         known = {message.offset: message for message in self.backlog.in_memory()}
         for subscription in self.subscriptions:
             for delivery in subscription.held():
-                known[delivery.message.offset] = delivery.message
+                if delivery.message is not None:
+                    known[delivery.offset] = delivery.message
         found: list[tuple[Message, int]] = []
         for _, _, offset, retry in self.owed():
             message = known.get(offset) or self.log.fetch(offset)

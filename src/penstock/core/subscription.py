@@ -2,8 +2,10 @@
 
 A subscription is *waiting* when it may be given a message right now: it is active, its connection takes bytes, and it
 has credit left. Only waiting subscriptions stand in their queue's line, so giving a message away never searches.
+Credit counts messages and their bytes: whoever holds as much as it may of either is given no more. While memory is
+short, a message that is not in memory is read for those only who hold none (`queue.Queue.pump`).
 
-    parked ──promote──► active ──► waiting ◄──► full (no credit left)
+    parked ──promote──► active ──► waiting ◄──► full (no credit left), or held up (memory is short)
                            │           ▲
                            └─ suspend ─┴─ resume   (the connection's outbox is full, or the peer stopped answering)
 """
@@ -11,22 +13,27 @@ has credit left. Only waiting subscriptions stand in their queue's line, so givi
 from typing import TYPE_CHECKING, Final
 
 from penstock.core.limits import MESSAGE_OVERHEAD
-from penstock.message import Message, Requester
+from penstock.message import Message, Requester, Terms
 
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
 
 PRIORITY_NORMAL: Final = 20
+BYTES_CREDIT_DEFAULT: Final = 1 << 62  # until the broker says how much it is
 
 
 class Delivery:
     """A message in the hands of a consumer that still has to say how it ends.
 
-    `bound` and `serial` are its place in the queue (see `queue.Redelivery`), kept so that it can go back there.
+    `bound` and `serial` are its place in the queue (see `queue.Redelivery`), kept so that it can go back there. Where
+    memory is short, `message` is let go of once the consumer has its bytes and the log can give it back: whoever needs
+    it asks the queue.
     """
 
     def __init__(self, message: Message, subscription: "Subscription", retry: int, bound: int, serial: int) -> None:
-        self.message = message
+        self.message: Message | None = message
+        self.offset = message.offset
+        self.size = len(message.body) + MESSAGE_OVERHEAD  # what it costs in memory, or would
         self.subscription = subscription
         self.retry = retry
         self.bound = bound
@@ -34,6 +41,9 @@ class Delivery:
         self.open = True
         self.older: Delivery | None = None
         self.newer: Delivery | None = None
+        # Of a message that was let go of:
+        self.terms: Terms | None = None
+        self.published_at = 0
 
 
 class Subscription:
@@ -57,6 +67,8 @@ class Subscription:
         self.suspended = False
         self.waiting = False
         self.in_flight = 0
+        self.bytes = 0  # of what it holds, in memory or not, overhead included
+        self.bytes_credit = BYTES_CREDIT_DEFAULT  # with so many of them it is given no more
         self.oldest: Delivery | None = None
         self.newest: Delivery | None = None
 
@@ -93,6 +105,7 @@ class Subscription:
             delivery.older = last
         self.newest = delivery
         self.in_flight += 1
+        self.bytes += delivery.size
 
     def let_go(self, delivery: Delivery) -> None:
         older = delivery.older
@@ -109,6 +122,7 @@ class Subscription:
         delivery.newer = None
         delivery.open = False
         self.in_flight -= 1
+        self.bytes -= delivery.size
 
     def held(self) -> list[Delivery]:
         """The open deliveries, oldest first."""

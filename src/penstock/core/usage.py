@@ -2,11 +2,14 @@
 
 from typing import TYPE_CHECKING, Final
 
-from penstock.core.deadlines import Deadlines
+from penstock.core.deadlines import Deadlines, Timer
+from penstock.core.limits import Limits
 from penstock.message import Message
 
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
+
+PAGED_PART: Final = 8  # when an eighth of the memory was read anew, there may be as much to let go of
 
 
 class Alarm:
@@ -36,16 +39,66 @@ class DeadLetters:
         raise NotImplementedError
 
 
+class ReliefTimer(Timer):
+    """There is room in memory again: those who were held up for want of it go on."""
+
+    def __init__(self, usage: "Usage") -> None:
+        super().__init__()
+        self.usage = usage
+
+    def fire(self, now: int) -> None:
+        usage = self.usage
+        for _ in range(len(usage.held_up)):
+            if not usage.held_up or usage.bytes >= usage.bytes_max:
+                return
+            usage.held_up.pop(0).go_on()
+        usage.relieve()
+
+
 class Usage:
     """What all queues of a broker share, and what they hold together."""
 
-    def __init__(self, deadlines: Deadlines, dead_letters: DeadLetters) -> None:
+    def __init__(self, deadlines: Deadlines, dead_letters: DeadLetters, limits: Limits) -> None:
         self.deadlines = deadlines
         self.dead_letters = dead_letters
         self.now = 0  # the time that was said last
         self.alarms: list[Alarm] = []  # whoever tells people empties it
+        self.queues: dict[bytes, Queue] = {}
         self.bytes = 0  # in memory, overhead included
+        self.bytes_max = limits.memory_bytes_max  # from here on nothing is read for consumers that hold something
+        self.keep_max = limits.memory_bytes_max // 2  # above it nothing is kept that the log can give back
+        self.paged = 0  # bytes that were read from the log since `free_memory` was last done
+        self.held_up: list[Queue] = []  # with consumers that were given nothing because memory was short, in order
+        self._relief = ReliefTimer(self)
         self.touched: list[Queue] = []  # in this turn, each once; whoever ends the turn looks at them
-        self.stalled = 0  # queues that wait for the log to be readable again; one that waits for two things is two
+        self.stalled = 0  # queues that wait for the log to be readable again
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
+
+    def free_memory(self) -> int:
+        """Let go of what the log can give back, the longest queues first, until half of the limit is free; how much."""
+        freed = 0
+        self.paged = 0
+        for queue in sorted(self.queues.values(), key=_bytes_in_memory, reverse=True):
+            if self.bytes < self.keep_max:
+                break
+            freed += queue.free_memory()
+        return freed
+
+    def make_room(self) -> bool:
+        """Memory is short, and something is to be read: whether there is room after all.
+
+        To look at all queues is worth it once much was read since it was done last.
+        """
+        if self.paged * PAGED_PART >= self.bytes_max:
+            self.free_memory()
+        return self.bytes < self.bytes_max
+
+    def relieve(self) -> None:
+        """Bytes were given back: where that makes room, let those go on who wait for it, in a moment."""
+        if self.held_up and self.bytes < self.bytes_max and not self._relief.armed:
+            self.deadlines.set(self._relief, self.now)
+
+
+def _bytes_in_memory(queue: "Queue") -> int:
+    return queue.bytes_in_memory()

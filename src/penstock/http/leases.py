@@ -19,6 +19,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from penstock.access.rights import ADMIN, CONSUME, QUEUE
+from penstock.core.queue import Queue
 from penstock.core.subscription import Basket, Delivery
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
@@ -231,6 +232,17 @@ def slices_of(deliveries: list[Delivery], sizes: list[int]) -> Iterator[list[Del
         yield some
 
 
+def messages_of(queue: Queue, deliveries: list[Delivery]) -> list[Message]:
+    """The messages, read again where they are not in memory."""
+    found: list[Message] = []
+    for delivery in deliveries:
+        message = queue.message_out(delivery)
+        if message is None:
+            raise ConnectionAbortedError("a message of the lease cannot be read at the moment")
+        found.append(message)
+    return found
+
+
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["leases"])
     leases = Leases(inside)
@@ -242,11 +254,11 @@ def routes(inside: Inside) -> APIRouter:
             if lease is not None:
                 deliveries = lease.inbox.deliveries
                 lease.inbox.deliveries = []
-                sizes = [len(delivery.message.body) for delivery in deliveries]
+                sizes = [delivery.size for delivery in deliveries]
                 for some in slices_of(deliveries, sizes):
                     if leases.by_id.get(lease.id) is not lease:
                         raise ConnectionAbortedError("the lease ended before its messages were sent")
-                    messages = [delivery.message for delivery in some]
+                    messages = messages_of(inside.queue(lease.queue), some)
                     for piece in await asyncio.to_thread(encoder.batch, messages):
                         for first in range(0, len(piece), PIECE_BYTES):
                             yield piece[first : first + PIECE_BYTES]

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from penstock.core.backlog import Place
 from penstock.core.deadletters import origin_of
 from penstock.core.queue import Queue
+from penstock.core.walk import Walk
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
@@ -158,15 +159,15 @@ def message_of(seen: Seen, queue: Queue, now: int, body_max: int) -> dict[str, o
 
 async def ready_of(queue: Queue, after: Place | None) -> AsyncIterator[Seen | None]:
     """The ready messages behind a place, in order; None for each that cannot be read. Others get their turns."""
+    walk = Walk(queue.backlog, after)
     while True:
-        found = queue.backlog.look(after, SLICE)
+        found = walk.step(SLICE)
         for place, known in found:
             message = known if known is not None else queue.backlog.message(place[2])
             mark = f"{READY}:{place[0]}:{place[1]}:{place[2]}:{place[3]}"
             yield None if message is None else Seen(message, READY, place[3], mark)
-        if len(found) < SLICE:
+        if walk.over:
             return
-        after = found[-1][0]
         await asyncio.sleep(0)
 
 
@@ -178,7 +179,9 @@ async def unacked_of(queue: Queue, skip: int) -> AsyncIterator[Seen | None]:
         while delivery is not None:
             place += 1
             if place > skip:
-                yield Seen(delivery.message, UNACKED, delivery.retry, f"{UNACKED}:{place}")
+                message = queue.message_out(delivery)
+                mark = f"{UNACKED}:{place}"
+                yield None if message is None else Seen(message, UNACKED, delivery.retry, mark)
             if place % SLICE == 0:
                 await asyncio.sleep(0)
                 if not delivery.open:

@@ -109,8 +109,8 @@ def find(queue: Queue, offset: int) -> tuple[Message, int] | None:
     """The message of that offset among what the queue owes, with its retry counter."""
     for subscription in queue.subscriptions:
         for delivery in subscription.held():
-            if delivery.message.offset == offset:
-                return delivery.message, delivery.retry
+            if delivery.offset == offset:
+                return _fetched(queue.message_out(delivery), delivery.retry)
     backlog = queue.backlog
     for item in (*backlog.head, *backlog.tail):
         if backlog_message(item).offset == offset:

@@ -249,27 +249,6 @@ def split(span: Span, offset: int) -> tuple[Span | None, Span | None]:
     return front, back
 
 
-def divide(span: Span, bound: int, serial: int) -> tuple[Span | None, Span | None]:
-    """A span cut at a place that nothing in it has: what is left before it, and behind it. No byte of size is lost."""
-    if span.places:
-        index = span.start
-        while index < span.count and (span.bound(index), span.serial(index)) < (bound, serial):
-            index += 1
-    else:
-        index = max(span.index_of(bound + 1), span.start)
-    if index == span.start:
-        return None, span
-    if index == span.count:
-        return span, None
-    front = _cut(span, span.start, index)
-    back = _cut(span, index, span.count)
-    if front.live == 0:
-        back.size = span.size
-    else:
-        front.size = span.size - back.size
-    return front if front.live else None, back if back.live else None
-
-
 def _cut(span: Span, begin: int, end: int) -> Span:
     """Some of a span; what is dead in it stays so."""
     count = end - begin

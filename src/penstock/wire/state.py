@@ -73,9 +73,9 @@ class StateView(View):
     @property
     def messages_by_consumer_ids(self) -> dict[str, dict[str, str]]:
         return {
-            id: {text(d.message.id): text(d.message.event) for d in s.held()}
+            id: {text(m.id): text(m.event) for m in map(s.queue.message_out, s.held()) if m is not None}
             for id, s in self._consumers().items()
-            if s.manual
+            if s.manual and s.queue is not None
         }
 
     @property

@@ -471,7 +471,7 @@ class RqSession(Session):
         delivery = self.unfinished.get(id)
         if delivery is not None and not (self.noreply and id in self.noreply):
             message = delivery.message
-            if message.requester is not None:
+            if message is not None and message.requester is not None:
                 message.requester.delivered(message)
         elif delivery is not None:
             self._free(id)
@@ -491,7 +491,7 @@ class RqSession(Session):
         wanted = not (self.noreply and id in self.noreply)
         self._free(id)
         if delivery is not None:
-            if wanted:
+            if wanted and delivery.message is not None:  # else it was let go of, and nobody waits for it
                 self.broker.reply(delivery.message.id, fields.payload or b"")
             self.broker.accept(delivery)
             self._settled(delivery)
