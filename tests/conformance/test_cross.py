@@ -276,7 +276,9 @@ class Sending(NamedTuple):
     name: str
     driver: type[Driver]
     encode: Callable[[bytes], bytes]
-    id: bytes = rb"[0-9A-Za-z]+\.\d+"  # as consumers see it; the broker's own where the publisher has none
+    id: bytes = (
+        rb"[0-9A-Za-z]+\.\d+(\.[0-9a-f]{24})?"  # as consumers see it; the broker's own where the publisher has none
+    )
     noreply: bytes = NOREPLY  # to an RQ consumer
 
 

@@ -1,5 +1,6 @@
 """RQ over real sockets."""
 
+import signal
 import threading
 
 import pytest
@@ -126,3 +127,38 @@ def test_CLOSING_when_the_server_stops(start_process) -> None:
     assert client.closed_by_peer()
     assert client.buffer == b"\x01\x16"
     client.close()
+
+
+@pytest.mark.process
+def test_a_server_that_stops_waits_for_work_that_was_begun_and_gives_back_the_rest(start_process) -> None:
+    process = start_process()
+    consumer, requester = process.connect("rq"), process.connect("rq")
+    consumer.send(CONSUME.replace(b"\x62\x00\x05", b"\x62\x00\x01"))  # MAX is 1: the second request waits
+    exactly(consumer, CONSUMING)
+    requester.send(request(1, b"begun") + request(2, b"not begun"))
+    exactly(consumer, given(0, b"begun"))
+    consumer.send(delivered(0))
+    exactly(requester, delivered(1))
+    process.process.send_signal(signal.SIGTERM)
+    exactly(consumer, b"\x01\x16")
+    exactly(requester, b"\x01\x16" + b"\x01\x80\x00\x00\x00\x02\x10")
+    assert requester.quiet()
+    consumer.send(reply(0, b"done"))
+    exactly(requester, reply(1, b"done"))
+    assert requester.closed_by_peer()
+    assert consumer.closed_by_peer()
+    assert process.terminate()[0] == 0
+
+
+@pytest.mark.process
+def test_it_does_not_wait_for_ever(start_process) -> None:
+    process = start_process("--drain-seconds", "0.1")
+    consumer, requester = process.connect("rq"), process.connect("rq")
+    consumer.send(CONSUME)
+    exactly(consumer, CONSUMING)
+    requester.send(request(1, b"never done"))
+    exactly(consumer, given(0, b"never done"))
+    consumer.send(delivered(0))
+    exactly(requester, delivered(1))
+    assert process.terminate()[0] == 0
+    assert requester.closed_by_peer()

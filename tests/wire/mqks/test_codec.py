@@ -76,7 +76,17 @@ def test_consume_takes_flags_anywhere() -> None:
 
 @pytest.mark.parametrize(
     ("flag", "microseconds"),
-    [(b"", 0), (b"=5", 5_000_000), (b"=1e-1", 100_000), (b"=0", 0), (b"=-3", 0), (b"=-inf", 0)],
+    [
+        (b"", 0),
+        (b"=5", 5_000_000),
+        (b"=1e-1", 100_000),
+        (b"=0", 0),
+        (b"=-3", 0),
+        (b"=-inf", 0),
+        (b"=inf", -1),
+        (b"=Infinity", -1),
+        (b"=1e300", 10**15),
+    ],
 )
 def test_the_ways_to_say_delete_when_unused(flag: bytes, microseconds: int) -> None:
     assert decode_consume(b"q e --delete-queue-when-unused" + flag).expires_after == microseconds
@@ -93,7 +103,6 @@ def test_the_ways_to_say_delete_when_unused(flag: bytes, microseconds: int) -> N
         b"q e --delete-queue-when-unused=",
         b"q e --delete-queue-when-unused=abc",
         b"q e --delete-queue-when-unused=nan",
-        b"q e --delete-queue-when-unused=inf",
     ],
 )
 def test_a_consume_that_means_nothing(rest: bytes) -> None:

@@ -602,3 +602,12 @@ def test_so_is_one_in_the_name_of_a_queue_whoever_put_the_message(house: House, 
     client.say(b"c consume a,b none")
     house.broker.put(b"a,b", Message(b"m", b"a,b", b"{}", 0, protocol))
     assert client.hear() == [b"c ok m event=a%2Cb,escaped=event {}"]
+
+
+def test_a_queue_that_is_to_go_after_an_infinite_time_stays(house: House) -> None:
+    house.client().say(b"c consume q e --delete-queue-when-unused=5")
+    client = house.client()
+    assert client.say(b"c consume --confirm q e --delete-queue-when-unused=inf") == [b"c ok "]
+    client.leave()
+    house.advance(10**6)
+    assert b"q" in house.broker.queues

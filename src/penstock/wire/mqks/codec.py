@@ -22,6 +22,10 @@ LIMIT: Final = b"--limit="
 TO: Final = b"--to="
 DRY_RUN: Final = b"--dry-run"
 
+NEVER: Final = -1
+INFINITY: Final = float("inf")
+SECONDS_MAX: Final = 1e9  # some 30 years; whoever says more means as much
+
 COMMA: Final = 44
 _NO_WORD: Final = re.compile(rb"[\0\t-\r ]")  # as `message.is_word` has it
 _NO_EVENT: Final = re.compile(rb"[\0\t-\r ,]")
@@ -64,7 +68,7 @@ class ConsumeRequest:
         self.queue = queue
         self.events = events
         self.manual_ack = manual_ack
-        self.expires_after = expires_after  # microseconds; None when the request says nothing of it
+        self.expires_after = expires_after  # microseconds, or NEVER; None when the request says nothing of it
 
 
 def decode(line: bytes) -> Request | None:
@@ -159,9 +163,11 @@ def _microseconds(text: bytes) -> int:
         seconds = float(text)
     except ValueError:
         raise BadRequest("--delete-queue-when-unused wants a number of seconds") from None
-    if seconds != seconds or seconds > 1e9:
-        raise BadRequest("--delete-queue-when-unused wants at most 1e9 seconds")
-    return max(0, round(seconds * 1_000_000)) if seconds > 0 else 0
+    if seconds != seconds:
+        raise BadRequest("--delete-queue-when-unused wants a number of seconds, and NaN is none")
+    if seconds == INFINITY:
+        return NEVER
+    return round(min(seconds, SECONDS_MAX) * 1_000_000) if seconds > 0 else 0
 
 
 def encode_ok(request_id: bytes, data: bytes = b"") -> bytes:
