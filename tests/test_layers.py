@@ -14,8 +14,9 @@ ALLOWED = {
     "errors": set[str](),
     "clock": set[str](),
     "globs": set[str](),
-    "access": {"message", "errors", "globs"},
-    "log": {"message", "errors"},
+    "files": set[str](),
+    "access": {"message", "errors", "globs", "files"},
+    "log": {"message", "errors", "files"},
     "core": {
         "message",
         "errors",
@@ -32,17 +33,17 @@ ALLOWED = {
     "config": {"errors"},
     "doors": {"config", "errors"},
     # The node puts everything together, HTTP with it; HTTP knows the node's parts, and not the node.
-    "server": {"message", "errors", "clock", "access", "core", "log", "wire", "config", "doors", "http.door"},
+    "server": {"message", "errors", "files", "clock", "access", "core", "log", "wire", "config", "doors", "http.door"},
     "http": {
         *("message", "errors", "clock", "access", "core", "log", "wire", "config"),
         *("server.connection", "server.cursors", "server.doorstep", "server.keeper", "server.memory"),
         *("server.storage", "server.timings"),
     },
     "spark": {
-        *("message", "errors", "log.holes", "log.reader", "log.lifecycle", "log.moments"),
+        *("message", "errors", "files", "log.holes", "log.reader", "log.lifecycle", "log.moments"),
         *("client", "client._credentials", "client._options", "client.errors"),  # who comes is said in one way
     },
-    "cli": {"message", "errors", "access", "config", "doors", "core", "log", "server", "spark", "client"},
+    "cli": {"message", "errors", "files", "access", "config", "doors", "core", "log", "server", "spark", "client"},
     "client": {"errors"},  # clients work against any server of their protocol, so they know none
     "adapters": {"client"},
     "testing": {"config", "server", "access", "client", "cli.tls"},

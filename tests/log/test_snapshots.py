@@ -20,6 +20,7 @@ from penstock.log.retention import Retention
 from penstock.log.segments import position_of, segments_of
 from penstock.log.snapshot import decode, encode, snapshot_name, snapshots_of, write_snapshot
 from penstock.message import Message, Terms
+from penstock.server.cursors import Cursors
 from penstock.server.storage import Recovery, recover
 
 from .histories import flip, recovered, write_out
@@ -251,6 +252,31 @@ def test_a_trimmed_log_is_backed_up_and_restored(house: House, tmp_path: Path) -
     again = House(tmp_path / "again")
     assert durable_state(again.broker) == state
     assert again.bodies(b"kept") == [b"2"]
+
+
+def test_a_backup_has_the_cursors_and_none_of_them_is_ahead_of_it(house: House, tmp_path: Path) -> None:
+    house.put(b"q", b"1", b"2", b"3")
+    cursors = Cursors(house.directory)
+    cursors.begin("nightly", 1, house.now)
+    cursors.reach("nightly", 2, house.now)
+    cursors.write(cursors.encode())
+    copying = back_up(house.directory, tmp_path / "copy")
+    next(copying)
+    house.put(b"q", b"4", b"5")
+    cursors.reach("nightly", 5, house.now)
+    cursors.write(cursors.encode())
+    assert sum(copying) >= 0
+    assert sum(restore(tmp_path / "copy", tmp_path / "again")) > 0
+    again = Cursors(tmp_path / "again").by_name["nightly"]
+    assert (again.start, again.reached, again.heard_at) == (1, 2, house.now)
+    assert House(tmp_path / "again").log.next_offset >= again.reached
+
+
+def test_a_backup_without_cursors_is_restored_without(house: House, tmp_path: Path) -> None:
+    house.put(b"q", b"1")
+    for _ in (*back_up(house.directory, tmp_path / "copy"), *restore(tmp_path / "copy", tmp_path / "again")):
+        pass
+    assert Cursors(tmp_path / "again").by_name == {}
 
 
 def test_what_cannot_be_paged_in_is_set_aside_and_named(house: House) -> None:

@@ -24,6 +24,7 @@ from penstock.access.tokens import Token
 from penstock.access.user import User
 from penstock.access.users import NAME, Users
 from penstock.errors import AccessError
+from penstock.files import replace_file
 
 VERSION = 1
 FILE_SIZE_MAX = 64 << 20
@@ -78,22 +79,8 @@ class UsersFile:
             os.close(lock)
 
     def _write(self, data: bytes) -> None:
-        new = self.path.with_name(self.path.name + ".new")
         try:
-            new.unlink(missing_ok=True)  # of somebody who was stopped half-way
-            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                self._give_to_owner(file.fileno(), new)
-                os.fchmod(file.fileno(), 0o600)
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self.path)
-            directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
+            replace_file(self.path, data, self._give_to_owner)
         except OSError as error:
             raise AccessError(f"{self.path}: {error.strerror}") from error
 

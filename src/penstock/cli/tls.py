@@ -6,7 +6,6 @@ nobody can sign more in its name, and whoever needs more makes a new set.
 
 import datetime
 import ipaddress
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -16,6 +15,7 @@ from penstock.cli.exits import EXIT_FAILED, EXIT_MISUSED, Failed
 from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Json
 from penstock.cli.show import print_json, say
+from penstock.files import replace_file
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -57,7 +57,7 @@ def self_signed(
     files = make(names, client, days)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for file, text in files.items():
-        _write(directory / file, text)
+        replace_file(directory / file, text)  # never there with half its content, nor readable by others
     if json:
         print_json({"directory": str(directory), "files": list(files), "names": names, "client": client, "days": days})
         return
@@ -142,13 +142,3 @@ def _pem(certificate: "Certificate") -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding
 
     return certificate.public_bytes(Encoding.PEM)
-
-
-def _write(path: Path, text: bytes) -> None:
-    """Never there with half its content, nor readable by others."""
-    new = path.with_name(path.name + ".new")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(descriptor, 0o600)
-        file.write(text)
-    new.replace(path)

@@ -4,6 +4,9 @@ Every prefix of a log is a log: a backup is the whole blocks up to the position 
 the snapshots from before that, which hold what trimmed history would have told. Gaps are copied last: history that is
 trimmed meanwhile may or may not be in the copy. Each block is checked on the way, the copy is read back, and a small
 file beside the segments is written last. A directory without it is no backup.
+
+Users and cursors are kept beside the log, and belong to it. Cursors are copied first: a reader can have reached only
+what is in the log by then, so none is ahead of the copy.
 """
 
 import os
@@ -16,9 +19,9 @@ from typing import Final
 import orjson
 
 from penstock.errors import LogError
+from penstock.files import replace_file, sync_directory, write_synced
 from penstock.log.check import Check
 from penstock.log.disk import Disk
-from penstock.log.files import sync_directory, write_synced
 from penstock.log.reader import Cursor, LogReader
 from penstock.log.recovery import GAPS_NAME, find_start
 from penstock.log.segments import segments_of
@@ -27,20 +30,20 @@ from penstock.log.snapshot import snapshots_of
 MANIFEST_NAME: Final = "backup.json"
 MANIFEST_VERSION: Final = 1
 USERS_NAME: Final = "users.json"
+CURSORS_NAME: Final = "cursors.json"
 
 
 def back_up(directory: Path, target: Path) -> Generator[int, None, None]:
     """Copy a log into a new directory; gives the number of bytes copied, block by block."""
-    position = LogReader(directory).end()[1]
     begin_empty(target)
+    _copy_small(directory, target, CURSORS_NAME)
+    position = LogReader(directory).end()[1]
     yield from _copy(directory, target, position)
     find_start(Disk(target))
     end = checked(target)
-    _copy_users(directory, target)
-    write_synced(
-        target / MANIFEST_NAME, orjson.dumps({"version": MANIFEST_VERSION, "next_offset": end[0], "position": end[1]})
-    )
-    sync_directory(target)
+    _copy_small(directory, target, USERS_NAME)
+    manifest = {"version": MANIFEST_VERSION, "next_offset": end[0], "position": end[1]}
+    replace_file(target / MANIFEST_NAME, orjson.dumps(manifest))
 
 
 def restore(source: Path, directory: Path) -> Generator[int, None, None]:
@@ -52,19 +55,18 @@ def restore(source: Path, directory: Path) -> Generator[int, None, None]:
     yield from _copy(source, directory, manifest[1])
     if checked(directory) != manifest:
         raise LogError(f"the copy in {directory} is not whole")
-    _copy_users(source, directory)
+    for name in (USERS_NAME, CURSORS_NAME):
+        _copy_small(source, directory, name)
     sync_directory(directory)
 
 
-def _copy_users(source: Path, target: Path) -> None:
-    """Users are kept beside the log, and belong to it. Their file is replaced as a whole, so any copy of it is one."""
+def _copy_small(source: Path, target: Path, name: str) -> None:
+    """A file that is replaced as a whole, so any copy of it is one. Nobody else ever sees what is in the copy."""
     try:
-        data = (source / USERS_NAME).read_bytes()
+        data = (source / name).read_bytes()
     except FileNotFoundError:
         return
-    copy = target / USERS_NAME
-    copy.touch(mode=0o600)  # nobody else ever sees what is in it
-    write_synced(copy, data)
+    replace_file(target / name, data)
 
 
 def read_manifest(source: Path) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 
 from mypy_extensions import mypyc_attr
 
-from penstock.log.files import sync_directory
+from penstock.files import sync_directory
 
 APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Final
 
 from penstock.errors import LogError
+from penstock.files import put_in_place, sync_directory, write_synced
 from penstock.log.block import HEADER_SIZE, Block, BlockWriter, Header, block_length, is_of_another_version, marked
 from penstock.log.check import Check, Piece
-from penstock.log.files import sync_directory, write_synced
 from penstock.log.recovery import GAPS_NAME, Gap, cut, make_safe, write_gaps
 from penstock.log.segments import headers_of, segment_name, segments_of
 
@@ -91,8 +91,7 @@ class Repair:
         if first < 0:
             part.unlink()
         else:
-            part.replace(self.directory / segment_name(first))
-            sync_directory(self.directory)
+            put_in_place(part, self.directory / segment_name(first))
 
     def _accept_gaps(self) -> None:
         """Write down every gap there is now, so that the broker starts in spite of it."""

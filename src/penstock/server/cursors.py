@@ -5,12 +5,12 @@ is not done with is kept, as long as somebody was heard of it within `HOLD_SECON
 not fill the disk. With a data directory the cursors are in its file `cursors.json`, replaced as a whole.
 """
 
-import os
 from pathlib import Path
 
 import orjson
 
 from penstock.errors import LogError
+from penstock.files import replace_file
 
 FILE = "cursors.json"
 HOLD_SECONDS = 7 * 86400
@@ -63,12 +63,7 @@ class Cursors:
         """On the disk, whole or not at all. For a thread beside the loop."""
         if self._path is None:
             return
-        fresh = self._path.with_suffix(".new")
-        with fresh.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._path)
+        replace_file(self._path, data)
 
     def _read(self, path: Path) -> None:
         try:

@@ -10,12 +10,12 @@ again goes on where it stopped.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from pyspark.errors import PySparkException
 
+from penstock.files import replace_file
 from penstock.spark.pipelines.job import Job, PipelineError, file_name, reason_of, state_directory
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def definition(job: Job) -> dict[str, str]:
         kept = {}
     chosen = {key: asked[key] or kept.get(key, "") for key in KEPT}
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(f"{path}.new")
-    fresh.write_bytes(orjson.dumps(chosen, option=orjson.OPT_INDENT_2))
-    fresh.replace(path)
+    replace_file(path, orjson.dumps(chosen, option=orjson.OPT_INDENT_2))
     return chosen
 
 
