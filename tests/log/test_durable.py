@@ -83,6 +83,7 @@ def test_a_history_reads_back_to_the_state_it_ended_in(tmp_path: Path) -> None:
     assert broker.log.position == states[-1][0]
 
 
+@pytest.mark.timeout(300)  # some thousand syncs, for each of which a busy disk takes its time
 def test_the_log_cut_at_every_byte_reopens_to_an_exact_prefix(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     whole.mkdir()
