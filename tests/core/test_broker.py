@@ -2,9 +2,10 @@
 
 import pytest
 
-from penstock.core.broker import Broker
+from penstock.core.broker import RETURN_TIME, Broker
 from penstock.core.limits import DROP_OLDEST, Limits
 from penstock.core.queue import NEVER
+from penstock.core.replay import replay
 from penstock.core.subscription import Inbox
 from penstock.errors import DISK_FULL, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.memory import MemoryLog
@@ -467,3 +468,84 @@ def test_revoked_messages_do_not_pile_up_in_a_queue_nobody_serves() -> None:
     assert [left.id for left, _ in queue.contents() if not left.revoked] == [b"kept"]
     assert ids(consumer(broker)) == ["kept"]
     assert (queue.ready, queue.bytes, queue.dropped) == (0, 0, 100)
+
+
+# -- queues that go when they are unused -------------------------------------------------------------------------------
+
+
+def restarted(broker: Broker, now: int) -> Broker:
+    assert isinstance(broker.log, MemoryLog)
+    again = replay(broker.log.entries, MemoryLog(), Limits())
+    again.expect_consumers(now)
+    return again
+
+
+def test_a_queue_that_never_had_a_consumer_goes_when_its_time_is_over() -> None:
+    broker = make_broker()
+    broker.set_time(10 * SECOND)
+    broker.expire(b"q", 5 * SECOND)
+    broker.put(b"q", Message(b"m", b"q", b"x", 10 * SECOND, "test"))
+    broker.tick(15 * SECOND - 1)
+    assert b"q" in broker.queues
+    broker.tick(15 * SECOND)
+    assert b"q" not in broker.queues
+
+
+def test_the_time_of_an_unused_queue_begins_anew_when_it_is_changed_and_ends_with_never() -> None:
+    broker = make_broker()
+    broker.set_time(0)
+    broker.expire(b"q", 5 * SECOND)
+    broker.set_time(4 * SECOND)
+    broker.expire(b"q", 10 * SECOND)
+    broker.tick(14 * SECOND - 1)
+    assert b"q" in broker.queues
+    broker.expire(b"q", NEVER)
+    broker.tick(1000 * SECOND)
+    assert b"q" in broker.queues
+
+
+def test_a_consumer_that_comes_stops_the_time_of_a_queue_that_had_none() -> None:
+    broker = make_broker()
+    broker.expire(b"q", 5 * SECOND)
+    consumer(broker)
+    broker.tick(100 * SECOND)
+    assert b"q" in broker.queues
+
+
+def test_a_queue_that_goes_with_its_last_consumer_waits_for_its_first_also_after_a_restart() -> None:
+    broker = make_broker()
+    broker.expire(b"q", 0)
+    broker.put(b"q", Message(b"m", b"q", b"x", 0, "test"))
+    broker.tick(1000 * SECOND)
+    again = restarted(broker, 1000 * SECOND)
+    again.tick(1000 * SECOND + 2 * RETURN_TIME)
+    assert again.queues[b"q"].ready == 1
+    inbox = Inbox()
+    again.subscribe(b"q", inbox, None, 2000 * SECOND)
+    again.cancel(inbox, 2000 * SECOND)
+    assert b"q" not in again.queues
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_queue_whose_last_consumer_left_with_the_broker_goes_after_a_restart(before: bool) -> None:
+    """Whether it was told so before its consumer came or while it was there."""
+    broker = make_broker()
+    if before:
+        broker.expire(b"q", 0)
+    consumer(broker)
+    broker.expire(b"q", 0)
+    again = restarted(broker, 1000 * SECOND)
+    again.tick(1000 * SECOND + RETURN_TIME - 1)
+    assert b"q" in again.queues
+    again.tick(1000 * SECOND + RETURN_TIME)
+    assert b"q" not in again.queues
+
+
+def test_a_queue_that_expires_has_its_time_after_a_restart_whether_it_had_a_consumer_or_not() -> None:
+    broker = make_broker()
+    broker.expire(b"q", 100 * SECOND)
+    again = restarted(broker, 1000 * SECOND)
+    again.tick(1100 * SECOND - 1)
+    assert b"q" in again.queues
+    again.tick(1100 * SECOND)
+    assert b"q" not in again.queues

@@ -7,8 +7,8 @@ goes back keeps its own. Who is given what is not predicted but watched: the mod
 from penstock.core.queue import NEVER
 
 Owed = tuple[int, int, int]  # place, offset, retry
-# Events, whether by pattern, expiry, what is owed in order.
-QueueState = tuple[tuple[bytes, ...], bool, int, tuple[Owed, ...]]
+# Events, whether by pattern, expiry, whether it goes with its last consumer and had one, what is owed in order.
+QueueState = tuple[tuple[bytes, ...], bool, int, bool, tuple[Owed, ...]]
 
 
 class ModelQueue:
@@ -16,16 +16,17 @@ class ModelQueue:
         self.events: tuple[bytes, ...] = ()
         self.by_pattern = False
         self.expires_after = NEVER
+        self.used = False
         self.owed: dict[int, tuple[int, int]] = {}
 
     def freeze(self) -> QueueState:
         owed = sorted((place, offset, retry) for offset, (place, retry) in self.owed.items())
-        return (self.events, self.by_pattern, self.expires_after, tuple(owed))
+        return (self.events, self.by_pattern, self.expires_after, self.used, tuple(owed))
 
     @staticmethod
     def thaw(state: QueueState) -> "ModelQueue":
         queue = ModelQueue()
-        queue.events, queue.by_pattern, queue.expires_after, owed = state
+        queue.events, queue.by_pattern, queue.expires_after, queue.used, owed = state
         queue.owed = {offset: (place, retry) for place, offset, retry in owed}
         return queue
 

@@ -174,7 +174,8 @@ class World:
             for message, _ in queue.contents():
                 self.check_message(message)
         for name, known in self.model.queues.items():
-            if known.expires_after != NEVER:
+            assert self.broker.queues[name].used == known.used
+            if known.expires_after > 0 or known.used:
                 self.expiries[name] = self.now + max(known.expires_after, RETURN_TIME)
 
     def check(self) -> None:
@@ -188,7 +189,7 @@ class World:
                 [],
                 False,
             )
-            for name, (events, pattern, expires, owed) in sorted(self.model.freeze().items())
+            for name, (events, pattern, expires, _, owed) in sorted(self.model.freeze().items())
         }
         assert durable_state(self.broker) == expected
         queues = self.broker.queues.values()
@@ -347,7 +348,8 @@ class World:
         name = self.chance.choice(QUEUES)
         inbox = Inbox(name, manual=self.chance.random() < 0.7, credit=self.chance.randint(1, 4))
         self.inboxes.append(inbox)
-        self.model.declare(name)
+        known = self.model.declare(name)
+        known.used = known.used or known.expires_after == 0
         self.expiries.pop(name, None)
         self.broker.subscribe(name, inbox, None, self.now)
         self.remember()
@@ -412,7 +414,14 @@ class World:
     def expire(self) -> None:
         name = self.chance.choice(QUEUES)
         after = self.chance.choice([NEVER, 0, 5 * SECOND])
-        self.model.declare(name).expires_after = after
+        known = self.model.declare(name)
+        if known.expires_after != after:
+            known.expires_after = after
+            known.used = after == 0 and bool(self.inboxes_of(name))
+            self.expiries.pop(name, None)
+            if after > 0 and not self.inboxes_of(name):
+                self.expiries[name] = self.now + after
+        self.broker.set_time(self.now)
         self.broker.expire(name, after)
         self.remember()
 

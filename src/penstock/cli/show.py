@@ -172,6 +172,8 @@ def _plain(value: bytes) -> str:
 def _change_to_json(change: Change) -> dict[str, object]:
     if change.kind == Change.COMMITTED:
         return {"change": change.kind, "writer": text(change.queue), "batch": change.number}
+    if change.kind == Change.FORGOTTEN:
+        return {"change": change.kind, "writer": text(change.queue)}
     shown: dict[str, object] = {"change": change.kind, "queue": text(change.queue)}
     if change.kind == Change.SETTLED:
         shown |= {"offset": change.offset, "how": SETTLEMENT_NAMES[change.number]}

@@ -441,11 +441,27 @@ class Broker:
             self.log.changed(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
 
     def expire(self, name: bytes, after: int) -> None:
-        """Delete the queue `after` microseconds without a consumer; NEVER keeps it."""
+        """Delete the queue `after` microseconds without a consumer; NEVER keeps it.
+
+        Where there is no consumer, that time begins now. With 0 it is deleted when its last consumer leaves, and not
+        before one has come.
+        """
         queue = self.declare(name)
         if queue.expires_after != after:
             queue.expires_after = after
+            queue.used = False
             self.log.changed(Change(Change.EXPIRES, name, number=after))
+            self._stop_expiry(name)
+            if queue.consumer_count():
+                self._note_use(queue)
+            elif after > 0:
+                self._start_expiry(queue, self.usage.now)
+
+    def _note_use(self, queue: Queue) -> None:
+        """A queue that goes with its last consumer has one: a restart must know that it is to go."""
+        if queue.expires_after == 0 and not queue.used:
+            queue.used = True
+            self.log.changed(Change(Change.CONSUMED, queue.name))
 
     def pause(self, name: bytes, paused: bool) -> None:
         """Let the queue take messages in and give none out, or let it give out again; also after a restart."""
@@ -485,6 +501,7 @@ class Broker:
         if subscription.credit <= 0 or subscription.credit > unacked_max:
             subscription.credit = unacked_max
         subscription.bytes_credit = self.limits.unacked_bytes_max
+        self._note_use(queue)
         queue.attach(subscription)
         self._stop_expiry(name)
         if instead_of is not None:
@@ -512,10 +529,13 @@ class Broker:
             self.deadlines.set(expiry, now + queue.expires_after)
 
     def expect_consumers(self, now: int) -> None:
-        """After a restart: queues that go when they are unused wait for their consumers to come back first."""
+        """After a restart: queues that go when they are unused wait for their consumers to come back first.
+
+        One that goes with its last consumer and never had any waits for its first.
+        """
         self.set_time(now)
         for queue in list(self.queues.values()):
-            if queue.expires_after != NEVER and queue.consumer_count() == 0:
+            if (queue.expires_after > 0 or queue.used) and queue.consumer_count() == 0:
                 expiry = QueueExpiry(self, queue)
                 self._expiries[queue.name] = expiry
                 self.deadlines.set(expiry, now + max(queue.expires_after, RETURN_TIME))

@@ -56,6 +56,7 @@ def _image(queue: Queue) -> QueueImage:
         delayed.getvalue(),
         queue.expiring,
         queue.paused,
+        queue.used,
     )
 
 

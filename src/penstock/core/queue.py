@@ -122,6 +122,7 @@ class Queue:
         self.expires_after = NEVER  # microseconds without consumers after which the queue goes away
         self.tuning = log.tuning
         self.congested_bytes = log.tuning.congested_bytes
+        self.used = False  # goes at once with its last consumer, and has had one
         self.backlog = Backlog(log)
         self.ready = 0  # len(backlog), at the price of an attribute
         self.unacked = 0

@@ -185,6 +185,7 @@ class Replay:
             queue = self._declare(image.name)
             queue.expires_after = image.expires_after
             queue.paused = image.paused
+            queue.used = image.used
             routing.bind(queue, image.events, image.patterns)
             self._owed[image.name].restore(image)
         self.broker.committed = dict(snapshot.committed)
@@ -372,7 +373,11 @@ class Replay:
         elif change.kind == Change.BOUND:
             broker.routing.bind(broker.queues[change.queue], change.names, change.patterns)
         elif change.kind == Change.EXPIRES:
-            broker.queues[change.queue].expires_after = change.number
+            queue = broker.queues[change.queue]
+            queue.expires_after = change.number
+            queue.used = False
+        elif change.kind == Change.CONSUMED:
+            broker.queues[change.queue].used = True
         elif change.kind == Change.PAUSED:
             broker.queues[change.queue].paused = change.number != 0
         elif change.kind == Change.DELETED:

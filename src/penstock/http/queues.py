@@ -199,6 +199,7 @@ def routes(inside: Inside) -> APIRouter:
         existed = queue_name in broker.queues
         inside.check_names(queue_name, *[event.encode() for event in declaration.events or ()])
         check_declaration(inside.caller, broker, queue_name, declaration)
+        inside.now()  # one that expires has its time from now on
         declare(broker, queue_name, declaration)
         await inside.kept()
         queue = broker.queues.get(queue_name)

@@ -60,7 +60,8 @@ from penstock.log.port import Change
 from penstock.message import Message, Terms
 
 MAGIC: Final = b"PNSK"
-VERSION: Final = 2
+VERSION: Final = 3
+READABLE: Final = (2, 3)  # version 3 has kinds of entries that 2 has not; they lie in the same columns
 HEADER_SIZE: Final = 64
 MARK_AT: Final = 5
 RARE_AT: Final = 6
@@ -510,7 +511,7 @@ class Block:
 
 def block_length(header: bytes) -> int:
     """The length a block says it has; 0 when this is not the beginning of a block of a version we know."""
-    if len(header) < HEADER_SIZE or not header.startswith(MAGIC) or header[4] != VERSION:
+    if len(header) < HEADER_SIZE or not header.startswith(MAGIC) or header[4] not in READABLE:
         return 0
     length = int(read_i32_le(header, 12))
     return length if length >= HEADER_SIZE else 0
@@ -528,7 +529,7 @@ def marked(data: bytes) -> list[bytes | memoryview]:
 
 def is_of_another_version(header: bytes) -> bool:
     """True for the beginning of a block that only another version of Penstock can read."""
-    return len(header) > 4 and header.startswith(MAGIC) and header[4] != VERSION
+    return len(header) > 4 and header.startswith(MAGIC) and header[4] not in READABLE
 
 
 def why_no_block(header: bytes) -> str:
@@ -603,24 +604,29 @@ def _text(name: bytes) -> str:
 
 
 def _change_to_json(change: Change) -> dict[str, object]:
-    return {
+    found: dict[str, object] = {
         "kind": change.kind,
         "queue": _text(change.queue),
         "number": change.number,
         "names": [_text(name) for name in change.names],
         "patterns": [_text(pattern) for pattern in change.patterns],
     }
+    if change.at:
+        found["at"] = change.at
+    return found
 
 
 def _change_from_json(item: dict[str, object]) -> Change:
-    names, patterns, number = item["names"], item["patterns"], item["number"]
+    names, patterns, number, at = item["names"], item["patterns"], item["number"], item.get("at", 0)
     assert isinstance(names, list)
     assert isinstance(patterns, list)
     assert isinstance(number, int)
+    assert isinstance(at, int)
     return Change(
         str(item["kind"]),
         str(item["queue"]).encode("latin-1"),
         number=number,
         names=tuple([str(name).encode("latin-1") for name in names]),
         patterns=tuple([str(pattern).encode("latin-1") for pattern in patterns]),
+        at=at,
     )

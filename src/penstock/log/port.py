@@ -16,9 +16,11 @@ class Change:
     DECLARED: Final = "declared"  # a queue came to be
     BOUND: Final = "bound"  # its bindings were replaced: `names` are events, `patterns` JSON texts
     EXPIRES: Final = "expires"  # it goes away this long after its last consumer: `number` microseconds, -1 = never
+    CONSUMED: Final = "consumed"  # one that goes at once with its last consumer has had a consumer
     PAUSED: Final = "paused"  # it gives nothing out: `number` 1; or does again: 0
     DELETED: Final = "deleted"
-    COMMITTED: Final = "committed"  # a writer's batch: `queue` is the writer, `number` the batch; of no queue
+    COMMITTED: Final = "committed"  # a writer's batch: `queue` is the writer, `number` the batch, `at` when
+    FORGOTTEN: Final = "forgotten"  # a writer's last batch is not remembered any more: `queue` is the writer
     SETTLED: Final = "settled"  # a message of the queue: `offset`, `number` is how (message.ACCEPT ...)
 
     def __init__(
@@ -30,6 +32,7 @@ class Change:
         names: tuple[bytes, ...] = (),
         patterns: tuple[bytes, ...] = (),
         due_at: int = 0,
+        at: int = 0,
     ) -> None:
         self.kind = kind
         self.queue = queue
@@ -38,6 +41,7 @@ class Change:
         self.names = names
         self.patterns = patterns
         self.due_at = due_at  # of a message that was rejected: not to be tried again before
+        self.at = at  # when a batch was committed
 
     def __repr__(self) -> str:
         return f"<Change {self.kind} {self.queue!r} offset={self.offset} number={self.number} {self.names!r}>"

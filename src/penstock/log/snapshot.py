@@ -30,6 +30,7 @@ from penstock.log.span import Span
 SNAPSHOT_SUFFIX: Final = ".snap"
 MAGIC: Final = b"PNSS"
 VERSION: Final = 2
+READABLE: Final = (1, 2)
 HEADER_SIZE: Final = 16
 CRC_FROM: Final = 12
 KEPT: Final = 2  # snapshots that are kept: the newest may turn out to be damaged
@@ -54,6 +55,7 @@ class QueueImage:
         delayed: bytes = b"",
         expiring: bool = False,
         paused: bool = False,
+        used: bool = False,
     ) -> None:
         self.name = name
         self.events = events
@@ -64,6 +66,7 @@ class QueueImage:
         self.delayed = delayed
         self.expiring = expiring  # it owes messages that may not wait for ever
         self.paused = paused
+        self.used = used  # goes with its last consumer, and has had one
 
 
 class Snapshot:
@@ -106,6 +109,7 @@ def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> l
                 "delayed": len(image.delayed),
                 "expiring": image.expiring,
                 "paused": image.paused,
+                "used": image.used,
             }
         )
     pages: list[bytes] = []
@@ -137,7 +141,7 @@ def decode(data: bytes) -> Snapshot:
     """Raises LogError when it is not whole."""
     if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
         raise LogError("is no snapshot")
-    if data[4] not in (1, VERSION):
+    if data[4] not in READABLE:
         raise LogError(f"is a snapshot of version {data[4]}, which this Penstock does not know")
     if int.from_bytes(data[8:12], "little") != zlib.crc32(memoryview(data)[CRC_FROM:]):
         raise LogError("the checksum does not fit")
@@ -164,6 +168,7 @@ def decode(data: bytes) -> Snapshot:
                 delayed,
                 item["expiring"],
                 item["paused"],
+                bool(item.get("used", False)),
             )
         )
     snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
