@@ -26,6 +26,14 @@ def refusal_of(
     return refused.value
 
 
+@pytest.mark.parametrize("key", ["body_size_max", "line_size_max"])
+def test_what_has_to_fit_into_a_block_of_the_log_has_a_limit(key: str) -> None:
+    assert getattr(load({key: "1GiB"}), key) == 1 << 30
+    refused = refusal_of({key: "2GiB"})
+    assert refused.key == key
+    assert "at most 1073741824 bytes" in refused.reason
+
+
 def test_defaults() -> None:
     config = load()
     assert config.host == "127.0.0.1"
@@ -203,7 +211,7 @@ def test_not_a_port(text: object) -> None:
     ],
 )
 def test_size(text: object, size: int) -> None:
-    assert load({"line_size_max": text}).line_size_max == size
+    assert load({"memory_bytes_max": text}).memory_bytes_max == size
 
 
 @pytest.mark.parametrize(

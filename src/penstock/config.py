@@ -32,6 +32,7 @@ USERS_NAME = "users.json"
 PORT_MAX = 65535
 AMOUNT_MAX = 2**63 - 1
 TRIES_MAX = 2**31 - 1
+MESSAGE_SIZE_MAX = 1 << 30
 FACTOR_MAX = 1000
 SPAN_MAX = 1e9  # seconds: more than thirty years
 NAME_SIZE_MAX = 1024
@@ -61,6 +62,14 @@ def count_of(value: object) -> int:
 def size_of(value: object) -> int:
     """How many bytes: a whole number, or a text such as 64MiB (1024-based) or 64MB (1000-based)."""
     return _amount_of(value, SIZE_UNITS, "is not a size: give bytes above 0, such as 65536, 10k, 64MB or 64MiB")
+
+
+def message_size_of(value: object) -> int:
+    """How many bytes of something that has to fit into one block of the log."""
+    size = size_of(value)
+    if size > MESSAGE_SIZE_MAX:
+        raise ValueError(f"is too large: at most {MESSAGE_SIZE_MAX} bytes (1GiB), which a block of the log can hold")
+    return size
 
 
 def maybe_size_of(value: object) -> int | None:
@@ -148,6 +157,7 @@ def user_of(value: object) -> str:
 Port = Annotated[int | None, BeforeValidator(port_of)]
 Count = Annotated[int, BeforeValidator(count_of)]
 Size = Annotated[int, BeforeValidator(size_of)]
+MessageSize = Annotated[int, BeforeValidator(message_size_of)]
 OptionalSize = Annotated[int | None, BeforeValidator(maybe_size_of)]
 Seconds = Annotated[float, BeforeValidator(seconds_of)]
 Directory = Annotated[Path | None, BeforeValidator(path_of)]
@@ -265,8 +275,8 @@ class Config(BaseSettings):
     )
 
     connections_max: Count = Field(default=10_000, description="Connections open at once.")
-    line_size_max: Size = Field(default=48 << 20, description="Bytes of one line or frame.")
-    body_size_max: Size = Field(default=33 << 20, description="Bytes of one message's body.")
+    line_size_max: MessageSize = Field(default=48 << 20, description="Bytes of one line or frame.")
+    body_size_max: MessageSize = Field(default=33 << 20, description="Bytes of one message's body.")
     queues_max: Count = Field(default=100_000, description="Queues that exist at once.")
     queue_length_max: Count = Field(default=50_000_000, description="Messages in one queue.")
     queue_bytes_max: OptionalSize = Field(

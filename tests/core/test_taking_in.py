@@ -92,6 +92,10 @@ def test_a_commit_that_is_refused_has_changed_nothing(broker: Broker) -> None:
         assert (broker.dedup.contents(), broker.deduplicated) == ({}, 0)
 
 
+def test_a_body_that_the_log_cannot_hold_is_too_large_whatever_the_limits_say() -> None:
+    assert Limits(body_size_max=1 << 40).body_size_max == 1 << 30
+
+
 class AllWaysIn(RuleBasedStateMachine):
     """Ids are few, so most of what comes in was there before."""
 

@@ -10,12 +10,14 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
+from penstock.errors import LogError
 from penstock.log.block import HEADER_SIZE, RARE_AT, Block, BlockWriter, CorruptBlock, block_length, is_intact
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.memory import MemoryLog
 from penstock.log.port import Change
 from penstock.log.segments import blocks_of, is_torn_end, segments_of
+from penstock.log.tuning import Tuning
 from penstock.message import Message, Terms
 
 from .histories import fields, recovered, small_history, write_out
@@ -73,6 +75,35 @@ def test_a_block_reads_back_as_it_was_written(
 def test_bytes_that_are_no_block_are_not_taken_for_one(data: bytes) -> None:
     length = block_length(data)
     assert length == 0 or not is_intact(data[: max(length, HEADER_SIZE)])
+
+
+@pytest.mark.parametrize("large", ["id", "body", "headers"])
+def test_a_message_that_a_block_has_no_room_for_is_refused_before_anything_has_changed(large: str) -> None:
+    log = DurableLog(1 << 20)
+    log._writer.bytes_max = 100
+    first = Message(b"m", b"q", b"x" * 50, 0, "test")
+    log.append(first)
+    data = b"x" * 60
+    headers = {b"k": data} if large == "headers" else None
+    message = Message(data if large == "id" else b"m", b"q", data if large == "body" else b"", 0, "test", headers)
+    with pytest.raises(LogError, match="a block holds 100"):
+        log.append(message)
+    assert (message.offset, log.next_offset, log.position) == (-1, 1, 1)
+    log.close_block(0)
+    (pending,) = log.take_closed()
+    assert Block(pending.data, []).message(0).body == first.body
+
+
+def test_a_body_larger_than_a_block_usually_is_has_a_block_of_its_own() -> None:
+    tuning = Tuning()
+    tuning.block_bytes_max = 100
+    log = DurableLog(1 << 20, tuning)
+    for size in (10, 10, 1000, 10):
+        log.append(Message(b"m", b"q", b"x" * size, 0, "test"))
+    log.close_block(0)
+    names: list[bytes] = []
+    blocks = [Block(pending.data, names) for pending in log.take_closed()]
+    assert [block.message_count for block in blocks] == [2, 1, 1]
 
 
 def test_a_history_reads_back_to_the_state_it_ended_in(tmp_path: Path) -> None:

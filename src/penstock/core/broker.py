@@ -28,6 +28,9 @@ from penstock.message import RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms, qu
 # given it.
 REPLY_PREFIX: Final = b"reply/"
 
+# What a commit may be in the log, where it is one block.
+COMMIT_SIZE_MAX: Final = 1 << 30
+
 # Writers whose last batch is remembered; the one that has not written for longest is forgotten first.
 WRITERS_MAX: Final = 10_000
 
@@ -349,9 +352,13 @@ class Broker:
         routes: list[list[Queue]] = []
         known: dict[bytes, int] = {}  # ids of this batch, and until when they are remembered
         made: set[bytes] = set()  # queues that would come to be
+        size = 0
         for message in messages:
             if len(message.body) > self._body_size_max:
                 raise self._not_taken(message)
+            size += size_in_log(message)
+            if size > COMMIT_SIZE_MAX:
+                raise Refused(TOO_LARGE, f"commit of more than {COMMIT_SIZE_MAX} bytes, which a block of the log holds")
             to_queue = message.route == TO_QUEUE
             name = queue_of(message) if to_queue else message.event
             now = message.published_at
@@ -804,3 +811,12 @@ class Broker:
             self.refused += 1
             return Refused(DISK_FULL, self.shut_because)
         return Refused(TOO_LARGE, f"body of {len(message.body)} bytes: body_size_max is {self.limits.body_size_max}")
+
+
+def size_in_log(message: Message) -> int:
+    """How many bytes a message has in a block, at most: of a header each byte may be written as six."""
+    size = len(message.id) + len(message.body)
+    if message.headers is not None:
+        for name, value in message.headers.items():
+            size += 6 * (len(name) + len(value) + 1)
+    return size

@@ -10,6 +10,10 @@ DEAD_LETTER: Final = "dead-letter"  # by policy: the oldest goes to the dead-let
 MESSAGE_OVERHEAD: Final = 256
 
 
+# The largest body there can be: a column of the log counts its bytes with 32 bits, and has room for others beside it.
+BODY_SIZE_CAP: Final = 1 << 30
+
+
 class Limits:
     """The limits of one broker; the same names are keys of the configuration."""
 
@@ -30,7 +34,7 @@ class Limits:
         dedup_seconds: int = 600,
         dedup_ids_max: int = 1_000_000,
     ) -> None:
-        self.body_size_max = body_size_max
+        self.body_size_max = min(body_size_max, BODY_SIZE_CAP)
         self.line_size_max = line_size_max
         self.queues_max = queues_max
         self.queue_length_max = queue_length_max

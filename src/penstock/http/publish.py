@@ -28,6 +28,7 @@ PROTOCOL = "http"
 BATCH_MESSAGES_MAX = 200_000
 OF_THE_BROKER = b"."  # headers that are never shown
 OF_DEAD_LETTERS = b"dead-"  # headers that say how a message died
+HEADERS_SIZE_MAX = 16 << 20  # of one message, names and values
 SLICE = 500  # messages of a batch before others get their turn
 
 EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace": "1"}}
@@ -125,6 +126,9 @@ def new_message(
     if id is not None and len(id.encode()) > size_max:
         raise Problem(413, "too-large", f"id of {len(id.encode())} bytes: name_size_max is {size_max}")
     coded = {key.encode(): value.encode() for key, value in headers.items()} if headers else None
+    headers_size = sum(len(key) + len(value) for key, value in coded.items()) if coded else 0
+    if headers_size > HEADERS_SIZE_MAX:
+        raise too_large(f"headers of {headers_size} bytes: at most {HEADERS_SIZE_MAX}")
     if coded and inside.caller.user is not None:
         coded = headers_from_outside(coded)
     message = Message(id.encode() if id else inside.hub.ids.next(), encoded, body, inside.clock.now(), PROTOCOL, coded)

@@ -12,6 +12,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from penstock.core.broker import size_in_log
 from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
@@ -68,7 +69,7 @@ class LastCommit(BaseModel):
 class Stage:
     def __init__(self, messages: list[Message], expires_at: int, timer: asyncio.TimerHandle, user: str) -> None:
         self.messages = messages
-        self.bytes = sum(len(message.body) + MESSAGE_OVERHEAD for message in messages)
+        self.bytes = sum(size_in_log(message) + MESSAGE_OVERHEAD for message in messages)
         self.expires_at = expires_at
         self.timer = timer
         self.user = user  # whose it is, where users have names

@@ -67,6 +67,7 @@ MARK_AT: Final = 5
 RARE_AT: Final = 6
 CRC_FROM: Final = 12
 PADDING: Final = bytes(8)
+COLUMN_MAX: Final = (1 << 31) - 1 - (64 << 20)  # bytes of a column, counted with 32 bits; the block counts all columns
 WRITER_KEPT_MAX: Final = 4 << 20
 LARGE_BODY: Final = 1 << 20  # from here on a body is not copied until the block is put together
 
@@ -98,6 +99,7 @@ class BlockWriter:
         self._protocol_codes: dict[str, i64] = {}
         self.first_offset = 0
         self.first_position = 0
+        self.bytes_max = COLUMN_MAX  # of ids, bodies and headers together
         self._events = BytesWriter()
         self._protocols = BytesWriter()
         self._routes = BytesWriter()
@@ -139,6 +141,12 @@ class BlockWriter:
         return code
 
     def add_message(self, message: Message) -> None:
+        """Raises LogError, before anything has changed, for a message that the block has no room for."""
+        headers = b"" if message.headers is None else encode_headers(message.headers)
+        added = len(message.id) + len(message.body) + len(headers)
+        if self._bytes + added > self.bytes_max:
+            raise LogError(f"message of {added} bytes, and {self._bytes} before it: a block holds {self.bytes_max}")
+        self._bytes += added
         write_i32_le(self._events, i32(self.code_of(message.event)))
         write_i32_le(self._protocols, i32(self._protocol_code(message.protocol)))
         write_i32_le(self._routes, i32(message.route))
@@ -151,8 +159,8 @@ class BlockWriter:
         else:
             self._add_large(body)
         write_i32_le(self._body_ends, i32(self._gathered_size + len(self._bodies)))
-        if message.headers is not None:
-            self._headers.write(encode_headers(message.headers))
+        if headers:
+            self._headers.write(headers)
         write_i32_le(self._header_ends, i32(len(self._headers)))
         if message.terms is not None:
             self._terms.append((self.message_count, message.terms))
@@ -180,8 +188,7 @@ class BlockWriter:
 
     def size(self) -> int:
         """About how many bytes the block will have."""
-        bodies = self._gathered_size + len(self._bodies)
-        return bodies + len(self._ids) + len(self._headers) + 40 * (self.message_count + self.run_count)
+        return self._bytes + 40 * (self.message_count + self.run_count)
 
     def close(self, now: int) -> bytes:
         """The block, and an empty writer for the next one."""
@@ -274,6 +281,7 @@ class BlockWriter:
         self.changes: list[Change] = []
         self._gathered: list[bytes] = []  # bodies up to the last large one ...
         self._gathered_size = 0  # ... and how many bytes those are
+        self._bytes = 0
         self.message_count = 0
         self.run_count = 0
         self.settled_count = 0
