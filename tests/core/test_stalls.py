@@ -179,7 +179,9 @@ def by_get(house: House) -> None:
 
 
 def by_redrive(house: House) -> None:
+    asked = house.disk.asked
     assert house.broker.redrive(b"q", 5, b"elsewhere", house.now) == 0
+    assert house.disk.asked <= asked + 2
 
 
 def by_move(house: House) -> None:

@@ -1,7 +1,8 @@
 """Dead letters go back to the queues they died in, some at a time: a long queue is not read in one go.
 
 A redrive looks at what was ready when it began, in order. What was not dead anywhere stays where it is, unless a queue
-is named for all; so does what may not go where it would. It ends early where a queue is full.
+is named for all; so does what may not go where it would. It ends early where a queue is full, or the log cannot be read
+at the moment.
 """
 
 from collections.abc import Callable
@@ -76,6 +77,9 @@ class Redrive:
                     places.append(place)
                     going[place[2]] = target
                 size += cost_of(message)
+            elif self.queue.log.is_stalled:
+                self.over = True  # what follows cannot be read either, and may be later
+                return places
             if size >= STEP_BYTES:
                 walk.after = place
                 walk.over = False

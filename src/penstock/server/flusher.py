@@ -11,6 +11,7 @@ What can go wrong, and what becomes of it:
 
     no room for a write (ENOSPC, EDQUOT, EFBIG)   the file is cut back to where it was, the batch is kept and tried
                                                   again until it fits; meanwhile `on_full` has publishes refused
+    no file descriptor for a new segment          the same: nothing was written, and it is tried again
     a write or a new file that fails otherwise,   the process ends: what was confirmed is on the disk, what was not is
     a sync that fails, whatever it says           lost with the memory of a machine that cannot store it, and nobody
                                                   was told otherwise
@@ -37,6 +38,7 @@ RETRY_SECONDS = 0.5
 WRITTEN_ALONE = 64 << 10
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
 EXIT_DISK_FAILED = 74  # EX_IOERR of sysexits
 
@@ -167,11 +169,18 @@ class Flusher:
         try:
             self._file = self.disk.open(segment)
         except OSError as error:
-            _check_room(error)
+            _check(error, NO_ROOM + NO_HANDLES)
             raise
-        self._length = self.disk.size(self._file)
+        try:
+            self._length = self.disk.size(self._file)
+            self.disk.sync_directory()
+        except OSError as error:
+            # Without a file descriptor the directory was not opened, so no sync has failed.
+            self.disk.close(self._file)
+            self._file = -1
+            _check(error, NO_HANDLES)
+            raise
         self._segment = segment
-        self.disk.sync_directory()
 
     def _write(self, batch: list[Pending]) -> None:
         pieces: list[bytes | memoryview] = [block.data for block in batch]
@@ -187,7 +196,7 @@ class Flusher:
             if error.errno in NO_ROOM:
                 self.disk.truncate(self._file, self._length)
                 self._synced = synced
-            _check_room(error)
+            _check(error, NO_ROOM)
             raise
         self._length += sum(len(piece) for piece in pieces)
 
@@ -223,6 +232,7 @@ def _gathered(pieces: list[bytes | memoryview]) -> Iterator[bytes | memoryview]:
         yield b"".join(small)
 
 
-def _check_room(error: OSError) -> None:
-    if error.errno in NO_ROOM:
+def _check(error: OSError, passing: tuple[int, ...]) -> None:
+    """Whether that is over when there is room again."""
+    if error.errno in passing:
         raise NoRoom(error.strerror) from error
