@@ -287,8 +287,15 @@ class Config(BaseSettings):
         description="What a full queue does with the next message: refuse it, or drop-oldest to make room.",
     )
     unacked_max: Count = Field(default=1_000_000, description="Messages delivered to one consumer and not settled yet.")
+    unacked_bytes_max: OptionalSize = Field(
+        default=None,
+        description="Bytes of the messages one consumer may hold unsettled, at least one message; a quarter of "
+        "memory_bytes_max unless said.",
+    )
     memory_bytes_max: Size = Field(
-        default=1 << 30, description="Bytes of all messages in memory; above it publishers wait."
+        default=1 << 30,
+        description="Bytes of all messages in memory; above it publishers wait, and consumers that hold something are "
+        "given no more from the disk.",
     )
     lease_bytes_max: OptionalSize = Field(
         default=None,

@@ -216,6 +216,23 @@ def test_what_was_out_before_is_moved_and_the_rest_keeps_its_order(
     assert bench.ids(b"q") == [id for id in before if id not in (b"m1", b"m4")]
 
 
+def test_what_was_taken_meanwhile_is_not_moved_by_its_place(start: Start, chill: Callable[[Bench], None]) -> None:
+    bench = start()
+    bench.put(b"q", 30)
+    chill(bench)
+    queue = bench.broker.queues[b"q"]
+    places = queue.backlog.places()[:10]
+    for _ in range(3):
+        bench.broker.get(b"q")
+    inbox = Inbox(b"c", manual=True, credit=2)
+    bench.broker.subscribe(b"q", inbox, None, 0)
+    assert bench.broker.move_places(b"q", places, b"to", 0) == 5
+    assert bench.ids(b"to") == [b"m%d" % number for number in range(5, 10)]
+    bench.broker.cancel(inbox, 0)
+    assert bench.broker.move_places(b"q", places, b"to", 0) == 2  # they are back, tried once
+    assert bench.ids(b"q") == [b"m%d" % number for number in range(10, 30)]
+
+
 def test_a_move_ends_where_the_other_queue_is_full(start: Start, chill: Callable[[Bench], None]) -> None:
     bench = start(Limits(queue_length_max=5))
     bench.put(b"q", 5)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from penstock.core.policy import Rule
+from penstock.http import messages
 from penstock.http.messages import SCAN_MAX
 from penstock.message import Message
 
@@ -216,3 +217,38 @@ def test_terms_are_taken(api: Api) -> None:
 def test_policies_are_shown(start_broker: Callable[..., RunningBroker], open_api: Open, api: Api) -> None:
     assert api.get("/v1/policies").json["policies"] == []
     assert api.get("/v1/policies").json["default"]["full"] == "refuse"
+
+
+def test_it_is_the_same_when_others_have_a_turn_after_each_message(
+    filled: RunningBroker, open_api: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "TURN_SECONDS", 0)
+    api = open_api(filled)
+    assert ids(api, "limit=99") == [f"m{number}" for number in range(1000)]
+    assert api.post("/v1/queues/q/move", {"to": "odd", "event": "odd", "limit": 400}).json["moved"] == 400
+    assert api.post("/v1/queues/q/copy", {"to": "even", "event": "even", "limit": 450}).json["copied"] == 450
+    assert ids(api, queue="odd") == [f"m{number}" for number in range(1, 800, 2)]
+    assert ids(api) == [f"m{number}" for number in range(1000) if number >= 800 or number % 2 == 0]
+    assert api.post("/v1/queues/q/move", {"to": "rest", "limit": 100_000}).json["moved"] == 600
+    assert api.queue("q")["ready"] == 0
+
+
+def test_an_answer_has_an_end_however_large_the_messages_are(filled: RunningBroker, open_api: Open) -> None:
+    def put() -> None:
+        for number in range(20):
+            body = b"x" * (1 << 20)
+            filled.node.broker.put(b"large", Message(b"%d" % number, b"large", body, 0, "test"))
+
+    filled.call(put)
+    api = open_api(filled)
+    answers = list(pages(api, "limit=1000&body_max=16777216", "large"))
+    assert [len(answer) for answer in answers] == [16, 4]
+    assert len(api.get("/v1/queues/large/messages?limit=1000&body_max=1").json["messages"]) == 20
+
+
+def test_a_redrive_of_a_queue_without_dead_letters_moves_nothing(filled: RunningBroker, open_api: Open) -> None:
+    api = open_api(filled)
+    expected = {"redriven": 0, "targets": {}}
+    assert api.post("/v1/queues/q/redrive", {"limit": 1}).json == {**expected, "dry_run": False}
+    assert api.post("/v1/queues/q/redrive", {"limit": 1, "dry_run": True}).json == {**expected, "dry_run": True}
+    assert api.queue("q")["ready"] == 1000

@@ -691,10 +691,12 @@ class Broker:
         queue = self._existing(name)
         target = self._target_of(to)
         moved = 0
+        is_full = False
         kept: list[Item] = []
         for item in queue.take_out(places):
             message = message_of(item)
-            if message.revoked or kept or (target.full and not target.make_room()):
+            is_full = is_full or (target.full and not target.make_room())
+            if is_full or message.revoked:
                 kept.append(item)
                 continue
             self._put_copy(message, target, now)
@@ -702,7 +704,7 @@ class Broker:
             moved += 1
         queue.put_back(kept)
         queue.pump()
-        if kept and not moved:
+        if is_full and not moved:
             raise self._full(target)
         return moved
 

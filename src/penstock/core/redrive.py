@@ -81,8 +81,7 @@ class Redrive:
                 self.over = True  # what follows cannot be read either, and may be later
                 return places
             if size >= STEP_BYTES:
-                walk.after = place
-                walk.over = False
+                walk.go_on_behind(place)
                 return places
         self.over = walk.over
         return places

@@ -44,6 +44,11 @@ class Walk:
         self.over = len(found) < limit
         return found
 
+    def go_on_behind(self, place: Place) -> None:
+        """Of those that were seen, this was the last one that was looked at."""
+        self.after = place
+        self.over = False
+
     def message(self, seen: Ready) -> Message | None:
         """The message of one that was seen just now; None when the log cannot give it back."""
         place, message = seen

@@ -1,32 +1,42 @@
-"""The messages of a queue: looked at without touching them, moved, copied, dropped, sent back to where they died."""
+"""The messages of a queue: looked at without touching them, moved, copied, dropped, sent back to where they died.
+
+All of it goes over a queue in short turns, between which others have theirs. A message that is not in memory is read,
+looked at and let go of: what is kept of it is its row of the answer, or its place.
+"""
 
 import asyncio
 import base64
+import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
+import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.backlog import Place
-from penstock.core.deadletters import origin_of
 from penstock.core.queue import Queue
 from penstock.core.walk import Walk
+from penstock.errors import Refused
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import conflict, invalid, malformed
 from penstock.http.queues import QueueShape, queue_of
-from penstock.http.replies import answer, problems, takes
+from penstock.http.replies import JSON, answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import INTERNAL_PREFIX, Message
 
 SCAN_MAX = 20_000  # messages one request looks at
-SLICE = 200  # of them, before others get their turn
-CHANGED_AT_ONCE = 500  # messages that are moved, copied or dropped before others get their turn
+TURN_SECONDS = 0.001  # of work, before others get their turn
+SLICE = 64  # messages of which the places are taken at a time
+CHANGED_AT_ONCE = 500  # messages that are moved, copied or dropped before others get their turn ...
+CHANGED_BYTES = 1 << 20  # ... unless these are large
+WAIT_SECONDS = 0.02  # while memory is short or the disk is behind, between two looks at that ...
+WAITS_MAX = 500  # ... and how many, until what was done by then is all
 MOVED_MAX = 100_000
 BODY_SHOWN = 4096
-ANSWER_BYTES_MAX = 16 << 20  # of bodies in one answer
+ANSWER_BYTES_MAX = 16 << 20  # of one answer
 
 READY, UNACKED, DELAYED = "ready", "unacked", "delayed"
 
@@ -119,12 +129,31 @@ class Filter:
 class Seen:
     """A message of a queue, and where it stands."""
 
-    def __init__(self, message: Message, state: str, retries: int, mark: str, due_at: int = 0) -> None:
+    def __init__(self, message: Message, state: str, retries: int, place: tuple[int, ...], due_at: int = 0) -> None:
         self.message = message
         self.state = state
         self.retries = retries
-        self.mark = mark  # goes on behind it
+        self.place = place
         self.due_at = due_at
+
+    def mark(self) -> str:
+        """Goes on behind it."""
+        return ":".join([self.state, *map(str, self.place)])
+
+
+class Turn:
+    """A stretch of work on the loop."""
+
+    def __init__(self) -> None:
+        self._ends_at = time.perf_counter() + TURN_SECONDS
+
+    def is_over(self) -> bool:
+        return time.perf_counter() >= self._ends_at
+
+    async def pass_on(self) -> None:
+        """Let others have theirs, and begin another."""
+        await asyncio.sleep(0)
+        self._ends_at = time.perf_counter() + TURN_SECONDS
 
 
 def message_of(seen: Seen, queue: Queue, now: int, body_max: int) -> dict[str, object]:
@@ -157,46 +186,45 @@ def message_of(seen: Seen, queue: Queue, now: int, body_max: int) -> dict[str, o
     }
 
 
-async def ready_of(queue: Queue, after: Place | None) -> AsyncIterator[Seen | None]:
-    """The ready messages behind a place, in order; None for each that cannot be read. Others get their turns."""
+async def ready_of(queue: Queue, after: Place | None, turn: Turn) -> AsyncIterator[Seen | None]:
+    """The ready messages behind a place, in order; None for each that cannot be read."""
     walk = Walk(queue.backlog, after)
-    while True:
-        found = walk.step(SLICE)
-        for place, known in found:
-            message = known if known is not None else queue.backlog.message(place[2])
-            mark = f"{READY}:{place[0]}:{place[1]}:{place[2]}:{place[3]}"
-            yield None if message is None else Seen(message, READY, place[3], mark)
-        if walk.over:
-            return
-        await asyncio.sleep(0)
+    while not walk.over:
+        for found in walk.step(SLICE):
+            message = walk.message(found)
+            yield None if message is None else Seen(message, READY, found[0][3], found[0])
+            if turn.is_over():
+                walk.go_on_behind(found[0])  # what follows may be gone by then
+                await turn.pass_on()
+                break
 
 
-async def unacked_of(queue: Queue, skip: int) -> AsyncIterator[Seen | None]:
-    """What consumers hold, consumer by consumer, the oldest of each first."""
+async def unacked_of(queue: Queue, skip: int, turn: Turn) -> AsyncIterator[Seen | None]:
+    """What consumers hold, consumer by consumer, the oldest of each first.
+
+    Of a consumer that settles faster than it is looked at, the rest is left out.
+    """
     place = 0
     for subscription in list(queue.subscriptions):
         delivery = subscription.oldest
-        while delivery is not None:
+        while delivery is not None and delivery.open:
             place += 1
             if place > skip:
                 message = queue.message_out(delivery)
-                mark = f"{UNACKED}:{place}"
-                yield None if message is None else Seen(message, UNACKED, delivery.retry, mark)
-            if place % SLICE == 0:
-                await asyncio.sleep(0)
-                if not delivery.open:
-                    return  # settled meanwhile: what followed it is not to be found from here
-            delivery = delivery.newer
+                yield None if message is None else Seen(message, UNACKED, delivery.retry, (place,))
+            if turn.is_over():
+                await turn.pass_on()
+            if delivery.open:
+                delivery = delivery.newer
 
 
-async def delayed_of(queue: Queue, skip: int) -> AsyncIterator[Seen | None]:
+async def delayed_of(queue: Queue, skip: int, turn: Turn) -> AsyncIterator[Seen | None]:
     """What is not due yet, the earliest first."""
     for place, entry in enumerate(queue.delayed.entries()[skip:], skip + 1):
         message = entry.message if entry.message is not None else queue.log.fetch(entry.offset)
-        if place % SLICE == 0:
-            await asyncio.sleep(0)
-        mark = f"{DELAYED}:{place}"
-        yield None if message is None else Seen(message, DELAYED, entry.retry, mark, entry.due_at)
+        yield None if message is None else Seen(message, DELAYED, entry.retry, (place,), entry.due_at)
+        if turn.is_over():
+            await turn.pass_on()
 
 
 def place_in(after: str, state: str) -> list[int]:
@@ -213,53 +241,79 @@ def place_in(after: str, state: str) -> list[int]:
     return found
 
 
-async def seen_in(queue: Queue, states: list[str], after: str) -> AsyncIterator[Seen | None]:
+async def seen_in(queue: Queue, states: list[str], after: str, turn: Turn) -> AsyncIterator[Seen | None]:
     for state in states:
         numbers = place_in(after, state)
         if state == READY:
-            found = ready_of(queue, None if not numbers else (numbers[0], numbers[1], numbers[2], numbers[3]))
+            found = ready_of(queue, None if not numbers else (numbers[0], numbers[1], numbers[2], numbers[3]), turn)
         elif state == UNACKED:
-            found = unacked_of(queue, numbers[0] if numbers else 0)
+            found = unacked_of(queue, numbers[0] if numbers else 0, turn)
         else:
-            found = delayed_of(queue, numbers[0] if numbers else 0)
+            found = delayed_of(queue, numbers[0] if numbers else 0, turn)
         async for seen in found:
             yield seen
 
 
 async def page_of(
-    queue: Queue, states: list[str], wanted: Filter, after: str, limit: int, body_max: int
-) -> tuple[list[Seen], str | None]:
-    """The messages of one answer, and where to go on."""
+    queue: Queue, states: list[str], wanted: Filter, after: str, limit: int, body_max: int, now: int, bytes_max: int
+) -> tuple[list[bytes], str | None]:
+    """The rows of one answer, as JSON, and where to go on."""
     if after:
         kind = after.partition(":")[0]
         if kind not in states:
             raise malformed("query.after is not the `next` of an earlier answer with this state")
         states = states[states.index(kind) :]
-    found: list[Seen] = []
+    rows: list[bytes] = []
     scanned = size = 0
-    mark = after
-    async for seen in seen_in(queue, states, after):
-        if len(found) >= limit or scanned >= SCAN_MAX or size >= ANSWER_BYTES_MAX:
-            return found, mark
+    last: Seen | None = None
+    async for seen in seen_in(queue, states, after, Turn()):
+        if len(rows) >= limit or scanned >= SCAN_MAX or size >= bytes_max:
+            return rows, after if last is None else last.mark()
         scanned += 1
         if seen is None:
             continue
-        mark = seen.mark
+        last = seen
         if wanted.wants(seen.message):
-            found.append(seen)
-            size += min(len(seen.message.body), body_max)
-    return found, None
+            row = orjson.dumps(message_of(seen, queue, now, body_max))
+            rows.append(row)
+            size += len(row)
+    return rows, None
 
 
-async def matching(queue: Queue, wanted: Filter, limit: int) -> list[Message]:
-    """The first ready messages that are wanted."""
-    found: list[Message] = []
-    async for seen in ready_of(queue, None):
-        if len(found) >= limit:
+class Batch:
+    """Some of the messages that are wanted: their places, in order, and how much they are."""
+
+    def __init__(self) -> None:
+        self.places: list[Place] = []
+        self.messages: list[Message] = []
+        self.bytes = 0  # of their bodies
+
+    def add(self, place: Place, message: Message) -> None:
+        self.places.append(place)
+        self.messages.append(message)
+        self.bytes += len(message.body)
+
+    def is_full(self) -> bool:
+        return len(self.places) >= CHANGED_AT_ONCE or self.bytes >= CHANGED_BYTES
+
+
+async def matching(queue: Queue, wanted: Filter, limit: int, bound: int) -> AsyncIterator[Batch]:
+    """The first ready messages from before an offset that are wanted, some at a time."""
+    batch = Batch()
+    turn = Turn()
+    async for seen in ready_of(queue, None, turn):
+        if limit == 0 or (seen is not None and seen.place[0] >= bound):
             break
         if seen is not None and wanted.wants(seen.message):
-            found.append(seen.message)
-    return found
+            place = seen.place
+            batch.add((place[0], place[1], place[2], place[3]), seen.message)
+            limit -= 1
+            if batch.is_full():
+                yield batch
+                batch = Batch()
+                await turn.pass_on()
+    if batch.places:
+        yield batch
 
 
 def routes(inside: Inside) -> APIRouter:
@@ -281,10 +335,13 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         queue = inside.queue(name_of(name))
         states: list[str] = [READY, UNACKED, DELAYED] if state is None else [state]
-        found, mark = await page_of(queue, states, Filter(event, id, search), after, limit, body_max)
-        now = inside.now()
-        rows = [message_of(seen, queue, now, body_max) for seen in found]
-        return answer({"queue": text_of(queue.name), "messages": rows, "next": mark})
+        bytes_max = min(ANSWER_BYTES_MAX, inside.shares.answer)
+        rows, mark = await page_of(
+            queue, states, Filter(event, id, search), after, limit, body_max, inside.now(), bytes_max
+        )
+        name_shown, mark_shown = orjson.dumps(text_of(queue.name)), orjson.dumps(mark)
+        content = b'{"queue":%b,"messages":[%b],"next":%b}' % (name_shown, b",".join(rows), mark_shown)
+        return Response(content, media_type=JSON)
 
     @router.post(
         "/pause", response_model=QueueShape, responses=problems(404), tags=["queues"], summary="Give nothing out"
@@ -322,11 +379,20 @@ def routes(inside: Inside) -> APIRouter:
         await inside.kept()
         return answer({"purged": purged})
 
-    def charge(count: int, messages: list[Message]) -> None:
+    def charge(count: int, size: int) -> None:
         """What is put into a queue counts as published, whichever way it came there."""
-        inside.caller.charge(count, sum(len(message.body) for message in messages[:count]), inside.clock.now())
+        inside.caller.charge(count, size, inside.clock.now())
 
-    async def read_wanted(name: bytes, request: Request) -> tuple[Queue, Wanted, list[Message]]:
+    async def has_room() -> bool:
+        """Whoever puts much into queues waits like a publisher. False when that does not get better."""
+        for _ in range(WAITS_MAX):
+            if not inside.board.is_short():
+                return True
+            inside.board.plan_flush()
+            await asyncio.sleep(WAIT_SECONDS)
+        return False
+
+    async def read_wanted(name: bytes, request: Request) -> tuple[Queue, Wanted, AsyncIterator[Batch]]:
         inside.caller.check_rate(inside.clock.now())
         wanted = await read_json(request, Wanted)
         inside.check_names(wanted.to.encode())
@@ -336,7 +402,8 @@ def routes(inside: Inside) -> APIRouter:
         if wanted.to.encode() == name:
             raise conflict("they are in that queue already")
         inside.caller.check_put(wanted.to.encode(), broker)
-        return queue, wanted, await matching(queue, Filter(wanted.event, wanted.id, wanted.search), wanted.limit)
+        which = Filter(wanted.event, wanted.id, wanted.search)
+        return queue, wanted, matching(queue, which, wanted.limit, broker.log.next_offset)
 
     example = {"to": "orders.slow", "limit": 100, "event": "order.created"}
 
@@ -348,25 +415,27 @@ def routes(inside: Inside) -> APIRouter:
         summary="Move ready messages to another queue",
     )
     async def move(name: QueueName, request: Request) -> Response:
-        queue, wanted, messages = await read_wanted(name_of(name), request)
+        queue, wanted, batches = await read_wanted(name_of(name), request)
+        to = wanted.to.encode()
         moved = 0
-        if wanted.dry_run:
-            return answer({"moved": len(messages), "dry_run": True})
-        for first in range(0, len(messages), CHANGED_AT_ONCE):
-            if broker.queues.get(queue.name) is not queue:
+        async for batch in batches:
+            if wanted.dry_run:
+                moved += len(batch.places)
+                continue
+            if not await has_room() or broker.queues.get(queue.name) is not queue:
                 break
-            some = messages[first : first + CHANGED_AT_ONCE]
-            offsets = {message.offset for message in some}
-            count = len(offsets)
-            done = broker.move(queue.name, offsets, wanted.to.encode(), inside.now())
-            charge(done, some)
+            try:
+                done = broker.move_places(queue.name, batch.places, to, inside.now())
+            except Refused:
+                if moved == 0:
+                    raise
+                break  # it is full with what was moved before
+            charge(done, sum(len(message.body) for message in batch.messages[:done]))
             moved += done
             inside.board.plan_flush()
-            await asyncio.sleep(0)
-            if done < count:
-                break
-        await inside.kept()
-        return answer({"moved": moved, "dry_run": False})
+        if not wanted.dry_run:
+            await inside.kept()
+        return answer({"moved": moved, "dry_run": wanted.dry_run})
 
     @router.post(
         "/copy",
@@ -376,21 +445,28 @@ def routes(inside: Inside) -> APIRouter:
         summary="Copy ready messages to another queue",
     )
     async def copy(name: QueueName, request: Request) -> Response:
-        _, wanted, messages = await read_wanted(name_of(name), request)
-        if wanted.dry_run:
-            return answer({"copied": len(messages), "dry_run": True})
+        _, wanted, batches = await read_wanted(name_of(name), request)
         copied = 0
-        for first in range(0, len(messages), CHANGED_AT_ONCE):
-            some = messages[first : first + CHANGED_AT_ONCE]
-            done = broker.copy(some, wanted.to.encode(), inside.now())
-            charge(done, some)
+        async for batch in batches:
+            if wanted.dry_run:
+                copied += len(batch.messages)
+                continue
+            if not await has_room():
+                break
+            try:
+                done = broker.copy(batch.messages, wanted.to.encode(), inside.now())
+            except Refused:
+                if copied == 0:
+                    raise
+                break  # it is full with what was copied before
+            charge(done, sum(len(message.body) for message in batch.messages[:done]))
             copied += done
             inside.board.plan_flush()
-            await asyncio.sleep(0)
-            if done < len(some):
+            if done < len(batch.messages):
                 break
-        await inside.kept()
-        return answer({"copied": copied, "dry_run": False})
+        if not wanted.dry_run:
+            await inside.kept()
+        return answer({"copied": copied, "dry_run": wanted.dry_run})
 
     @router.post(
         "/redrive",
@@ -408,30 +484,25 @@ def routes(inside: Inside) -> APIRouter:
         queue = inside.queue(name_of(name))
         if to:
             who.check_put(to, broker)
-        targets: dict[bytes, int] = {}
-        leaving: list[Message] = []
-        for message in await matching(queue, Filter(None, None, None), wanted.limit):
-            target = to or origin_of(message)
-            if target and target != queue.name:
-                targets[target] = targets.get(target, 0) + 1
-                leaving.append(message)
-        for target in targets:
-            who.check_put(target, broker)
-        redriven = sum(targets.values())
+        bounded = wanted.dry_run or who.user is not None
+        redrive = broker.start_redrive(queue.name, wanted.limit, to, inside.now(), dry_run=bounded)
+        if bounded:
+            turn = Turn()
+            while not broker.step_redrive(redrive, inside.now()):
+                await turn.pass_on()
+            for target in redrive.targets:
+                who.check_put(target, broker)
         if not wanted.dry_run:
-            redriven = 0
             may_go = None if who.user is None else lambda target: who.may_put(target, broker)
-            while redriven < wanted.limit and broker.queues.get(queue.name) is queue:
-                at_once = min(CHANGED_AT_ONCE, wanted.limit - redriven)
-                count = broker.redrive(queue.name, at_once, to, inside.now(), may_go)
-                charge(count, leaving[redriven:])
-                redriven += count
+            redrive = broker.start_redrive(queue.name, wanted.limit, to, inside.now(), may_go)
+            while not redrive.over and await has_room():
+                moved, size = redrive.moved, redrive.moved_bytes
+                broker.step_redrive(redrive, inside.now())
+                charge(redrive.moved - moved, redrive.moved_bytes - size)
                 inside.board.plan_flush()
                 await asyncio.sleep(0)
-                if count < at_once:
-                    break
             await inside.kept()
-        shown = {text_of(target): count for target, count in targets.items()}
-        return answer({"redriven": redriven, "targets": shown, "dry_run": wanted.dry_run})
+        shown = {text_of(target): count for target, count in redrive.targets.items()}
+        return answer({"redriven": redrive.moved, "targets": shown, "dry_run": wanted.dry_run})
 
     return router

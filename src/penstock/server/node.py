@@ -239,6 +239,7 @@ def limits_of(config: Config) -> Limits:
         queue_full=config.queue_full,
         events_per_queue_max=config.events_per_queue_max,
         unacked_max=config.unacked_max,
+        unacked_bytes_max=config.unacked_bytes_max or 0,
         memory_bytes_max=config.memory_bytes_max,
         outbox_bytes_max=config.outbox_bytes_max,
         dedup_seconds=math.ceil(config.dedup_seconds),
