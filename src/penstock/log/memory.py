@@ -2,7 +2,7 @@
 
 from penstock.log.port import Change, Ledger, Log
 from penstock.log.tuning import Tuning
-from penstock.message import GOING_BACK, Message
+from penstock.message import ACCEPT, GOING_BACK, Message
 
 
 class MemoryLog(Log):
@@ -31,7 +31,7 @@ class MemoryLog(Log):
     def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
         self.position += 1
         self.durable = self.position
-        if how not in GOING_BACK:
+        if how == ACCEPT or how not in GOING_BACK:  # the first is what happens most, and cheap to ask
             ledger.ended += 1
         if self.keep:
             self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how, due_at=due_at))
