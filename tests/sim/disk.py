@@ -3,7 +3,8 @@
 A file has what the system shows of it (`data`) and what is known to be on the plates (`synced`); a directory has the
 files it shows and those it had when it was synced last. A process that is killed loses nothing of `data`. A machine
 that goes down loses, keeps or tears whatever was not synced, page by page and in any order, and may forget new names
-and bring removed ones back. Every operation that changes something is a place where a crash can happen.
+and bring removed ones back. Every operation that changes something is a place where a crash can happen. Reads fail when
+they are told to, once or for as long as nobody forgives them.
 """
 
 import errno
@@ -16,6 +17,7 @@ from typing import BinaryIO
 from penstock.log.disk import Disk
 
 NO_CRASH = -1
+ALL_READS = {"read_open", "read", "names", "file_size"}
 
 
 class Crash(Exception):
@@ -26,6 +28,18 @@ class SimFile:
     def __init__(self) -> None:
         self.data = bytearray()
         self.synced = b""
+
+
+class SimReader(io.BytesIO):
+    """A file that is read while its disk may fail."""
+
+    def __init__(self, disk: "SimDisk", data: bytearray) -> None:
+        super().__init__(data)
+        self.disk = disk
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.disk.look("read")
+        return super().read(size)
 
 
 class SimDisk(Disk):
@@ -40,6 +54,11 @@ class SimDisk(Disk):
         self.room = NO_CRASH  # bytes that can be written before the disk is full; negative: no limit
         self.short_writes = 0.0  # how often a write takes only a part
         self.operations = 0
+        self.reads_failed = 0
+        self._failing: set[str] = set()  # reads of these kinds fail ...
+        self._reads_to_fail = 0  # ... after so many ...
+        self._failures_left = 0  # ... so often ...
+        self._read_code = 0  # ... with this code
         self._next_handle = 3
 
     # -- what the log calls -----------------------------------------------------------------------------------------
@@ -90,14 +109,16 @@ class SimDisk(Disk):
         del self.handles[handle]
 
     def read(self, name: str) -> BinaryIO:
+        self.look("read_open")
         if name not in self.files:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
-        return io.BytesIO(self.files[name].data)
+        return SimReader(self, self.files[name].data)
 
     def make(self) -> None:
         pass
 
     def names(self) -> list[str]:
+        self.look("names")
         return list(self.files)
 
     def remove(self, name: str) -> None:
@@ -113,6 +134,7 @@ class SimDisk(Disk):
         self._crash_now(before)
 
     def file_size(self, name: str) -> int:
+        self.look("file_size")
         return len(self.files[name].data)
 
     def sync_directory(self) -> None:
@@ -120,6 +142,25 @@ class SimDisk(Disk):
         if not before:
             self.kept = dict(self.files)
         self._crash_now(before)
+
+    # -- reads that fail --------------------------------------------------------------------------------------------
+
+    def fail_reads(self, kinds: set[str], code: int, after: int, times: int) -> None:
+        self._failing, self._read_code = kinds, code
+        self._reads_to_fail, self._failures_left = after, times
+
+    def forgive_reads(self) -> None:
+        self._failures_left = 0
+
+    def look(self, kind: str) -> None:
+        """Raises the error that was planned for reads of this kind."""
+        if self._failures_left and kind in self._failing:
+            if self._reads_to_fail:
+                self._reads_to_fail -= 1
+            else:
+                self._failures_left -= 1
+                self.reads_failed += 1
+                raise OSError(self._read_code, os.strerror(self._read_code))
 
     # -- what fate does ---------------------------------------------------------------------------------------------
 

@@ -1,396 +1,330 @@
 """One simulated run: clients that do anything, and a broker on a disk that can fail, crashed again and again.
 
-The broker, its log, the flusher's steps and the recovery are the real ones. The run keeps a model (`model.py`) and what
-the model was at every position of the log. After each crash the recovered broker must be
-
-    exactly the model at ONE position, which is not before the last one that was reported durable.
-
-From that follows all that is promised: what was confirmed is there, what was settled and confirmed does not come back,
-order and retry counters are kept, and nothing is half done. Then the run goes on from there.
+`life.py` has the broker's life and death and what is compared after every step, `judge.py` whether what it writes is
+right. Here is what clients and people may ask of it: every verb there is.
 """
 
-import errno
-import random
 from collections.abc import Callable
 
-from penstock.core.broker import RETURN_TIME
-from penstock.core.capture import capture
-from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
-from penstock.core.queue import NEVER
-from penstock.core.replay import QueueState as DurableState
-from penstock.core.replay import durable_state
-from penstock.core.subscription import Inbox
-from penstock.errors import DISK_FULL, OVER_LIMIT, Refused
-from penstock.log.durable import DurableLog
-from penstock.log.retention import Retention
-from penstock.log.snapshot import Snapshot
-from penstock.message import TO_CONSUMERS, Message, Terms
-from penstock.server.flusher import Flusher
-from penstock.server.snapshots import Snapshots
-from penstock.server.storage import Recovery, recover
+from penstock.core.deadletters import QUEUE
+from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE
+from penstock.core.policy import Rule
+from penstock.core.queue import BY_POLICY, NEVER
+from penstock.core.subscription import Delivery, Inbox, Waiter
+from penstock.core.walk import Walk
+from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, Refused
+from penstock.log.port import Change
+from penstock.message import TO_QUEUE, Message, Terms
 
-from .disk import Crash, SimDisk
-from .model import Model, QueueState, Sent
+from .book import MATCHES, PATTERN
+from .disk import Crash
+from .judge import Judge
+from .life import HUGE, SECOND
 
 QUEUES = (b"q0", b"q1", b"q2", b"q3")
+DEAD = b"dead"
+ALL = (*QUEUES, DEAD)
 EVENTS = (b"e0", b"e1", b"e2")
-PATTERN = b'{"k":1}'
-SECOND = 1_000_000
+WRITERS = (b"w0", b"w1", b"w2")
 
 # What is done how often. The words are names of methods.
 WEIGHTS = {
-    "publish": 30,
-    "put": 14,
+    "publish": 22,
+    "put": 24,
     "broadcast": 1,
-    "get": 4,
-    "subscribe": 10,
+    "request": 5,
+    "reply": 3,
+    "give_up_request": 2,
+    "commit": 8,
+    "get": 5,
+    "subscribe": 12,
     "cancel": 4,
-    "accept": 18,
-    "reject": 8,
-    "release": 2,
+    "accept": 12,
+    "reject": 12,
+    "bury": 4,
+    "release": 3,
     "suspend": 2,
     "resume": 4,
-    "bind": 4,
+    "allow": 3,
+    "redrive": 6,
+    "move": 6,
+    "copy": 3,
+    "purge": 4,
+    "pause": 2,
+    "bind": 6,
     "expire": 3,
     "delete": 1,
-    "tick": 4,
-    "end_turn": 40,
-    "flush": 40,
-    "make_trouble": 3,
-    "make_room": 3,
-    "snapshot": 12,
-    "page_out": 6,
+    "change_policies": 3,
+    "look": 2,
+    "tick": 14,
+    "page_out": 8,
+}
+# What the broker's own threads and the world around it do.
+FATE = {
+    "end_turn": 44,
+    "flush": 44,
+    "make_trouble": 12,
+    "make_room": 6,
+    "snapshot": 16,
 }
 
 
-class World:
-    weights = WEIGHTS
-
+class World(Judge):
     def __init__(self, seed: int, steps: int = 250, trace: Callable[[str], None] | None = None) -> None:
-        self.chance = chance = random.Random(seed)
         self.steps = steps
-        self.trace = trace
-        self.now = 10**15
-        self.disk = SimDisk(chance)
-        self.disk.short_writes = chance.choice([0.0, 0.0, 0.3])
-        self.segment_bytes_max = chance.choice([1, 600, 3000, 1 << 20])
-        # A limit is never over while this many may be in a queue at once.
-        self.length_max = chance.choice([4, 1 << 20])
-        self.policy = chance.choice([REFUSE, DROP_OLDEST])
-        self.limits = Limits(queue_length_max=self.length_max, queue_full=self.policy)
-        self.model = Model()
-        self.states: dict[int, tuple[dict[bytes, QueueState], int]] = {0: ({}, 0)}  # by position
-        self.durable = 0  # the last position reported
-        self.crashes = 0
-        self.trimmed = 0
         self.number = 0
-        self.prepare()
-        self.start()
-
-    def prepare(self) -> None:
-        """Choose what differs from run to run."""
-
-    def prepare_broker(self) -> None:
-        """A broker has been recovered and checked."""
+        super().__init__(seed, trace)
 
     def run(self) -> None:
-        words, weights = list(self.weights), list(self.weights.values())
-        for word in self.chance.choices(words, weights, k=self.steps):
-            try:
-                getattr(self, word)()
-            except (Crash, OSError) as error:
-                # An error of the disk ends the process, and sometimes it is the machine that is to blame.
-                self.note(f"crash in {word}: {error!r}")
-                self.crash()
+        words = {**WEIGHTS, **FATE}
+        self.change_policies()
+        for word in self.chance.choices(list(words), list(words.values()), k=self.steps):
+            self.step(word)
         self.stop()
 
-    # -- life and death ---------------------------------------------------------------------------------------------
+    def step(self, word: str) -> None:
+        if word in WEIGHTS:
+            self.begin()
+            getattr(self, word)()
+            self.settle_up()
+            return
+        try:
+            getattr(self, word)()
+        except (Crash, OSError) as error:
+            # An error of the disk ends the process, and sometimes it is the machine that is to blame.
+            self.note(f"crash in {word}: {error!r}")
+            self.crash()
 
-    def start(self) -> None:
-        """Recover, perhaps crash on the way and recover again; then check what came back."""
+    # -- messages in ------------------------------------------------------------------------------------------------
+
+    def message(self, event: bytes) -> Message:
         chance = self.chance
-        recovery: Recovery | None = None
-        while recovery is None:
-            self.disk.operations_to_crash = chance.choice([-1, chance.randint(1, 30), chance.randint(1, 30)])
-            self.log = DurableLog(self.segment_bytes_max)
-            try:
-                self.broker, recovery = recover(self.disk, self.log, self.limits, self.now)
-            except (Crash, OSError) as error:
-                # With an error it does not start, and is started again.
-                self.note(f"crash in recovery: {error!r}")
-                self.lose()
-        self.inboxes: list[Inbox] = []
-        self.expiries: dict[bytes, int] = {}
-        self.flusher = Flusher(self.disk, "always", self.on_durable, self.on_full, self.on_failure)
-        retention = Retention(self.disk, chance.choice([0, 1, 3600]), chance.choice([0, 2000, 1 << 40]))
-        self.snapshots = Snapshots(self.disk, self.log, retention, self.on_report)
-        self.snapshots.taken_at_position = recovery.snapshot_position
-        self.waiting: tuple[Snapshot, list[tuple[int, int]]] | None = None
-        self.check_recovered()
-        self.durable = self.log.position
-        self.prepare_broker()
+        self.number += 1
+        id = b"d%d" % chance.randint(0, 5) if chance.random() < 0.2 else b"%d" % self.number
+        body = b"%d" % self.number + b"x" * chance.choice([0, 3, 100, 400])
+        if chance.random() < 0.3:
+            body = MATCHES + b'"n":%d}' % self.number
+        headers = {b"h": id} if chance.random() < 0.2 else None
+        message = Message(id, event, body, self.now, "sim", headers)
+        if chance.random() < 0.4:
+            due_at = chance.choice([0, 0, self.now + SECOND, self.now + 15 * SECOND])
+            expires_at = chance.choice([0, 0, max(self.now, due_at) + 5 * SECOND])
+            dedup = chance.choice([0, 0, 10, 100])
+            message.terms = Terms(due_at, expires_at, chance.choice([0, 0, 1, 2]), dedup)
+        return message
 
-    def crash(self) -> None:
-        self.crashes += 1
-        self.lose()
-        # The clock of a machine may be set back while it is down.
-        self.now += self.chance.choice([0, SECOND, -3600 * SECOND, 3600 * SECOND])
-        self.start()
-
-    def lose(self) -> None:
-        """What a crash does to the disk."""
-        if self.chance.random() < 0.4:
-            self.note("kill")
-            self.disk.kill()
+    def give(self, message: Message, name: bytes, verb: Callable[[], object]) -> None:
+        """Hand a message in; it is there, or was before, or there is a reason."""
+        self.own, self.handed_in = [message], [message]
+        was_known = self.broker.dedup.is_known(message.id, message.published_at)
+        before = self.log.next_offset
+        refused_with = self.refusal(verb)
+        terms = message.terms
+        self.note(f"message {message.id!r} for {name!r}, {terms!r}, {refused_with}")
+        if message.offset >= before:
+            assert refused_with in ("", OVER_LIMIT)
+            return
+        self.own = []
+        if self.broker.shut_because:
+            assert refused_with == DISK_FULL
+        elif was_known and terms is not None and terms.dedup_seconds:
+            assert not refused_with
         else:
-            self.note("power off")
-            self.disk.power_off()
+            assert refused_with == OVER_LIMIT
+            takers = [name] if message.route == TO_QUEUE or name in ALL else self.book.takers(message)
+            assert any(self.broker.queues[taker].full for taker in takers)
 
-    def stop(self) -> None:
-        """An orderly end loses nothing."""
-        self.disk.room = -1
-        self.disk.fault = ("", 0)
-        self.disk.operations_to_crash = -1
-        self.end_turn()
-        while self.flusher.behind:
-            assert self.flusher.step()
-        assert self.durable == self.log.position
-        end = max(self.states)
-        self.disk.power_off()
-        self.start()
-        assert self.log.position == end
-
-    def check_recovered(self) -> None:
-        position = self.log.position
-        self.note(f"recovered position {position}, reported {self.durable}, end {max(self.states)}")
-        assert position >= self.durable, f"recovered {position}, but {self.durable} was reported durable"
-        assert position in self.states, f"recovered {position}, where no block ended"
-        state, message_count = self.states[position]
-        assert self.log.next_offset == message_count
-        self.model.thaw(state, message_count)
-        self.states = {place: known for place, known in self.states.items() if place <= position}
-        self.check()
-        for queue in self.broker.queues.values():
-            for message, _ in queue.contents():
-                self.check_message(message)
-        for name, known in self.model.queues.items():
-            assert self.broker.queues[name].used == known.used
-            if known.expires_after > 0 or known.used:
-                self.expiries[name] = self.now + max(known.expires_after, RETURN_TIME)
-
-    def check(self) -> None:
-        """The broker owes what the model owes."""
-        expected: dict[bytes, DurableState] = {
-            name: (
-                events,
-                (PATTERN,) if pattern else (),
-                expires,
-                [(offset, retry) for _, offset, retry in owed],
-                [],
-                False,
-            )
-            for name, (events, pattern, expires, _, owed) in sorted(self.model.freeze().items())
-        }
-        assert durable_state(self.broker) == expected
-        queues = self.broker.queues.values()
-        assert self.broker.usage.bytes == sum(queue.bytes_in_memory() for queue in queues)
-        assert all(queue.ready == len(queue.backlog) for queue in queues)
-
-    def check_message(self, message: Message) -> None:
-        sent = self.model.sent[message.offset]
-        got = (message.id, message.event, message.body, message.published_at, message.headers, message.protocol)
-        assert got == (sent.id, sent.event, sent.body, sent.at, sent.headers, "sim")
-
-    # -- the flusher ------------------------------------------------------------------------------------------------
-
-    def on_durable(self, position: int, next_offset: int) -> None:
-        assert position > self.durable
-        self.durable = position
-        self.log.written(position, next_offset)
-
-    def on_full(self, reason: str) -> None:
-        if reason:
-            self.broker.shut(reason)
-        else:
-            self.broker.reopen()
-
-    def on_failure(self, reason: str) -> None:
-        raise AssertionError(reason)  # is the thread's, and there is none
-
-    def end_turn(self) -> None:
-        self.log.close_block(self.now)
-        self.flusher.submit(self.log.take_closed())
-
-    def flush(self) -> None:
-        room = self.disk.room
-        done = self.flusher.step()
-        assert done or room >= 0 or self.flusher.full
-        if self.waiting is not None and self.waiting[0].position <= self.durable:
-            self.snapshots.write(*self.waiting)
-            self.waiting = None
-
-    def snapshot(self) -> None:
-        """Note the state where a segment begins; it is written once the log is safe up to there."""
-        self.end_turn()
-        if self.log.position > self.snapshots.taken_at_position:
-            self.log.end_segment()
-            self.waiting = (capture(self.broker, self.now), self.broker.owed_ranges())
-            self.snapshots.taken_at_position = self.log.position
-
-    def page_out(self) -> None:
-        """Memory is short."""
-        for queue in self.broker.queues.values():
-            queue.free_memory()
-        self.check()
-
-    def on_report(self, level: str, event: str, details: dict[str, object]) -> None:
-        self.note(f"{event} {details}")
-        if event == "log.trimmed":
-            self.trimmed += 1
-
-    def make_trouble(self) -> None:
-        kind = self.chance.choice(["full", "full", "fault", "crash"])
-        if kind == "full":
-            self.disk.room = self.chance.choice([0, self.chance.randint(0, 500)])
-        elif kind == "fault":
-            self.disk.fault = self.chance.choice(
-                [("write", errno.EIO), ("sync", errno.EIO), ("sync", errno.ENOSPC), ("sync_directory", errno.EIO),
-                 ("open", errno.EROFS), ("truncate", errno.EIO)]
-            )  # fmt: skip
-        else:
-            raise Crash
-
-    def make_room(self) -> None:
-        self.disk.room = -1
-
-    # -- what clients do --------------------------------------------------------------------------------------------
+    def refusal(self, verb: Callable[[], object]) -> str:
+        try:
+            verb()
+        except Refused as refusal:
+            return refusal.code
+        return ""
 
     def publish(self) -> None:
-        event = self.chance.choice(EVENTS)
-        is_object = self.chance.random() < 0.3
-        sent, message = self.new_message(event, is_object)
-        queues = self.model.wanting(event, is_object)
-        self.admit(sent, queues, lambda: self.broker.publish(message))
+        message = self.message(self.chance.choice(EVENTS))
+        self.give(message, message.event, lambda: self.broker.publish(message))
 
     def put(self) -> None:
-        name = self.chance.choice(QUEUES)
-        sent, message = self.new_message(name, False)
-        if self.chance.random() < 0.2:
-            sent.tries_max = 2
-            message.terms = Terms(deliveries_max=2)
-        if not self.broker.shut_because:
-            self.model.declare(name)
-        self.admit(sent, [name], lambda: self.broker.put(name, message))
+        name = self.chance.choice([*ALL, *QUEUES])
+        message = self.message(name)
+        self.give(message, name, lambda: self.broker.put(name, message))
 
     def broadcast(self) -> None:
         name = self.chance.choice(QUEUES)
-        sent, message = self.new_message(name, False)
-        self.admit(sent, [], lambda: self.broker.broadcast(name, message))
+        message = self.message(name)
+        message.terms = None
+        self.give(message, name, lambda: self.broker.broadcast(name, message))
 
-    def new_message(self, event: bytes, is_object: bool) -> tuple[Sent, Message]:
-        self.number += 1
-        id = b"%d" % self.number
-        body = b'{"k":1,"n":%d}' % self.number if is_object else b"x" * self.chance.choice([0, 3, 100])
-        headers = {b"h": id} if self.chance.random() < 0.2 else None
-        sent = Sent(id, event, body, self.now, headers)
-        return sent, Message(id, event, body, self.now, "sim", headers)
+    def request(self) -> None:
+        name = self.chance.choice(QUEUES)
+        message = self.message(name)
+        message.id = b"r%d" % self.number
+        waiter = message.requester = Waiter()
+        self.give(message, name, lambda: self.broker.put(name, message))
+        if message.offset >= 0:
+            self.waiters[message.offset] = waiter
+            self.requests.append(message)
 
-    def admit(self, sent: Sent, queues: list[bytes], give: Callable[[], object]) -> None:
-        """Hand a message in, and know beforehand what will be refused."""
-        if self.broker.shut_because:
-            self.expect_refusal(DISK_FULL, give)
+    def reply(self) -> None:
+        """By the verb, by an event, or by a queue's name."""
+        if not self.requests:
             return
-        closed = [name for name in queues if not self.make_place(name)]
-        takers = [name for name in queues if name not in closed]
-        if closed and not takers:
-            self.expect_refusal(OVER_LIMIT, give)
+        request = self.chance.choice(self.requests)
+        waiter = request.requester
+        way = self.chance.choice(["verb", "publish", "put"])
+        if way == "verb":
+            assert self.broker.reply(request.id, b"yes") == (waiter is not None)
         else:
-            self.model.send(sent, takers)
-            if closed:
-                self.expect_refusal(OVER_LIMIT, give)
-            else:
-                give()
-        self.note(f"message {sent.id!r} for {takers}, refused by {closed}")
-        self.remember()
+            name = b"reply/" + request.id
+            if way == "put" and waiter is None:
+                return  # it would make a queue
+            answer = Message(b"a%d" % self.number, name, b"yes", self.now, "sim")
+            verb = self.broker.publish if way == "publish" else lambda message: self.broker.put(name, message)
+            self.give(answer, name, lambda: verb(answer))
+            if answer.offset < 0:
+                return
+        if isinstance(waiter, Waiter):
+            assert waiter.told[-1] == ("replied", b"yes")
+        assert request.requester is None
+        self.requests.remove(request)
 
-    def expect_refusal(self, code: str, give: Callable[[], object]) -> None:
-        refused_with = ""
-        try:
-            give()
-        except Refused as refusal:
-            refused_with = refusal.code
-        assert refused_with == code
+    def give_up_request(self) -> None:
+        if self.requests:
+            request = self.chance.choice(self.requests)
+            self.requests.remove(request)
+            self.waiters.pop(request.offset, None)
+            self.broker.forget_request(request, revoke=self.chance.random() < 0.7)
 
-    def make_place(self, name: bytes) -> bool:
-        """Whether a queue may take one more, by giving up its first ready one where that is the rule."""
-        queue = self.model.queues[name]
-        if len(queue.owed) < self.length_max:
-            return True
-        held = {d.offset for inbox in self.inboxes_of(name) for d in inbox.held()}
-        ready = sorted((place, offset) for offset, (place, _) in queue.owed.items() if offset not in held)
-        if self.policy == REFUSE or not ready:
-            return False
-        self.model.end(name, ready[0][1])
-        return True
+    def commit(self) -> None:
+        chance, book = self.chance, self.book
+        writer = chance.choice(WRITERS)
+        last = book.committed.get(writer, -1)
+        batch = max(0, last + chance.choice([-1, 0, 1, 1, 1, 2]))
+        messages = []
+        for _ in range(chance.choice([0, 1, 2, 4])):
+            message = self.message(chance.choice(EVENTS))
+            if chance.random() < 0.5:
+                message.event, message.route = chance.choice(QUEUES), TO_QUEUE
+            messages.append(message)
+        self.handed_in = list(messages)
+        known = {message.id for message in messages if self.broker.dedup.is_known(message.id, self.now)}
+        self.kinds = {Change.COMMITTED}
+        before = self.log.position
+        taken: list[bool] = []
+        refused_with = self.refusal(lambda: taken.append(self.broker.commit(writer, batch, messages)))
+        self.note(f"commit {batch} of {writer!r}, {len(messages)} messages, {taken} {refused_with}")
+        if taken == [True]:
+            assert batch > last
+            entries = self.log.entries
+            begun = next(index for index, entry in enumerate(entries) if _is_commit(entry))
+            self.own = [message for message in messages if message.offset >= 0]
+            for message in messages:
+                if message.offset < 0:
+                    assert message.id in known, f"{message!r} was left out of a batch"
+                elif message.terms is not None and message.terms.dedup_seconds:
+                    assert message.id not in known, f"{message!r} was taken again"
+                    known.add(message.id)
+            self.wholes.append((before + begun, self.log.position))
+            return
+        self.kinds = set()
+        assert all(message.offset < 0 for message in messages), "a part of a batch that was refused came in"
+        if taken == [False]:
+            assert batch <= last
+        elif self.broker.shut_because:
+            assert refused_with == DISK_FULL
+        else:
+            assert refused_with == OVER_LIMIT
+            takers = [self.broker.queues.get(taker) for message in messages for taker in book.takers(message)]
+            assert any(queue is not None and queue.full for queue in takers)
+
+    # -- consumers --------------------------------------------------------------------------------------------------
 
     def get(self) -> None:
-        name = self.chance.choice(QUEUES)
-        self.model.declare(name)
+        name = self.chance.choice(ALL)
         message = self.broker.get(name)
+        queue = self.broker.queues[name]
         if message is not None:
-            self.check_message(message)
-            self.model.end(name, message.offset)
-        self.remember()
+            self.check_same(message)
+            self.done.add((name, message.offset))
+        elif not queue.waiting and not queue.paused and not queue.is_reserved():
+            assert not queue.ready or queue.stalled
+        self.note(f"got {message!r} of {name!r}")
 
     def subscribe(self) -> None:
-        if len(self.inboxes) >= 5:
+        if len(self.inboxes) >= 6:
             return
-        name = self.chance.choice(QUEUES)
-        inbox = Inbox(name, manual=self.chance.random() < 0.7, credit=self.chance.randint(1, 4))
+        chance = self.chance
+        name = chance.choice([*QUEUES, QUEUES[0], DEAD])
+        inbox = Inbox(
+            name,
+            manual=chance.random() < 0.75,
+            credit=chance.randint(1, 4),
+            priority=chance.choice([20, 20, 5, 30]),
+            exclusive=chance.random() < 0.15,
+        )
+        inbox.takes_more = chance.random() < 0.9
+        instead_of = self.any_inbox() if chance.random() < 0.15 else None
+        if instead_of is not None and instead_of.name != name:
+            instead_of = None
+        if instead_of is not None:
+            self.leave(instead_of)
         self.inboxes.append(inbox)
-        known = self.model.declare(name)
-        known.used = known.used or known.expires_after == 0
         self.expiries.pop(name, None)
-        self.broker.subscribe(name, inbox, None, self.now)
-        self.remember()
+        self.kinds = {Change.CONSUMED}
+        self.broker.subscribe(name, inbox, instead_of, self.now)
+        self.note(f"consumer of {name!r}, manual={inbox.manual}, exclusive={inbox.exclusive}")
+
+    def leave(self, inbox: Inbox) -> None:
+        self.inboxes.remove(inbox)
+        self.gone_now = inbox
+        for delivery in inbox.held():
+            self.returned.add((inbox.name, delivery.offset))
 
     def cancel(self) -> None:
         inbox = self.any_inbox()
         if inbox is None:
             return
-        name, before = inbox.name, self.log.position
-        held = [delivery.offset for delivery in inbox.held()]
-        self.inboxes.remove(inbox)
-        for offset in held:
-            self.model.give_back(name, offset)
+        self.leave(inbox)
+        name = inbox.name
+        page = self.book.queues[name]
+        is_last = not [other for other in self.inboxes if other.name == name]
+        if is_last and page.expires_after != NEVER:
+            self.expiries[name] = self.now + page.expires_after
         self.broker.cancel(inbox, self.now)
-        expires_after = self.model.queues[name].expires_after
-        if expires_after != NEVER and not self.inboxes_of(name):
-            if expires_after == 0:
-                # What went back may be on the disk, and the queue's end not yet.
-                self.remember_at(before + len(held))
-                del self.model.queues[name]
-            else:
-                self.expiries[name] = self.now + expires_after
-        self.remember()
+        self.note(f"a consumer of {name!r} left")
 
     def accept(self) -> None:
-        self.settle(self.broker.accept, self.model.end)
+        delivery = self.any_delivery()
+        if delivery is not None:
+            self.done.add(where_of(delivery))
+            self.broker.accept(delivery)
 
     def reject(self) -> None:
-        self.settle(self.broker.reject, self.model.reject)
+        delivery = self.any_delivery()
+        if delivery is None:
+            return
+        where = where_of(delivery)
+        due_at = self.chance.choice([BY_POLICY, BY_POLICY, BY_POLICY, 0, self.now + 8 * SECOND])
+        expected = due_at
+        if due_at == BY_POLICY:
+            policy = self.policy_of(where[0])
+            expected = policy.retry_at(delivery.retry + 1, self.now)
+        self.rejected[where] = expected
+        self.note(f"reject {where} until {expected}")
+        self.broker.reject(delivery, due_at)
+
+    def bury(self) -> None:
+        delivery = self.any_delivery()
+        if delivery is not None:
+            self.buried.add(where_of(delivery))
+            self.broker.bury(delivery)
 
     def release(self) -> None:
-        self.settle(self.broker.release, lambda name, offset: None)
-
-    def settle(self, verb: Callable, effect: Callable[[bytes, int], None]) -> None:
-        holders = [inbox for inbox in self.inboxes if inbox.in_flight]
-        if holders:
-            inbox = self.chance.choice(holders)
-            delivery = self.chance.choice(inbox.held())
-            effect(inbox.name, delivery.offset)
-            verb(delivery)
-            self.remember()
+        delivery = self.any_delivery()
+        if delivery is not None:
+            self.held_before.discard(delivery)
+            self.broker.release(delivery)
 
     def suspend(self) -> None:
         inbox = self.any_inbox()
@@ -400,73 +334,234 @@ class World:
     def resume(self) -> None:
         inbox = self.any_inbox()
         if inbox is not None:
+            inbox.takes_more = True
             self.broker.resume(inbox)
-            self.remember()
+
+    def allow(self) -> None:
+        inbox = self.any_inbox()
+        if inbox is not None:
+            self.broker.allow(inbox, self.chance.randint(0, 4))
+
+    # -- what people do ---------------------------------------------------------------------------------------------
+
+    def redrive(self) -> None:
+        name = self.chance.choice([DEAD, DEAD, *QUEUES])
+        to = self.chance.choice([b"", b"", QUEUES[3], name])
+        limit = self.chance.randint(1, 3)
+        if self.chance.random() < 0.2:
+            self.ask_redrive_targets(name, limit, to)
+            return
+        self.moves_to = to
+        moved: list[int] = []
+        refused_with = self.refusal(lambda: moved.append(self.broker.redrive(name, limit, to, self.now)))
+        self.note(f"redriven {moved} of {name!r} to {to!r} {refused_with}")
+        if self.broker.shut_because:
+            assert refused_with == DISK_FULL
+        elif name not in self.book.queues:
+            assert refused_with == NOT_FOUND
+        else:
+            assert moved[0] <= limit
+            assert moved[0] == self.moved_count()
+
+    def ask_redrive_targets(self, name: bytes, limit: int, to: bytes) -> None:
+        if name not in self.book.queues:
+            return
+        counts = self.broker.redrive_targets(name, limit, to)
+        expected: dict[bytes, int] = {}
+        for offset in self.ready(name):
+            message = self.book.messages[offset]
+            target = to or (message.headers or {}).get(QUEUE, b"")
+            if target and target != name and not message.revoked and sum(expected.values()) < limit:
+                expected[target] = expected.get(target, 0) + 1
+        assert counts == expected or self.disk.reads_failed
+
+    def move(self) -> None:
+        name, to = self.chance.choice(ALL), self.chance.choice(ALL)
+        if name not in self.book.queues:
+            assert self.refusal(lambda: self.broker.move(name, {1}, to, self.now)) == NOT_FOUND
+            return
+        ready = self.ready(name)
+        offsets = {offset for offset in ready if self.chance.random() < 0.4}
+        offsets.add(self.chance.randint(0, self.log.next_offset))
+        self.moves_to = to
+        moved: list[int] = []
+        asked = set(offsets)
+        self.in_transit = {(name, offset) for offset in asked}
+        refused_with = self.refusal(lambda: moved.append(self.broker.move(name, offsets, to, self.now)))
+        self.note(f"moved {moved} of {sorted(asked)} from {name!r} to {to!r} {refused_with}")
+        if self.broker.shut_because:
+            assert refused_with == DISK_FULL
+        elif refused_with:
+            assert refused_with == OVER_LIMIT
+        else:
+            assert moved[0] == self.moved_count()
+
+    def moved_count(self) -> int:
+        return sum(1 for entry in self.log.entries if _is_move(entry))
+
+    def copy(self) -> None:
+        name, to = self.chance.choice(ALL), self.chance.choice(ALL)
+        queue = self.broker.queues.get(name)
+        if queue is None:
+            return
+        messages = queue.first_messages(self.chance.randint(0, 3))
+        copied: list[int] = []
+        refused_with = self.refusal(lambda: copied.append(self.broker.copy(messages, to, self.now)))
+        self.note(f"copied {copied} of {name!r} to {to!r} {refused_with}")
+        if refused_with:
+            assert refused_with == (DISK_FULL if self.broker.shut_because else OVER_LIMIT)
+        copies = [entry for entry in self.log.entries if isinstance(entry, Message)]
+        if copied:
+            # What had to die for them is among them; the copies are those that nobody died for.
+            self.own = self.copies_among(copies, messages, to, copied[0])
+
+    def copies_among(self, entries: list[Message], messages: list[Message], to: bytes, count: int) -> list[Message]:
+        found: list[Message] = []
+        for entry in entries:
+            if len(found) < count:
+                wanted = messages[len(found)]
+                target = entry.terms.target if entry.terms is not None and entry.terms.target else entry.event
+                if (entry.id, entry.body, target, entry.headers or {}) == (
+                    wanted.id, wanted.body, to, wanted.headers or {}
+                ):  # fmt: skip
+                    found.append(entry)
+        assert len(found) == count
+        return found
+
+    def purge(self) -> None:
+        name = self.chance.choice(ALL)
+        if name not in self.book.queues:
+            assert self.refusal(lambda: self.broker.purge(name, 1, 1)) == NOT_FOUND
+            return
+        bound = self.chance.choice([self.log.next_offset, self.chance.randint(0, self.log.next_offset)])
+        limit = self.chance.choice([1, 2, 5, 1000])
+        expected: list[int] = []
+        for offset in self.ready(name):
+            if offset >= bound or len(expected) >= limit:
+                break
+            expected.append(offset)
+        assert self.broker.purge(name, bound, limit) == len(expected)
+        dropped = [entry.offset for entry in self.log.entries if isinstance(entry, Change)]
+        assert sorted(dropped) == sorted(expected)
+        self.purged = [(name, offset) for offset in dropped]
+        self.note(f"purged {expected} of {name!r}")
+
+    def pause(self) -> None:
+        name = self.chance.choice(ALL)
+        paused = self.chance.random() < 0.4
+        self.kinds = {Change.PAUSED}
+        refused_with = self.refusal(lambda: self.broker.pause(name, paused))
+        assert refused_with == ("" if name in self.book.queues else NOT_FOUND)
+        self.note(f"paused={paused} {name!r}")
 
     def bind(self) -> None:
         name = self.chance.choice(QUEUES)
-        queue = self.model.declare(name)
-        queue.events = tuple(event for event in EVENTS if self.chance.random() < 0.5)
-        queue.by_pattern = self.chance.random() < 0.2
-        self.broker.bind(name, queue.events, (PATTERN,) if queue.by_pattern else ())
-        self.remember()
+        events = tuple(event for event in EVENTS if self.chance.random() < 0.5)
+        patterns = (PATTERN,) if self.chance.random() < 0.2 else ()
+        self.kinds = {Change.BOUND}
+        self.broker.bind(name, events, patterns)
+        queue = self.broker.queues[name]
+        assert (queue.events, queue.patterns) == (events, patterns)
 
     def expire(self) -> None:
         name = self.chance.choice(QUEUES)
-        after = self.chance.choice([NEVER, 0, 5 * SECOND])
-        known = self.model.declare(name)
-        if known.expires_after != after:
-            known.expires_after = after
-            known.used = after == 0 and bool(self.inboxes_of(name))
+        after = self.chance.choice([NEVER, NEVER, 0, 5 * SECOND])
+        self.kinds = {Change.EXPIRES, Change.CONSUMED}
+        page = self.book.queues.get(name)
+        if page is None or page.expires_after != after:
             self.expiries.pop(name, None)
-            if after > 0 and not self.inboxes_of(name):
+            if after > 0 and not [inbox for inbox in self.inboxes if inbox.name == name]:
                 self.expiries[name] = self.now + after
-        self.broker.set_time(self.now)
         self.broker.expire(name, after)
-        self.remember()
+        assert self.broker.queues[name].expires_after == after
 
     def delete(self) -> None:
         name = self.chance.choice(QUEUES)
-        assert self.broker.delete(name) == (name in self.model.queues)
-        self.forget(name)
-        self.remember()
+        self.kinds, self.may_delete = {Change.DELETED}, {name}
+        ended = [inbox for inbox in self.inboxes if inbox.name == name]
+        assert self.broker.delete(name) == (name in self.book.queues)
+        assert all(inbox.over for inbox in ended)
+
+    def change_policies(self) -> None:
+        chance = self.chance
+        rules = [
+            Rule(
+                [b"*"],
+                bytes_max=chance.choice([HUGE, HUGE, HUGE, 1200]),
+                dead_letter=chance.choice([b"", DEAD, DEAD]),
+                deliveries_max=chance.choice([0, 0, 2, 3]),
+                retry_delay=chance.choice([0, 0, 5 * SECOND]),
+                retry_backoff=2.0,
+            ),
+            Rule([QUEUES[0]], ttl=chance.choice([0, 20 * SECOND])),
+            Rule(
+                [QUEUES[1]],
+                length_max=chance.choice([1, 4, 1000]),
+                full=chance.choice([REFUSE, DROP_OLDEST, DEAD_LETTER]),
+            ),
+            Rule([QUEUES[2], EVENTS[1]], dedup_seconds=chance.choice([0, 30])),
+            Rule([DEAD], length_max=chance.choice([3, 1000]), full=chance.choice([REFUSE, DROP_OLDEST])),
+            Rule([DEAD], dead_letter=chance.choice([b"", b"", QUEUES[3]])),
+        ]
+        self.set_rules(rules)
+
+    def look(self) -> None:
+        """What only looks changes nothing."""
+        for queue in self.broker.queues.values():
+            queue.find_oldest()
+            queue.oldest_at()
+            walk = Walk(queue.backlog)
+            offsets = []
+            while not walk.over:
+                offsets += [seen[0][2] for seen in walk.step(2)]
+            assert offsets == self.ready(queue.name)
+        self.broker.owed_ranges()
+
+    # -- time and memory --------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        self.now += self.chance.choice([0, SECOND, 10 * SECOND, 100 * SECOND])
+        self.now += self.chance.choice([0, SECOND, 5 * SECOND, 20 * SECOND, 100 * SECOND, -10 * SECOND])
+        self.note(f"tick {self.now}")
+        for _ in range(200):
+            before = self.log.position
+            self.broker.tick(self.now)
+            if self.log.position == before:
+                break
+        else:
+            raise AssertionError("there is no end of what is due")
         for name in [name for name, when in self.expiries.items() if when <= self.now]:
-            self.forget(name)
-        self.broker.tick(self.now)
-        self.remember()
+            assert name not in self.broker.queues, f"{name!r} should be gone"
+        for queue in self.broker.queues.values():
+            next_due = queue.delayed.next_due()
+            is_late = 0 <= next_due <= self.now and not self.disk.reads_failed
+            assert not is_late, f"{queue!r} has {next_due} delayed at {self.now}"
 
-    def forget(self, name: bytes) -> None:
-        self.model.queues.pop(name, None)
-        self.expiries.pop(name, None)
-        self.inboxes = [inbox for inbox in self.inboxes if inbox.name != name]
+    def page_out(self) -> None:
+        """Memory is short, in all queues or one."""
+        if self.chance.random() < 0.5:
+            self.broker.free_memory()
+        else:
+            for queue in self.broker.queues.values():
+                if self.chance.random() < 0.7:
+                    queue.free_memory()
 
-    # -- looking on -------------------------------------------------------------------------------------------------
+    # -- choosing ---------------------------------------------------------------------------------------------------
 
     def any_inbox(self) -> Inbox | None:
         return self.chance.choice(self.inboxes) if self.inboxes else None
 
-    def inboxes_of(self, name: bytes) -> list[Inbox]:
-        return [inbox for inbox in self.inboxes if inbox.name == name]
+    def any_delivery(self) -> Delivery | None:
+        holders = [inbox for inbox in self.inboxes if inbox.in_flight]
+        return self.chance.choice(self.chance.choice(holders).held()) if holders else None
 
-    def remember(self) -> None:
-        """What was given to those who need not answer is done; then this is the state at this position."""
-        for inbox in self.inboxes:
-            if inbox.received:
-                for message, _ in inbox.received:
-                    self.check_message(message)
-                    if not inbox.manual and message.route != TO_CONSUMERS:
-                        self.model.end(inbox.name, message.offset)
-                inbox.received.clear()
-        self.remember_at(self.log.position)
-        if self.chance.random() < 0.05:
-            self.check()
 
-    def remember_at(self, position: int) -> None:
-        self.states[position] = (self.model.freeze(), len(self.model.sent))
+def where_of(delivery: Delivery) -> tuple[bytes, int]:
+    return delivery.subscription.name, delivery.offset
 
-    def note(self, text: str) -> None:
-        if self.trace is not None:
-            self.trace(f"{text} [position {self.log.position}]" if hasattr(self, "log") else text)
+
+def _is_commit(entry: Message | Change) -> bool:
+    return isinstance(entry, Change) and entry.kind == Change.COMMITTED
+
+
+def _is_move(entry: Message | Change) -> bool:
+    return isinstance(entry, Change) and entry.kind == Change.SETTLED and entry.number == 8

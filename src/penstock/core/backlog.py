@@ -473,7 +473,10 @@ class Backlog:
         return [place for place in self.places() if place[2] in offsets]
 
     def message(self, offset: int) -> Message | None:
-        """One of the messages in spans, to look at."""
+        """The first one, or one of the messages in spans, to look at."""
+        for items in (self.head, self.tail):  # perhaps the log does not have it yet
+            if items and message_of(items[0]).offset == offset:
+                return message_of(items[0])
         found = self.pinned.get(offset)
         return found if found is not None else self.log.fetch(offset)
 

@@ -11,6 +11,7 @@ from penstock.core.broker import Broker
 from penstock.core.queue import Queue
 from penstock.log.snapshot import QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
+from penstock.message import Terms
 
 
 def capture(broker: Broker, now: int) -> Snapshot:
@@ -54,10 +55,26 @@ def _image(queue: Queue) -> QueueImage:
         fresh.finish(),
         placed.getvalue(),
         delayed.getvalue(),
-        queue.expiring,
+        queue.expiring or _may_expire_later(queue),
         queue.paused,
         queue.used,
     )
+
+
+def _may_expire_later(queue: Queue) -> bool:
+    """Whether something that is out, put off or unreadable may not wait for ever once it is ready again."""
+    if queue.unreadable:
+        return True
+    for subscription in queue.subscriptions:
+        for delivery in subscription.held():
+            message = delivery.message
+            if _expires(delivery.terms if message is None else message.terms):
+                return True
+    return any(entry.message is None or _expires(entry.message.terms) for entry in queue.delayed.entries())
+
+
+def _expires(terms: Terms | None) -> bool:
+    return terms is not None and terms.expires_at > 0
 
 
 def _add(fresh: SpanBuilder, placed: BytesWriter, item: Item) -> None:

@@ -534,6 +534,8 @@ class Queue:
             self.ready -= len(backlog.lost)
             self.unreadable += backlog.lost
             backlog.lost = []
+        if paged != assumed:
+            self._check_full()
         if backlog.is_stalled:
             self._stall()
             return False
@@ -968,6 +970,7 @@ class Queue:
             returned.append(item if isinstance(item, Redelivery) else Redelivery(item, 0, item.offset, 0))
         if returned:
             self._forget(self.backlog.put_back(returned, []))
+            self._check_full()
 
     def first_messages(self, count: int) -> list[Message]:
         """The first ready messages, to look at; those that cannot be read are left out."""
@@ -987,6 +990,8 @@ class Queue:
         self.bytes += paged - assumed
         self.usage.bytes += paged
         self.ready -= len(found)
+        if paged != assumed:
+            self._check_full()
         return found
 
     def purge(self, bound: int, limit: int) -> int:

@@ -6,7 +6,7 @@ at the moment.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from penstock.core.backlog import Item, Place, cost_of, message_of
 from penstock.core.deadletters import origin_of
@@ -17,9 +17,6 @@ from penstock.message import Message
 
 if TYPE_CHECKING:
     from penstock.core.broker import Broker
-
-STEP_LENGTH: Final = 500  # messages that one step looks at ...
-STEP_BYTES: Final = 1 << 20  # ... unless these are large
 
 
 class Redrive:
@@ -63,7 +60,7 @@ class Redrive:
         places: list[Place] = []
         walk = self.walk
         size = 0
-        for seen in walk.step(STEP_LENGTH):
+        for seen in walk.step(self.queue.tuning.look_length):
             place = seen[0]
             if place[0] >= self._bound or self.moved + len(going) >= self._limit:
                 self.over = True
@@ -80,7 +77,7 @@ class Redrive:
             elif self.queue.log.is_stalled:
                 self.over = True  # what follows cannot be read either, and may be later
                 return places
-            if size >= STEP_BYTES:
+            if size >= self.queue.tuning.look_bytes:
                 walk.go_on_behind(place)
                 return places
         self.over = walk.over

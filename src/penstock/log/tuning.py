@@ -13,6 +13,8 @@ class Tuning:
         self.tail_bytes_max = 1 << 20  # above it the tail is sealed
         self.page_length = 512  # messages that are paged in at a time ...
         self.page_bytes = 1 << 20  # ... unless these are large
+        self.look_length = 500  # messages that are looked at in one step, where all of a queue is ...
+        self.look_bytes = 1 << 20  # ... unless these are large
         self.stretch_near = 1000  # owed offsets this close to each other are spoken of as one stretch
         self.at_once = 10_000  # messages that come due, or whose time is over, in one go; the rest in the next turn
         self.stale_timers_max = 64  # cancelled timers that may stay where they are
