@@ -22,6 +22,7 @@ from penstock.log.block import marked
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.recovery import Gap, write_gaps
+from penstock.log.retention import Due
 from penstock.log.segments import position_of
 from penstock.message import ACCEPT, Message
 from penstock.server.cursors import HOLD_SECONDS, Cursors
@@ -115,6 +116,21 @@ def test_a_cursor_holds_history_until_nobody_hears_of_it_any_more() -> None:
     cursors.reach("job", 8, now=1_000_000)
     assert cursors.held(2_000_000, 20) == [(8, 20)]
     assert cursors.held((HOLD_SECONDS + 2) * 1_000_000, 20) == []
+
+
+def test_a_cursor_that_would_begin_in_what_is_going_is_told(durable, open_api) -> None:
+    api = open_api(durable)
+    cursors = durable.node.storage.cursors
+    cursors.begin("there", 2, 0)
+    durable.call(lambda: cursors.let_go([Due("a", "b", 0, 2)], 1))
+    late = api.ask("PUT", "/v1/cursors/late", {"start": 1})
+    assert (late.status, late.problem) == (409, "conflict")
+    assert "before offset 2" in late.json["detail"]
+    assert api.post("/v1/cursors/late/reached", {"offset": 1}).problem == "conflict"
+    assert api.ask("PUT", "/v1/cursors/there", {"start": 0}).json["reached"] == 2
+    assert api.ask("PUT", "/v1/cursors/late", {"start": 2}).json["start"] == 2
+    durable.call(cursors.went)
+    assert api.ask("PUT", "/v1/cursors/later", {"start": 1}).json["start"] == 1
 
 
 def test_a_lease_is_settled_as_a_whole(api) -> None:

@@ -95,6 +95,21 @@ def test_a_directory_that_is_away_is_not_taken_for_a_log_that_is_gone(tmp_path: 
     assert pager.faults == []
 
 
+def test_what_is_open_of_a_segment_that_went_is_closed(tmp_path: Path) -> None:
+    """Else its room on the disk would not be free, for as long as nobody reads elsewhere."""
+    history(tmp_path)
+    disk = FaultyDisk(tmp_path)
+    pager = Pager(disk)
+    assert fetched(pager, 50) == b"body 50"
+    assert fetched(pager, 0) == b"body 0"
+    assert disk.open_files == 2
+    first = paths_of(tmp_path)[0]
+    first.unlink()
+    pager.let_go_of(first.name)
+    assert disk.open_files == 1
+    assert fetched(pager, 51) == b"body 51"
+
+
 def test_damage_is_noted_once_and_costs_the_rest_of_its_segment_alone(tmp_path: Path) -> None:
     history(tmp_path)
     flip(paths_of(tmp_path)[2], 200)

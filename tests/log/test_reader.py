@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
 from penstock.errors import LogError
 from penstock.log import reader as reader_module
 from penstock.log.arrow import Gathering, batch_of, record_batch, schema, text_of
@@ -357,3 +359,25 @@ def test_batches_of_a_range(tmp_path: Path) -> None:
 
 def test_pyarrow_is_loaded_by_nothing_but_the_first_batch() -> None:
     assert not hasattr(reader_module, "pa")
+
+
+def test_what_is_known_of_segments_that_are_gone_is_forgotten(tmp_path: Path) -> None:
+    log = DurableLog(1)  # a segment for each block
+    broker = Broker(log, Limits())
+    reader = LogReader(tmp_path)
+    for number in range(200):
+        broker.put(b"q", Message(b"%d" % number, b"q", b"", 0, "mqmq"))
+        write_out(log, tmp_path)
+        for segment in reader.segments():
+            reader.first_offset(segment)
+            reader.end_offset(segment)
+        cursor = reader.cursor(number)
+        assert cursor.next_block() is not None
+        cursor.close()
+        if number >= 10:
+            min(tmp_path.glob("*.seg")).unlink()
+    assert reader.end()[0] == 200
+    left = len(reader.segments())
+    assert left <= 11
+    assert len(reader._firsts) == len(reader._ends) == left
+    assert len(reader._indexes) <= left

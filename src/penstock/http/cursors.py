@@ -1,6 +1,7 @@
 """Cursors: where readers of the log began, and how far they are."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
@@ -9,10 +10,10 @@ from pydantic import BaseModel, Field
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
-from penstock.http.problems import not_found, over_limit
+from penstock.http.problems import conflict, not_found, over_limit
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of, time_of
-from penstock.server.cursors import CURSORS_MAX, Cursor, Cursors
+from penstock.server.cursors import CURSORS_MAX, Cursor, Cursors, Going
 
 OFFSET_MAX = (1 << 62) - 1
 NAME_MAX = 1000
@@ -71,6 +72,12 @@ def routes(inside: Inside) -> APIRouter:
         if name not in cursors.by_name and len(cursors.by_name) >= CURSORS_MAX:
             raise over_limit(f"there are {CURSORS_MAX} cursors already", "DELETE /v1/cursors/{name} forgets one")
 
+    def noted(note: Callable[[int], Cursor]) -> Cursor:
+        try:
+            return note(inside.clock.now())
+        except Going as error:
+            raise conflict(str(error), "begin there, or later: GET /v1/log/segments says what there is") from error
+
     @router.get("", response_model=CursorRows, responses=problems(), summary="Readers of the log")
     async def show_all() -> Response:
         return answer({"cursors": [row(name, cursor) for name, cursor in sorted(cursors.by_name.items())]})
@@ -78,7 +85,7 @@ def routes(inside: Inside) -> APIRouter:
     @router.put(
         "/{name}",
         response_model=CursorRow,
-        responses=problems(400, 413, 415, 429),
+        responses=problems(400, 409, 413, 415, 429),
         openapi_extra=takes(CursorStart, {"start": 0}),
         summary="Begin, or hear where it began",
     )
@@ -86,14 +93,14 @@ def routes(inside: Inside) -> APIRouter:
         asked = await read_json(request, CursorStart)
         called = text_of(name_of(name))
         check_room(called)
-        cursor = cursors.begin(called, asked.start, inside.clock.now())
+        cursor = noted(lambda now: cursors.begin(called, asked.start, now))
         await keep()
         return answer(row(called, cursor))
 
     @router.post(
         "/{name}/reached",
         response_model=CursorRow,
-        responses=problems(400, 413, 415, 429),
+        responses=problems(400, 409, 413, 415, 429),
         openapi_extra=takes(CursorReached, {"offset": 1000}),
         summary="Everything before the offset is done with",
     )
@@ -101,7 +108,7 @@ def routes(inside: Inside) -> APIRouter:
         asked = await read_json(request, CursorReached)
         called = text_of(name_of(name))
         check_room(called)
-        cursor = cursors.reach(called, asked.offset, inside.clock.now())
+        cursor = noted(lambda now: cursors.reach(called, asked.offset, now))
         await keep()
         return answer(row(called, cursor))
 

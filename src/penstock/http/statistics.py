@@ -9,13 +9,14 @@ import os
 import resource
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 
 from penstock.core.census import Census
 from penstock.core.queue import NOBODY
+from penstock.errors import LogError
 from penstock.http.texts import time_of
 from penstock.log.reader import UNKNOWN, LogReader
-from penstock.log.segments import segments_of
 from penstock.server.connection import Switchboard
 from penstock.server.storage import Storage
 from penstock.server.timings import Timings
@@ -161,12 +162,12 @@ class Statistics:
         if reader is None:
             reader = self._reader = LogReader(storage.directory)
         if not self._first_segment or not (storage.directory / self._first_segment).exists():
-            self._first_segment, self._first_offset = "", 0
-            for segment in segments_of(reader.disk):
-                first = reader.first_offset(segment)
-                if first != UNKNOWN:  # else it went while we looked
-                    self._first_segment, self._first_offset = segment, first
-                    break
+            with suppress(OSError, LogError):  # it cannot be looked at now; what was known may still be right
+                for segment in reader.segments():
+                    first = reader.first_offset(segment)
+                    if first != UNKNOWN:  # else it went while we looked
+                        self._first_segment, self._first_offset = segment, first
+                        break
         return min(self._first_offset, self.board.hub.broker.log.next_offset)
 
     def _process(self) -> dict[str, float | int]:

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from penstock.errors import LogError
 from penstock.log.reader import UNKNOWN, LogReader
 from penstock.log.recovery import read_gaps
-from penstock.log.segments import position_of, segments_of
+from penstock.log.segments import position_of
 
 TRIES = 10
 
@@ -26,7 +26,7 @@ def holes_of(reader: LogReader) -> list[tuple[int, int]]:
 def _look(reader: LogReader) -> list[tuple[int, int]] | None:
     """None when a segment went while it was looked at."""
     # In this order: a gap is written down before its segments are removed.
-    segments = segments_of(reader.disk)
+    segments = reader.segments()
     gaps = read_gaps(reader.disk)
     positions = [position_of(segment) for segment in segments]
     holes: list[tuple[int, int]] = []

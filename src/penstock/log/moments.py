@@ -10,7 +10,7 @@ from typing import Final
 
 from penstock.log.disk import Disk
 from penstock.log.reader import UNKNOWN, LogReader
-from penstock.log.segments import headers_of, segments_of
+from penstock.log.segments import headers_of
 
 SET_BACK: Final = 3_600_000_000  # microseconds
 LATENESS: Final = 2_000_000  # a block says when it was closed, or when the turn before was
@@ -18,7 +18,7 @@ LATENESS: Final = 2_000_000  # a block says when it was closed, or when the turn
 
 def offset_at(reader: LogReader, moment: int, to: int) -> int:
     """The first message published at that time, in microseconds, or later, of those before `to`; -1: there is none."""
-    segments = segments_of(reader.disk)
+    segments = reader.segments()
     begun = [_begun_at(reader.disk, segment) for segment in segments]
     early = moment - max(SET_BACK, _set_back(begun))
     place = 0

@@ -18,7 +18,6 @@ from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.disk import Disk
 from penstock.log.reader import Cursor, LogReader, UnreachableLog
-from penstock.log.segments import segments_of
 from penstock.log.tuning import Tuning
 from penstock.message import Message
 
@@ -60,6 +59,12 @@ class Pager:
         except MemoryError:
             self._note_stall("there is not enough memory")
             return None
+
+    def let_go_of(self, segment: str) -> None:
+        """The segment is gone: while it is open somewhere its room on the disk is not free."""
+        for reading in list(self._readings):
+            if reading.cursor.segment == segment:
+                self._end(reading)
 
     def close(self) -> None:
         for reading in self._readings:
@@ -164,7 +169,7 @@ class Pager:
     def _note(self, offset: int, readable: int, reason: str) -> None:
         """Give up the rest of the segment, as far as there is one: what is written later is another matter."""
         end = max(readable, offset + 1)
-        segments = segments_of(self.disk)
+        segments = self._reader.segments()
         if not segments:  # a log that is written to has one: this is another directory, or none
             raise UnreachableLog(f"there is no log in {self.disk.directory}")
         for segment in segments:

@@ -189,6 +189,8 @@ class LogReader:
         self.directory = directory
         self.disk = disk or Disk(directory)
         self.tuning = tuning or Tuning()
+        # What was found out about segments, as long as they are there.
+        self._seen: list[str] = []
         self._firsts: dict[str, int] = {}
         self._ends: dict[str, int] = {}
         self._indexes: dict[str, SegmentIndex] = {}
@@ -196,9 +198,20 @@ class LogReader:
     def __repr__(self) -> str:
         return f"<LogReader {str(self.directory)!r} {len(self._indexes)} segments indexed>"
 
+    def segments(self) -> list[str]:
+        """The names of the segments, oldest first. What is remembered of those that are gone is dropped."""
+        segments = _segments(self.disk)
+        if segments != self._seen:
+            self._seen = segments
+            there = set(segments)
+            self._firsts = {segment: first for segment, first in self._firsts.items() if segment in there}
+            self._ends = {segment: end for segment, end in self._ends.items() if segment in there}
+            self._indexes = {segment: index for segment, index in self._indexes.items() if segment in there}
+        return segments
+
     def cursor(self, offset: int = 0) -> Cursor:
         """A cursor at the block that holds the offset, or a little before it."""
-        segments = _segments(self.disk)
+        segments = self.segments()
         if offset <= 0 or not segments:
             return Cursor(self.disk)
         # An unreadable first header counts as one that lies behind: so the search ends too early, never too late.
@@ -208,7 +221,7 @@ class LogReader:
 
     def end(self) -> tuple[int, int]:
         """The next offset and the next position: where the log ends at this moment."""
-        for segment in reversed(_segments(self.disk)):
+        for segment in reversed(self.segments()):
             index = self._index(segment)
             index.extend()
             if index.last is not None:

@@ -11,10 +11,23 @@ from typing import Final
 from penstock.log.disk import Disk
 from penstock.log.reader import UNKNOWN, LogReader
 from penstock.log.recovery import Gap, read_gaps, write_gaps
-from penstock.log.segments import headers_of, position_of, segments_of
+from penstock.log.segments import headers_of, position_of
 from penstock.log.snapshot import SNAPSHOT_SUFFIX, snapshots_of
 
 SNAPSHOTS_NEEDED: Final = 2
+
+
+class Due:
+    """A segment that may go, with the offsets in it: from `first`, up to and without `end`."""
+
+    def __init__(self, segment: str, follower: str, first: int, end: int) -> None:
+        self.segment = segment
+        self.follower = follower
+        self.first = first
+        self.end = end
+
+    def __repr__(self) -> str:
+        return f"<Due {self.segment} from {self.first} to {self.end}>"
 
 
 class Retention:
@@ -29,28 +42,30 @@ class Retention:
 
         `owed` are ranges of offsets, from the smallest to the largest, that queues owe.
         """
-        gone = self._due(owed, now)
-        if gone:
-            segments = segments_of(self.disk)
-            gaps = read_gaps(self.disk)
-            for segment in gone:
-                follower = segments[segments.index(segment) + 1]
-                gaps.append(Gap(position_of(segment), position_of(follower), trimmed=True))
-            write_gaps(self.disk, gaps)
-            for segment in gone:
-                self.disk.remove(segment)
-            self.disk.sync_directory()
-        return gone
+        return self.remove(self.due(owed, now))
 
-    def _due(self, owed: list[tuple[int, int]], now: int) -> list[str]:
+    def remove(self, due: list[Due]) -> list[str]:
+        """Let go of these segments; their names."""
+        if due:
+            gaps = read_gaps(self.disk)
+            for one in due:
+                gaps.append(Gap(position_of(one.segment), position_of(one.follower), trimmed=True))
+            write_gaps(self.disk, gaps)
+            for one in due:
+                self.disk.remove(one.segment)
+            self.disk.sync_directory()
+        return [one.segment for one in due]
+
+    def due(self, owed: list[tuple[int, int]], now: int) -> list[Due]:
+        """The segments that may go, oldest first."""
         snapshots = snapshots_of(self.disk)
         if len(snapshots) < SNAPSHOTS_NEEDED:
             return []
         bound = int(snapshots[-SNAPSHOTS_NEEDED].removesuffix(SNAPSHOT_SUFFIX))
-        segments = segments_of(self.disk)
+        segments = self.reader.segments()
         sizes = {segment: self.disk.file_size(segment) for segment in segments}
         total = sum(sizes.values())
-        gone: list[str] = []
+        due: list[Due] = []
         for segment, follower in pairwise(segments):
             if position_of(follower) > bound:
                 break
@@ -58,16 +73,13 @@ class Retention:
             is_old = self.microseconds > 0 and 0 <= ended_at < now - self.microseconds
             if not is_old and total <= self.bytes_max:
                 continue
-            if not self._is_owed(segment, follower, owed):
-                gone.append(segment)
+            first, end = self.reader.first_offset(segment), self.reader.first_offset(follower)
+            if first == UNKNOWN or end == UNKNOWN:
+                continue  # who knows what is owed there
+            if not any(low < end and high >= first for low, high in owed):
+                due.append(Due(segment, follower, first, end))
                 total -= sizes[segment]
-        return gone
-
-    def _is_owed(self, segment: str, follower: str, owed: list[tuple[int, int]]) -> bool:
-        first, end = self.reader.first_offset(segment), self.reader.first_offset(follower)
-        if first == UNKNOWN or end == UNKNOWN:
-            return True  # who knows
-        return any(low < end and high >= first for low, high in owed)
+        return due
 
     def _began_at(self, segment: str) -> int:
         """When the first block of a segment was closed; -1 when that cannot be said."""

@@ -7,6 +7,7 @@ What goes wrong here is reported and tried again with the next segment. Nothing 
 """
 
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -37,6 +38,7 @@ class Snapshots:
         self._bytes_at = 0  # `log.bytes_closed` when the last one was taken
         self._thread = ThreadPoolExecutor(1, "snapshots")
         self.cursors = Cursors(None)
+        self.gone: deque[str] = deque()  # segments that were let go of; whoever has them open closes them
 
     def is_due(self) -> bool:
         """A snapshot should not be more to write than the log it saves from being read."""
@@ -78,13 +80,22 @@ class Snapshots:
             pieces = pieces_of(snapshot, _let_go)
             write_snapshot(self.disk, snapshot_name(snapshot.position), pieces)
             self.size = sum(map(len, pieces))
-            gone = self.retention.trim(owed, snapshot.taken_at)
+            gone = self._trim(owed, snapshot.taken_at)
         except (OSError, LogError) as error:
             self.report("warning", "log.snapshot_failed", {"position": snapshot.position, "reason": str(error)})
             return
         self.report("info", "log.snapshot", {"position": snapshot.position, "bytes": self.size})
+        self.gone.extend(gone)
         if gone:
             self.report("info", "log.trimmed", {"segments": len(gone), "first": gone[0], "last": gone[-1]})
+
+    def _trim(self, owed: list[tuple[int, int]], now: int) -> list[str]:
+        """Cursors that came since the snapshot was taken are asked once more, and those that come now are told."""
+        due = self.cursors.let_go(self.retention.due(owed, now), now)
+        try:
+            return self.retention.remove(due)
+        finally:
+            self.cursors.went()
 
 
 def _let_go() -> None:

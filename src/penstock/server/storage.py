@@ -123,6 +123,8 @@ class Storage:
             self.snapshots.take(hub.broker, now)
         if self.pager.faults:
             self._report_faults()
+        while self.snapshots.gone:
+            self.pager.let_go_of(self.snapshots.gone.popleft())
         stalled = hub.broker.usage.stalled
         if (stalled > 0) != self._stalled:
             self._report_stall(stalled)
