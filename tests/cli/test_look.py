@@ -172,11 +172,43 @@ def test_mqmq_under_its_old_name(capsys: pytest.CaptureFixture[str]) -> None:
         finally:
             process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
+
+
+def test_mqmq_under_its_old_name_exits_1_whatever_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    run = OldName(capsys)
     code, out, err = run("info", "-addr=127.0.0.1:1")
-    assert (code, out) == (3, "")
+    assert (code, out) == (1, "")
     assert err.startswith("mqmq: cannot connect to 127.0.0.1:1: ")
-    assert run("start", "-addr", "x:y") == (2, "", "mqmq: 'x:y' is no address: give host:port\n")
-    assert run("stop")[0] == 2
+    assert run("start", "-addr", "x:y") == (1, "", "mqmq: 'x:y' is no address: give host:port\n")
+    for wrong in ((), ("stop",), ("Quit",), ("info", "-port", "1"), ("start", "-port", "1")):
+        code, out, err = run(*wrong)
+        assert (code, out) == (1, "")
+        assert err.startswith("usage: mqmq"), err
+
+
+def test_mqmq_start_listens_beyond_this_machine_only_when_told_to(capsys: pytest.CaptureFixture[str]) -> None:
+    """The original takes `:PORT` for every address there is; here it takes a word more."""
+    code, out, err = OldName(capsys)("start", "-addr", ":47774")
+    assert (code, out) == (1, "")
+    assert "To stay on this machine: -addr 127.0.0.1:47774. To listen all the same: --insecure." in err
+    process = subprocess.Popen(
+        [sys.executable, "-m", "penstock.cli.mqmq", "start", "-addr", ":0", "--insecure"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            port = json.loads(process.stdout.readline().partition(b" ")[2])["mqmq"]
+            listening = Path(f"/proc/{process.pid}/net/tcp").read_text().split()
+            assert f"00000000:{port:04X}" in listening
+            code, out, err = OldName(capsys)("info", "-addr", f":{port}")
+            assert (code, err) == (0, "")
+            assert out.splitlines() == ["Number of connections: 1", "Number of queues: 0", "Number of messages: 0"]
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
 
 
 def test_every_command_has_json(penstock: Penstock) -> None:

@@ -85,3 +85,26 @@ def test_a_large_message_goes_through(broker: Broker, run) -> None:
             assert await client.get("q", 10) == body
 
     run(work())
+
+
+def test_a_client_says_Quit_before_it_goes(run) -> None:
+    async def work() -> None:
+        heard = bytearray()
+        ended = asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while data := await reader.read(1000):
+                heard.extend(data)
+                if heard.endswith(b"x"):
+                    writer.write(mqmq.encode(b"OK"))
+            ended.set()
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            client = await mqmq.connect(server.sockets[0].getsockname()[:2], options=QUICK)
+            await client.put("q", "x")
+            await client.disconnect()
+            await asyncio.wait_for(ended.wait(), 10)
+        assert heard.endswith(mqmq.encode(b"Put", b"q", b"x") + mqmq.encode(b"Quit"))
+
+    run(work())

@@ -50,11 +50,12 @@ def ask_info(place: str, timeout: float) -> mqmq.ServerInfo:
 
 
 def print_info(found: mqmq.ServerInfo) -> None:
-    """As the text of MQMQ has it."""
+    """As the original's program has it, which says nothing of queues where there are none."""
     say(f"Number of connections: {found.connections}")
     say(f"Number of queues: {len(found.queues)}")
     say(f"Number of messages: {found.messages}")
-    say("Queues:")
+    if found.queues:
+        say("Queues:")
     for name, count in found.queues.items():
         say(f"        {name}: {count}")
 

@@ -1,15 +1,21 @@
 """`mqmq start|info [-addr HOST:PORT]`: the command that MQMQ's text describes, over this broker.
 
-`start` is as the original: one door, and messages that end with the process. `penstock serve` has the rest.
+`start` is as the original: one door, and messages that end with the process. `penstock serve` has the rest. Whatever
+goes wrong exits 1, as the original does; what it was is one line on stderr.
 """
 
 import argparse
+import os
 from collections.abc import Sequence
+from typing import Never
 
-from penstock.cli.exits import Misused
+from penstock.cli.exits import EXIT_FAILED, Failed, Misused
 from penstock.cli.main import ending
+from penstock.errors import ConfigError
 
-DEFAULT = "127.0.0.1:47774"
+PORT = 47774
+DEFAULT = f"127.0.0.1:{PORT}"
+EVERYWHERE = "0.0.0.0"  # noqa: S104  # nosec  # what `:PORT` means to the original; it takes --insecure to listen there
 # The environment may say it, too: PENSTOCK_TOKEN_FILE and so on; and an address that begins with tls://.
 WHO = (
     ("--token-file", "the file with the token to show"),
@@ -19,34 +25,63 @@ WHO = (
 )
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Never:
+        self.exit(EXIT_FAILED, f"{self.format_usage()}mqmq: {message}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command line, by default the process's own, and exit."""
-    parser = argparse.ArgumentParser(prog="mqmq", description="A very simple message queue, served by Penstock.")
+    parser = Parser(prog="mqmq", description="A very simple message queue, served by Penstock.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (("start", "start the server"), ("info", "print out the running server's information")):
-        command = commands.add_parser(name, help=text)
+        command = commands.add_parser(name, help=text, allow_abbrev=False)
         command.add_argument("-addr", "--addr", metavar="HOST:PORT", default=DEFAULT, help=f"default: {DEFAULT}")
         if name == "info":
             for flag, what in WHO:
                 command.add_argument(flag, metavar="FILE", default="", help=what)
+        else:
+            command.add_argument("--insecure", action="store_true", help="let other machines come, whoever they are")
     given = parser.parse_args(arguments)
     with ending("mqmq"):
-        raise SystemExit(_start(given.addr) if given.command == "start" else _info(given))
+        try:
+            raise SystemExit(_start(given.addr, given.insecure) if given.command == "start" else _info(given))
+        except (Failed, ConfigError) as error:
+            raise Failed(str(error), EXIT_FAILED) from error
 
 
-def _start(addr: str) -> int:
-    from penstock.client._options import address_of
+def _start(addr: str, insecure: bool) -> int:
     from penstock.config import LISTENERS, Config
+    from penstock.doors import is_open
 
-    try:
-        host, port, _ = address_of(addr, 47774)
-    except ValueError as error:
-        raise Misused(str(error)) from error
+    host, port = _door_of(addr)
     flags: dict[str, object] = {**dict.fromkeys(LISTENERS, "off"), "mqmq": port, "host": host, "memory": True}
-    config = Config.load(flags, {}, None)
+    if insecure:
+        flags["insecure"] = True
+    environment = {name: value for name, value in os.environ.items() if name == "PENSTOCK_INSECURE"}
+    config = Config.load(flags, environment, None)
+    if is_open(config) and not config.insecure:
+        raise Misused(
+            f"-addr {addr} lets other machines come, and nobody is asked who they are. To stay on this machine: "
+            f"-addr 127.0.0.1:{port}. To listen all the same: --insecure. With TLS and users: penstock serve"
+        )
     from penstock.server.node import serve
 
     return serve(config)
+
+
+def _door_of(addr: str) -> tuple[str, int]:
+    """Where to listen: without a host on every address there is, at port 0 on a free one."""
+    from penstock.client._options import address_of
+
+    host, _, port = addr.rpartition(":")
+    if port == "0":
+        return host.strip("[]") or EVERYWHERE, 0
+    try:
+        found = address_of(addr, PORT)
+    except ValueError as error:
+        raise Misused(str(error)) from error
+    return EVERYWHERE if addr.startswith(":") else found.host, found.port
 
 
 def _info(given: argparse.Namespace) -> int:

@@ -88,6 +88,12 @@ class _Frames(Fifo):
         self._rest.clear()
         super().lost()
 
+    async def close(self) -> None:
+        """Say that this is the end, as the text has it; behind all that was asked, and nothing is answered to it."""
+        if self.link.is_up and not self.link.closed:
+            self.link.write(encode(b"Quit"))
+        await super().close()
+
 
 class _Puts(_Frames):
     """Everything but gets, so that there is always an answer soon."""
