@@ -16,7 +16,7 @@ from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.patterns import canonical
 from penstock.core.policy import Policies, Rule
 from penstock.core.queue import BY_POLICY, NEVER, Queue
-from penstock.core.redrive import Redrive
+from penstock.core.redrive import Redrive, Redrives
 from penstock.core.routing import Routing
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, DeadLetters, Usage
@@ -113,6 +113,7 @@ class Broker:
         self.routing = Routing()
         self.usage = Usage(self.deadlines, DeadLetterQueues(self), limits)
         self.usage.queues = self.queues
+        self.redrives = Redrives(self)
         self.policies = Policies([], limits)
         self.dedup = Dedup(limits.dedup_ids_max, log.tuning.id_page_length)
         self.deduplicated = 0  # publishes that were there already

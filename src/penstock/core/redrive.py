@@ -6,10 +6,11 @@ at the moment.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from penstock.core.backlog import Item, Place, cost_of, message_of
 from penstock.core.deadletters import origin_of
+from penstock.core.deadlines import Timer
 from penstock.core.queue import Queue
 from penstock.core.walk import Walk
 from penstock.errors import Refused
@@ -17,6 +18,9 @@ from penstock.message import Message
 
 if TYPE_CHECKING:
     from penstock.core.broker import Broker
+
+WAIT_TIME: Final = 20_000  # microseconds between two looks at a memory that is short ...
+WAITS_MAX: Final = 500  # ... and how many, until what was moved by then is all
 
 
 class Redrive:
@@ -41,18 +45,18 @@ class Redrive:
         self._limit = limit
         self._to = to
         self._may_go = may_go
-        self._dry_run = dry_run
+        self.is_dry_run = dry_run
         self._bound = broker.log.next_offset  # what comes from here on is not looked at
 
     def step(self, now: int) -> bool:
         """Look at the next messages, and move them; True when that was all."""
         broker = self._broker
-        if broker.queues.get(self.queue.name) is not self.queue or (broker.shut_because and not self._dry_run):
+        if broker.queues.get(self.queue.name) is not self.queue or (broker.shut_because and not self.is_dry_run):
             self.over = True
         if not self.over:
             going: dict[int, bytes] = {}  # by offset, where to
             places = self._look(going)
-            if not self._dry_run and places:
+            if not self.is_dry_run and places:
                 self._move(places, going, now)
         return self.over
 
@@ -68,7 +72,7 @@ class Redrive:
             message = walk.message(seen)
             if message is not None:
                 target = self._target_of(message)
-                if target and self._dry_run:
+                if target and self.is_dry_run:
                     self._count(message, target)
                 elif target:
                     places.append(place)
@@ -115,3 +119,53 @@ class Redrive:
         self.moved += 1
         self.moved_bytes += len(message.body)
         self.targets[target] = self.targets.get(target, 0) + 1
+
+
+class RedriveWaiter:
+    """Whoever asked for a redrive, and hears of its end."""
+
+    def finished(self, redrive: Redrive) -> None:
+        raise NotImplementedError
+
+    def failed(self, error: Exception) -> None:
+        """`finished` raised this."""
+        raise NotImplementedError
+
+
+class Redrives(Timer):
+    """Redrives that clients wait for, longest first: one step in each turn, so that many are no more than one."""
+
+    def __init__(self, broker: "Broker") -> None:
+        super().__init__()
+        self._broker = broker
+        self._line: list[tuple[Redrive, RedriveWaiter]] = []
+        self._waits = 0  # of the first one, for memory
+
+    def add(self, redrive: Redrive, waiter: RedriveWaiter) -> None:
+        """Do it. Where nobody else waits and one step is enough, it is done on return."""
+        broker = self._broker
+        if not self._line and broker.step_redrive(redrive, broker.usage.now):
+            waiter.finished(redrive)
+            return
+        self._line.append((redrive, waiter))
+        self._go_on(broker.usage.now)
+
+    def fire(self, now: int) -> None:
+        broker = self._broker
+        redrive, waiter = self._line[0]
+        if not redrive.is_dry_run and broker.usage.bytes >= broker.usage.bytes_max and self._waits < WAITS_MAX:
+            self._waits += 1
+            broker.deadlines.set(self, now + WAIT_TIME)
+            return
+        if self._waits == WAITS_MAX or broker.step_redrive(redrive, now):
+            self._waits = 0
+            del self._line[0]
+            try:
+                waiter.finished(redrive)
+            except Exception as error:
+                waiter.failed(error)
+        self._go_on(now)
+
+    def _go_on(self, now: int) -> None:
+        if self._line and not self.armed:
+            self._broker.deadlines.set(self, now + 1)

@@ -17,7 +17,9 @@ from librt.strings import BytesWriter
 
 from penstock.access.directory import Identity
 from penstock.access.user import User
+from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery, Subscription
+from penstock.errors import Refused
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.unacked import Unacked
 
@@ -121,6 +123,14 @@ class NamingSession(Session):
         """What a settlement is about: nothing, when there is no such consumer or message any more."""
         consumer = self.consumers.get(name)
         return [] if consumer is None else consumer.take(message_id)
+
+    def answer_redrive(self, id: bytes, redrive: Redrive) -> None:
+        """A redrive that was asked for has ended: say how, as this protocol does."""
+        raise NotImplementedError
+
+    def refuse_redrive(self, id: bytes, refusal: Refused, line: bytes) -> None:
+        """It cannot be done after all."""
+        raise NotImplementedError
 
     def forget(self, consumer: NamedConsumer) -> None:
         """The consumer has ended, or another one takes its name."""

@@ -436,20 +436,21 @@ class Session:
             raise nobody()
         user.check(DELETE, QUEUE, queue)
 
-    def check_redrive(self, queue: bytes, limit: int, to: bytes) -> None:
-        """Take from one queue, put into those where the messages were before, or into another."""
+    def check_redrive(self, queue: bytes) -> None:
+        """Take from a queue what died elsewhere."""
         user = self.user
         if user is None:
             raise nobody()
         user.check(CONSUME, QUEUE, queue)
-        for target in [to] if to else list(self.broker.redrive_targets(queue, limit, to)):
-            user.check(PUBLISH, QUEUE, target)
-            self._check_made(user, target)
 
-    def redrive(self, queue: bytes, limit: int, to: bytes) -> int:
-        """Let the broker do it, but for messages that would go where this client may put none."""
-        may_put = None if self.puttable is None else self.may_put
-        return self.broker.redrive(queue, limit, to, self.now, may_put)
+    def check_targets(self, queues: list[bytes]) -> None:
+        """Put it into those where the messages were before, or into another."""
+        user = self.user
+        if user is None:
+            raise nobody()
+        for queue in queues:
+            user.check(PUBLISH, QUEUE, queue)
+            self._check_made(user, queue)
 
     def may_put(self, queue: bytes) -> bool:
         user = self.user

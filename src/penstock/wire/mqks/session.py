@@ -7,6 +7,7 @@ reconnects starts its consumers again under their old ids, perhaps before its ol
 from collections.abc import Callable
 from typing import Final
 
+from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
 from penstock.message import LINE_SAFE, Message
@@ -30,6 +31,7 @@ from penstock.wire.mqks.codec import (
     encode_word,
 )
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
+from penstock.wire.redriving import Redriving
 from penstock.wire.session import MAYBE, NO, YES, Session, TurnedAway, is_denied
 from penstock.wire.state import StateView
 from penstock.wire.terms import Flags
@@ -278,15 +280,19 @@ class MqksSession(NamingSession):
 
     def on_redrive(self, request: Request) -> None:
         arguments = decode_redrive(request.rest)
-        if self.puttable is not None:
-            self.check_redrive(arguments.queue, arguments.limit, arguments.to)
-        if arguments.dry_run:
-            counts = self.broker.redrive_targets(arguments.queue, arguments.limit, arguments.to)
-            found = [b"%s=%d" % (encode_word(name), count) for name, count in sorted(counts.items())]
-            self.send(encode_ok(request.id, b" ".join(found)))
+        line = b"%b redrive %b" % (request.id, request.rest)
+        wanted = (arguments.queue, arguments.limit, arguments.to, arguments.dry_run)
+        Redriving(self, request.id, line, *wanted).begin()
+
+    def answer_redrive(self, id: bytes, redrive: Redrive) -> None:
+        if redrive.is_dry_run:
+            found = [b"%s=%d" % (encode_word(name), count) for name, count in sorted(redrive.targets.items())]
+            self.send(encode_ok(id, b" ".join(found)))
         else:
-            moved = self.redrive(arguments.queue, arguments.limit, arguments.to)
-            self.confirm(encode_ok(request.id, b"%d" % moved))
+            self.confirm(encode_ok(id, b"%d" % redrive.moved))
+
+    def refuse_redrive(self, id: bytes, refusal: Refused, line: bytes) -> None:
+        self._refuse(id, str(refusal), line, is_denied(refusal))
 
     def _named(self, request: Request) -> list[Delivery]:
         consumer_id, message_id = decode_pair(request.rest)

@@ -13,6 +13,7 @@ from mypy_extensions import i32
 from orjson import loads as orjson_loads
 
 from penstock.core.patterns import canonical_text
+from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import Refused
 from penstock.message import LINE_SAFE, Message, Terms
@@ -21,6 +22,7 @@ from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.ids import random_id
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
+from penstock.wire.redriving import Redriving
 from penstock.wire.session import MAYBE, NO, YES, Hub, Session, TurnedAway, check_claimed, is_denied, nobody
 from penstock.wire.sevx.codec import (
     AT_ONCE,
@@ -413,14 +415,18 @@ class SevxSession(NamingSession):
 
     def on_redrive(self, request: Request) -> None:
         arguments = decode_redrive(request.text)
-        if self.puttable is not None:
-            self.check_redrive(arguments.queue, arguments.limit, arguments.to)
-        if arguments.dry_run:
-            counts = self.broker.redrive_targets(arguments.queue, arguments.limit, arguments.to)
-            self.send(encode_ok(request.id, encode_targets(counts)))
+        line = b"%b redrive %b" % (request.id, request.text)
+        wanted = (arguments.queue, arguments.limit, arguments.to, arguments.dry_run)
+        Redriving(self, request.id, line, *wanted).begin()
+
+    def answer_redrive(self, id: bytes, redrive: Redrive) -> None:
+        if redrive.is_dry_run:
+            self.send(encode_ok(id, encode_targets(redrive.targets)))
         else:
-            moved = self.redrive(arguments.queue, arguments.limit, arguments.to)
-            self.confirm(encode_ok(request.id, encode_redriven(moved)))
+            self.confirm(encode_ok(id, encode_redriven(redrive.moved)))
+
+    def refuse_redrive(self, id: bytes, refusal: Refused, line: bytes) -> None:
+        self._refuse(id, str(refusal), line, is_denied(refusal))
 
     def _named(self, request: Request) -> list[Delivery]:
         arguments = decode_settle(request.text)
