@@ -3,7 +3,6 @@
 import http.client
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -111,10 +110,10 @@ def test_ten_thousand_queues_stay_quick(show: Callable[..., Console]) -> None:
         assert page.locator("tbody tr").count() == 50
         assert page.locator("td.name").first.inner_text() == "shop.00042"  # the only one with two
 
-        asked = time.monotonic()
+        before = broker.cpu_seconds()
         page.get_by_label("Search queues").fill("0777")
         page.get_by_text("11 matches").wait_for()
-        assert time.monotonic() - asked < 2
+        assert broker.cpu_seconds() - before < 1  # not by the clock: the machine may have other things to do
         assert page.locator("tbody tr").count() == 11
 
         page.get_by_label("Search queues").fill("")

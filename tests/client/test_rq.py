@@ -132,7 +132,7 @@ def test_a_request_that_is_asked_once_ends_with_its_connection(broker: Broker, r
     async def work() -> None:
         async with Proxy(broker.address("rq")) as proxy, await rq.connect(proxy.address, options=QUICK) as client:
             asked = asyncio.create_task(client.request("nobody", "x", once=True))
-            await asyncio.sleep(0.05)
+            await until(lambda: b"nobody" in broker.node.broker.queues)
             proxy.cut_all()
             with pytest.raises(ConnectionLost):
                 await asked
@@ -205,7 +205,7 @@ def test_a_controller_that_closes_is_replaced_and_nothing_is_lost(run) -> None:
             controllers = [first.address("rq"), second.address("rq")]
             async with await rq.connect(controllers, options=QUICK) as client:
                 asked = asyncio.create_task(client.request("echo", "x"))
-                await asyncio.sleep(0.05)
+                await until(lambda: b"echo" in first.node.broker.queues)
                 await asyncio.to_thread(first.stop)
                 async with await rq.connect(second.address("rq"), options=QUICK) as worker:
                     await worker.consume("echo", lambda request: request.payload)

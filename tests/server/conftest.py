@@ -20,13 +20,14 @@ from penstock.config import Config
 from penstock.server.node import Node
 
 PROTOCOLS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
+HANG_SECONDS = 40  # then it is not slow, it hangs; less than a test may take
 
 
 class Client:
     """A plain socket with a buffer: what any client of any protocol has."""
 
     def __init__(self, port: int) -> None:
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout=HANG_SECONDS)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
@@ -101,18 +102,18 @@ class RunningBroker:
         async def run() -> object:
             return function()
 
-        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(10)
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(HANG_SECONDS)
 
     def start(self) -> None:
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(HANG_SECONDS)
 
     def is_running(self) -> bool:
         return self._thread.is_alive()
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(HANG_SECONDS)
         assert not self._thread.is_alive()
         for client in self._clients:
             client.close()
@@ -159,10 +160,15 @@ class BrokerProcess:
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    def cpu_seconds(self) -> float:
+        """What it has used of the processor."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def terminate(self) -> tuple[int, str]:
         """The exit code and the log after SIGTERM."""
         self.process.send_signal(signal.SIGTERM)
-        _, stderr = self.process.communicate(timeout=20)
+        _, stderr = self.process.communicate(timeout=HANG_SECONDS)
         return self.process.returncode, stderr
 
     def kill(self) -> None:

@@ -159,14 +159,14 @@ def test_a_large_body_in_pieces_is_not_copied_again_and_again() -> None:
     piece = b"x" * (1 << 16)
     decoder = Decoder(size)
     decoder.feed(b"\xe0" + size.to_bytes(4, "big"))
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(size >> 16):
         assert decoder.next_action() == MORE
         decoder.feed(piece)
     assert actions(decoder, b"\x05") == [PING]
     assert decoder.fields.payload is not None
     assert len(decoder.fields.payload) == size
-    assert time.perf_counter() - started < 5  # copying at each piece would move 8 GiB
+    assert time.process_time() - started < 5  # copying at each piece would move 8 GiB
 
 
 def test_a_body_byte_by_byte() -> None:
