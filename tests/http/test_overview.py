@@ -77,8 +77,9 @@ def test_a_sample_comes_at_once_and_then_each_second(broker: RunningBroker, api:
     assert (after["totals"]["ready"], after["queue"]["ready"]) == (1, 1)
     assert 0 < after["rates"]["published"] < 5
     history = api.get("/v1/overview/history").json["samples"]
-    assert history[-1]["time"] == after["time"]
-    assert len(history) > 1
+    kept = [sample["time"] for sample in history]
+    assert kept == sorted(kept)
+    assert kept.index(after["time"]) > 0  # not the first; on a busy machine there may be another behind it by now
     client.close()
 
 
