@@ -1,10 +1,14 @@
 """Ids that are remembered, against a plain list of them."""
 
+import zlib
+
+import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.core.dedup import Dedup
 from penstock.log.ids import decode_ids, encode_ids
+from penstock.log.snapshot import Snapshot, decode, encode, pieces_of
 
 # An id, for how long it is remembered, and how much time goes by before; the clock may be set back.
 COMINGS = st.lists(
@@ -61,6 +65,35 @@ def test_a_snapshot_is_not_changed_by_what_comes_after_it() -> None:
     again.restore(parts)
     assert again.contents() == before
     assert dedup.contents() != before
+
+
+def test_a_snapshot_of_version_1_has_its_ids_in_its_text() -> None:
+    text = orjson.dumps(
+        {
+            "position": 7, "next_offset": 3, "taken_at": 0, "segments": [], "queues": [],
+            "committed": [], "dedup": [["b\u00ff", 50], ["a", 40]],
+        }
+    )  # fmt: skip
+    body = len(text).to_bytes(4, "little") + text
+    data = b"PNSS" + bytes([1, 0, 0, 0]) + zlib.crc32(body).to_bytes(4, "little") + body
+    dedup = Dedup(10, 4)
+    dedup.restore(decode(data).dedup)
+    assert list(dedup.contents().items()) == [(b"b\xff", 50), (b"a", 40)]
+
+
+def test_ids_are_in_a_snapshot_whatever_bytes_they_are_of_and_the_interpreter_is_let_go_of_in_between() -> None:
+    dedup = Dedup(100, 2)
+    for number in range(7):
+        dedup.remember(bytes([number, 255, 0]) * number, 100 + number, 0)
+    snapshot = Snapshot(0, 0, 0, [])
+    snapshot.dedup = dedup.parts()
+    pauses: list[int] = []
+    data = b"".join(pieces_of(snapshot, lambda: pauses.append(1)))
+    assert data == encode(snapshot)
+    assert len(pauses) == 3
+    again = Dedup(100, 2)
+    again.restore(decode(data).dedup)
+    assert again.contents() == dedup.contents()
 
 
 def entries_of(dedup: Dedup) -> int:

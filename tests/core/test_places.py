@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from penstock.core.backlog import Place
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
+from penstock.core.invariants import violations
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
@@ -103,6 +104,7 @@ class House:
 
     def check(self) -> None:
         queue, backlog = self.queue, self.queue.backlog
+        assert violations(queue) == ""
         places = backlog.places()
         assert places == sorted(places)
         assert queue.ready == len(backlog) == len(places)
