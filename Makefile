@@ -7,7 +7,7 @@ ARGS ?=
 SEEDS ?= 20000
 SEED ?=
 
-.PHONY: setup demo run bench test slow sim lint types fmt fuzz screenshots docs pages build lock clean
+.PHONY: setup demo run bench test slow sim mutants lint types fmt fuzz screenshots docs pages build lock clean
 
 setup:  ## .venv with the locked dependencies and the compiled package; quick when nothing changed
 	@$(PYTHON) -m scripts.setup
@@ -31,6 +31,9 @@ slow: setup  ## what takes minutes and is left out of `make test`: 20 rounds of 
 
 sim: setup  ## crashes and faults by seed: make sim SEEDS=100000, or one run again: make sim SEED=4711
 	@$(BIN)/python -m tests.sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)
+
+mutants: setup  ## changes the broker in 200 small ways and looks whether a test notices; ARGS="--count 50 --seed 2"
+	@$(BIN)/python -m scripts.mutants $(ARGS)
 
 lint: setup  ## style, mistakes, weaknesses of ours and known ones of the dependencies
 	@$(BIN)/ruff check .
