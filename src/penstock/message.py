@@ -25,7 +25,9 @@ MOVE: Final = 8  # went on to another queue: it was redriven
 
 GOING_BACK: Final = (REJECT, RETURN, DUE)  # after these the message is still owed
 
-SETTLEMENT_NAMES: Final = ("accept", "reject", "return", "drop", "release", "due", "dead", "expire", "move")
+OUT: Final = 9  # ends nothing: all that the queue owes before this message's place is in the hands of consumers
+
+SETTLEMENT_NAMES: Final = ("accept", "reject", "return", "drop", "release", "due", "dead", "expire", "move", "out")
 
 # A header whose name begins so belongs to the protocol it came by, and is shown to nobody.
 INTERNAL_PREFIX: Final = b"."

@@ -458,6 +458,16 @@ class Backlog:
                     return span.offset(index)
         return message_of(self.tail[0]).offset if self.tail else -1
 
+    def first_place(self) -> list[Place]:
+        """Of the next to go; nothing when there is none."""
+        if self.head:
+            return [place_with(self.head[0])]
+        for span in self.spans:
+            for index in range(span.start, span.count):
+                if not span.is_dead(index):
+                    return [(span.bound(index), span.serial(index), span.offset(index), span.retry(index))]
+        return [place_with(self.tail[0])] if self.tail else []
+
     def places(self) -> list[Place]:
         """All there is, in order."""
         found = [place_with(item) for item in self.head]

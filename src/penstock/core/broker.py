@@ -51,6 +51,15 @@ class QueueExpiry(Timer):
             self.broker.delete(self.queue.name)
 
 
+class Lost:
+    """What was out of a queue when the broker died: these offsets, all among the first `count` that it owes."""
+
+    def __init__(self, queue: Queue, offsets: set[int], count: int) -> None:
+        self.queue = queue
+        self.offsets = offsets
+        self.count = count
+
+
 class Counts:
     """What queues have counted."""
 
@@ -124,6 +133,7 @@ class Broker:
         self._body_size_max = limits.body_size_max  # -1 while none is: whoever checks the one has checked the other
         self.gone = Counts()  # of queues that are gone
         self.committed: dict[bytes, int] = {}  # by writer, the number of its last batch; the last to write is last
+        self.lost: list[Lost] = []  # what was out when the broker died that this one goes on for
         self.is_broken = False  # its state cannot be trusted: no turn may end any more
         self._dedups = False  # by policy: any publish may have to be looked at
         self._expiries: dict[bytes, QueueExpiry] = {}
@@ -548,6 +558,18 @@ class Broker:
                 self._expiries[queue.name] = expiry
                 self.deadlines.set(expiry, now + max(queue.expires_after, RETURN_TIME))
 
+    def return_lost(self, now: int) -> None:
+        """After a restart, once policies hold: what was out comes back with one more try, or is given up.
+
+        So a message that kills its broker is not tried for ever. It is logged, and not counted again by the next start.
+        """
+        self.set_time(now)
+        lost = self.lost
+        self.lost = []
+        for found in lost:
+            if self.queues.get(found.queue.name) is found.queue:
+                found.queue.return_lost(found.offsets, found.count)
+
     def _stop_expiry(self, name: bytes) -> None:
         expiry = self._expiries.pop(name, None)
         if expiry is not None:
@@ -758,12 +780,16 @@ class Broker:
         self.deadlines.run(now)
 
     def end_turn(self) -> None:
-        """Check the queues that were touched in this turn, before what they did becomes a block of the log."""
+        """Check the queues that were touched in this turn, before what they did becomes a block of the log.
+
+        And tell the log what is out of them.
+        """
         touched = self.usage.touched
         if touched:
             self.usage.touched = []
             for queue in touched:
                 queue.touched = False
+                queue.tell_out()
                 wrong = violations(queue)
                 if wrong:
                     raise Inconsistent(f"{queue!r}: {wrong}")

@@ -58,6 +58,7 @@ def _image(queue: Queue) -> QueueImage:
         queue.expiring or _may_expire_later(queue),
         queue.paused,
         queue.used,
+        queue.out_before() if queue.unacked else None,
     )
 
 

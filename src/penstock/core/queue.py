@@ -51,6 +51,7 @@ from penstock.message import (
     EXPIRE,
     MOVE,
     REJECT,
+    RELEASE,
     RETURN,
     Message,
     Terms,
@@ -156,6 +157,8 @@ class Queue:
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
         self.touched = False  # it is in `usage.touched`
+        self._told_delivered = 0  # `delivered` when the log was last told what is out
+        self._released = False  # something that the log was told to be out may be ready again, and it was not told
         self.stalled = False  # what comes next cannot be read from the log at the moment
         self._due_timer: DueTimer | None = None
         self._head_timer: HeadTimer | None = None
@@ -353,6 +356,59 @@ class Queue:
         if self.expiring:
             self._watch_head()
         return True
+
+    def tell_out(self) -> None:
+        """Tell the log what is out, at the end of a turn: if the broker dies, that comes back with one more try.
+
+        Nothing is said of single messages. All that is owed is ready, out, delayed or unreadable; so what is owed
+        before the first ready place is out, and it is enough to say which message is ready first. What is out behind
+        that, because somebody else has given a message back, is told of when that one is out again.
+        """
+        if self._released:
+            self._released = False
+        elif self.unacked == 0 or self.delivered == self._told_delivered:
+            return
+        self._told_delivered = self.delivered
+        first = self.backlog.first_offset() if self.ready else -1
+        if self.unreadable:
+            places = [*self.backlog.first_place(), *self.unreadable]
+            first = min(places)[2]
+        self.log.marked(self.ledger, first)
+
+    def out_before(self) -> tuple[int, int]:
+        """What is owed before this place is out."""
+        places = [*self.backlog.first_place(), *self.unreadable]
+        if places:
+            bound, serial, _, _ = min(places)
+            return bound, serial
+        return self.log.next_offset - 1, self.log.position + 1
+
+    def return_lost(self, lost: set[int], count: int) -> None:
+        """After a restart: what was out, all of it among the first `count`, comes back as if its consumer had left.
+
+        It may be more than there is memory for, so what the log can give back is put back without the message.
+        """
+        returned: list[Redelivery] = []
+        sealed: list[Sealed] = []
+        nobody = Subscription(b"", manual=True)
+        for _ in range(count):
+            item = self._take_first()
+            if item is None:
+                break
+            message = message_of(item)
+            bound, serial = (item.bound, item.serial) if isinstance(item, Redelivery) else (message.offset, 0)
+            retry = retry_of(item)
+            self._shrink(cost_of(message))
+            if message.offset in lost:
+                retry += 1
+                if self._ends_by_return(Delivery(message, nobody, retry - 1, bound, serial), retry):
+                    continue
+            if message.offset < self.log.readable:
+                sealed.append((bound, serial, message.offset, retry, cost_of(message)))
+            else:
+                returned.append(Redelivery(message, retry, bound, serial))
+            self._heed(message.terms)
+        self._put_among(returned, sealed)
 
     def touch(self) -> None:
         """Something has changed: the queue is looked at when the turn ends."""
@@ -737,7 +793,9 @@ class Queue:
         for delivery in deliveries:
             self._close(delivery)
             retry = delivery.retry
-            if how == RETURN:
+            if how == RELEASE:
+                self._released = True
+            elif how == RETURN:
                 retry += 1
                 if self._ends_by_return(delivery, retry):
                     continue

@@ -1,6 +1,7 @@
 """From a log back to the state it describes.
 
-A log knows no consumers and no deliveries, only what was accepted and how it ended. So a replay keeps for each queue
+A log knows no consumers and no single deliveries, only what was accepted, how it ended, and at the end of a turn up to
+where a queue had given out all it owed. So a replay keeps for each queue
 the offsets it owes, applies the entries to them, and at the end hands them to a fresh broker, whose queues page the
 messages in when somebody wants them. It never lets a queue expire: whether nobody wanted it can only be said once
 consumers had a chance to come back.
@@ -12,7 +13,7 @@ from librt.strings import read_i64_le
 from mypy_extensions import i64
 
 from penstock.core.backlog import Item, Redelivery, merged_spans
-from penstock.core.broker import Broker
+from penstock.core.broker import Broker, Lost
 from penstock.core.delayed import PutOff
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
@@ -23,7 +24,7 @@ from penstock.log.port import Change, Log
 from penstock.log.snapshot import PLACE_SIZE, QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
 from penstock.log.tuning import Tuning
-from penstock.message import BY_EVENT, DUE, GOING_BACK, REJECT, TO_QUEUE, Message, is_delayed, queue_of
+from penstock.message import BY_EVENT, DUE, GOING_BACK, OUT, REJECT, TO_QUEUE, Message, is_delayed, queue_of
 
 
 class Owed:
@@ -34,6 +35,8 @@ class Owed:
         self.placed: dict[int, tuple[int, int, int]] = {}  # by offset: bound, serial, retry
         self.delayed: dict[int, tuple[int, int, int]] = {}  # by offset, not due yet: due_at, retry, bytes
         self.expiring = False  # a message among them may not wait for ever
+        self.out_before: tuple[int, int] | None = None  # what had a lower place was out ...
+        self.returned: set[int] = set()  # ... unless it came back since
         self._spans: list[Span] = []
         self._first = 0  # spans before this one are used up
         self._open = SpanBuilder(tuning)
@@ -89,6 +92,34 @@ class Owed:
                 int(read_i64_le(data, i + 24)),
             )
         self.expiring = image.expiring
+        self.out_before = image.out_before
+
+    def mark(self, offset: int, end: tuple[int, int]) -> None:
+        """What has a place before that of this message is out; for -1 what has one before the end."""
+        if offset < 0:
+            self.out_before = end
+        else:
+            bound, serial, _ = self.placed.get(offset, (offset, 0, 0))
+            self.out_before = (bound, serial)
+        self.returned.clear()
+
+    def lost(self, spans: list[Span]) -> tuple[set[int], int]:
+        """The offsets that were out, and among how many of the first in `spans` they are."""
+        found: set[int] = set()
+        count = last = 0
+        out_before = self.out_before
+        if out_before is not None:
+            for span in spans:
+                for index in range(span.start, span.count):
+                    if span.is_dead(index):
+                        continue
+                    if (span.bound(index), span.serial(index)) >= out_before:
+                        return found, last
+                    count += 1
+                    if span.offset(index) not in self.returned:
+                        found.add(span.offset(index))
+                        last = count
+        return found, last
 
     def put_off(self, messages: dict[int, Message]) -> list[PutOff]:
         """What is not due yet."""
@@ -252,7 +283,7 @@ class Replay:
 
     def _apply_runs(self, block: Block) -> None:
         for run in block.runs():
-            if run.how in GOING_BACK:
+            if run.how in GOING_BACK or run.how == OUT:
                 for offset in range(run.first, run.first + run.count):
                     self._position += 1
                     self._settle(run.queue, offset, run.how, run.bound, run.due_at)
@@ -277,19 +308,24 @@ class Replay:
         log.position = self._position
         log.durable = self._position
         for name, owed in self._owed.items():
+            spans = owed.spans()
+            if owed.out_before is not None:
+                offsets, count = owed.lost(spans)
+                if offsets:
+                    broker.lost.append(Lost(broker.queues[name], offsets, count))
             if self._messages:
-                broker.queues[name].restore(self._items(owed))
+                broker.queues[name].restore(self._items(spans))
             else:
-                broker.queues[name].restore_spans(owed.spans())
+                broker.queues[name].restore_spans(spans)
             broker.queues[name].restore_delayed(owed.put_off(self._messages))
             if owed.expiring:
                 broker.queues[name].expect_expiry()
         broker.usage.alarms.clear()  # for whoever was there at the time
         return broker
 
-    def _items(self, owed: Owed) -> list[Item]:
+    def _items(self, spans: list[Span]) -> list[Item]:
         items: list[Item] = []
-        for span in owed.spans():
+        for span in spans:
             for index in range(span.start, span.count):
                 if not span.is_dead(index):
                     message = self._messages[span.offset(index)]
@@ -327,7 +363,7 @@ class Replay:
 
     def _settle(self, queue: bytes, offset: int, how: int, bound: int, due_at: int) -> None:
         """End a message of a queue, or send it back into it; one that goes to the back goes behind offset `bound`."""
-        if how not in GOING_BACK:
+        if how not in GOING_BACK and how != OUT:
             self._end(queue, offset, 1)
             return
         owed = self._owed.get(queue)
@@ -335,6 +371,9 @@ class Replay:
             if self._has_gap:
                 return
             raise KeyError(queue)
+        if how == OUT:
+            owed.mark(offset, (bound, self._position))
+            return
         try:
             if how == DUE:
                 _, retry, _ = owed.delayed.pop(offset)
@@ -351,6 +390,8 @@ class Replay:
             owed.placed[offset] = (bound, self._position, retry + 1)
         else:
             owed.placed[offset] = (place, serial, retry + 1)
+            if owed.out_before is not None:
+                owed.returned.add(offset)
 
     def _end(self, queue: bytes, first: int, count: int) -> None:
         owed = self._owed.get(queue)

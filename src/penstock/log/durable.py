@@ -10,7 +10,7 @@ from penstock.log.pager import Pager
 from penstock.log.port import Change, Ledger, Log
 from penstock.log.segments import segment_name
 from penstock.log.tuning import Tuning
-from penstock.message import ACCEPT, DUE, GOING_BACK, REJECT, Message
+from penstock.message import ACCEPT, DUE, GOING_BACK, OUT, REJECT, Message
 
 
 class Pending:
@@ -103,6 +103,11 @@ class DurableLog(Log):
             bound = self.next_offset - 1 if how in (REJECT, DUE) else 0
             self._writer.add_run(ledger.queue, how, offset, 1, bound, due_at)
 
+    def marked(self, ledger: Ledger, offset: int) -> None:
+        self.position += 1
+        self._behind_changes = True
+        self._writer.add_run(ledger.queue, OUT, offset, 1, self.next_offset - 1)
+
     def begin_whole(self) -> None:
         """A block is kept whole or not at all: begin one, and close it with `end_whole` only."""
         self.close_block(self._now)
@@ -176,6 +181,10 @@ class WatchedLog(DurableLog):
     def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
         super().settled(ledger, offset, how, due_at)
         self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how, due_at=due_at))
+
+    def marked(self, ledger: Ledger, offset: int) -> None:
+        super().marked(ledger, offset)
+        self.entries.append(Change(Change.SETTLED, ledger.queue, offset, OUT))
 
     def changed(self, change: Change) -> None:
         super().changed(change)

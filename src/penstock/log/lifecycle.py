@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from penstock.log.reader import LogReader
-from penstock.message import SETTLEMENT_NAMES
+from penstock.message import OUT, SETTLEMENT_NAMES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,6 +58,8 @@ def lifecycle_batches(reader: LogReader, start: int, end: int) -> "Iterator[pa.R
             continue  # it belongs to the range before
         at = block.closed_at if block.closed_at else None
         for run in block.runs():
+            if run.how == OUT:
+                continue  # nothing has happened to a message by that
             rows.offsets.extend(range(run.first, run.first + run.count))
             rows.queues.extend([run.queue.decode("utf-8", "backslashreplace")] * run.count)
             rows.actions.extend([SETTLEMENT_NAMES[run.how]] * run.count)

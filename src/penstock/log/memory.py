@@ -2,7 +2,7 @@
 
 from penstock.log.port import Change, Ledger, Log
 from penstock.log.tuning import Tuning
-from penstock.message import ACCEPT, GOING_BACK, Message
+from penstock.message import ACCEPT, GOING_BACK, OUT, Message
 
 
 class MemoryLog(Log):
@@ -35,6 +35,12 @@ class MemoryLog(Log):
             ledger.ended += 1
         if self.keep:
             self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how, due_at=due_at))
+
+    def marked(self, ledger: Ledger, offset: int) -> None:
+        self.position += 1
+        self.durable = self.position
+        if self.keep:
+            self.entries.append(Change(Change.SETTLED, ledger.queue, offset, OUT))
 
     def changed(self, change: Change) -> None:
         self.position += 1

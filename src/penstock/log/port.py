@@ -87,6 +87,13 @@ class Log:
         """
         raise NotImplementedError
 
+    def marked(self, ledger: Ledger, offset: int) -> None:
+        """All that the queue owes before the place of this message is out, -1: all it owes. Said of the present only.
+
+        What is delayed, or could not be read, is neither ready nor out, and never meant.
+        """
+        raise NotImplementedError
+
     def changed(self, change: Change) -> None:
         """Take a change of topology."""
         raise NotImplementedError

@@ -56,6 +56,7 @@ class QueueImage:
         expiring: bool = False,
         paused: bool = False,
         used: bool = False,
+        out_before: tuple[int, int] | None = None,
     ) -> None:
         self.name = name
         self.events = events
@@ -67,6 +68,7 @@ class QueueImage:
         self.expiring = expiring  # it owes messages that may not wait for ever
         self.paused = paused
         self.used = used  # goes with its last consumer, and has had one
+        self.out_before = out_before  # what is owed before this place was in the hands of consumers
 
 
 class Snapshot:
@@ -110,6 +112,7 @@ def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> l
                 "expiring": image.expiring,
                 "paused": image.paused,
                 "used": image.used,
+                "out_before": image.out_before,
             }
         )
     pages: list[bytes] = []
@@ -169,6 +172,7 @@ def decode(data: bytes) -> Snapshot:
                 item["expiring"],
                 item["paused"],
                 bool(item.get("used", False)),
+                _pair(item.get("out_before")),
             )
         )
     snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
@@ -191,6 +195,10 @@ def _part_of(ids: list[tuple[bytes, int]]) -> IdPart:
         page.untils.append(until)
         page.serials.append(number)
     return IdPart(page, 0, len(ids))
+
+
+def _pair(value: list[int] | None) -> tuple[int, int] | None:
+    return None if value is None else (value[0], value[1])
 
 
 def snapshot_name(position: int) -> str:

@@ -85,6 +85,7 @@ class Node:
             self.broker = self.storage.open(limits, self.clock.now())
         self.broker.set_time(self.clock.now())
         self.broker.set_policies([rule_of(table) for table in config.policy])
+        self.broker.return_lost(self.clock.now())
         self.hub = Hub(self.broker, report, options_of(config))
         dialects = [make(self.hub) for make in DIALECTS]
         self.dialects = {dialect.name: dialect for dialect in [*dialects, AnyDoor(self.hub, dialects)]}
