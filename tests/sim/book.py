@@ -8,7 +8,7 @@ the order in which they were written; whether each of them was right to be writt
 from penstock.core.queue import NEVER
 from penstock.core.replay import QueueState
 from penstock.log.port import Change
-from penstock.message import ACCEPT, BY_EVENT, DUE, REJECT, RETURN, TO_QUEUE, Message, is_delayed, queue_of
+from penstock.message import ACCEPT, BY_EVENT, DUE, OUT, REJECT, RETURN, TO_QUEUE, Message, is_delayed, queue_of
 
 PATTERN = b'{"k":1}'
 MATCHES = b'{"k":1,'  # a body that begins so is wanted by the pattern
@@ -25,12 +25,14 @@ class Page:
         self.paused = False
         self.owed: dict[int, tuple[int, int]] = {}  # offset -> (place, retry)
         self.delayed: dict[int, tuple[int, int]] = {}  # offset -> (due_at, retry)
+        self.out: set[int] = set()  # of which the log says that consumers have them
         self._state: QueueState | None = None
 
     def copy(self) -> "Page":
         page = Page()
         page.events, page.patterns, page.expires_after = self.events, self.patterns, self.expires_after
         page.paused, page.used, page.owed, page.delayed = self.paused, self.used, dict(self.owed), dict(self.delayed)
+        page.out = set(self.out)
         return page
 
     def touch(self) -> None:
@@ -119,6 +121,11 @@ class Book:
     def _settle(self, page: Page, change: Change) -> None:
         page.touch()
         offset, how = change.offset, change.number
+        if how == OUT:
+            end = self._place + 1 if offset < 0 else page.owed[offset][0]
+            page.out = {other for other, (place, _) in page.owed.items() if place < end}
+            return
+        page.out.discard(offset)
         if how == DUE:
             _, retry = page.delayed.pop(offset)
             page.owed[offset] = (self._next_place(), retry)

@@ -49,6 +49,12 @@ class Judge(Life):
         self.held_before = {delivery for inbox in self.inboxes for delivery in inbox.held()}
         self.broker.set_time(self.now)
 
+    def return_lost(self) -> None:
+        self.begin()
+        self.returned = {(lost.queue.name, offset) for lost in self.broker.lost for offset in lost.offsets}
+        self.broker.return_lost(self.now)
+        self.settle_up()
+
     def settle_up(self) -> None:
         """Ask every entry of the step for its reason; then compare."""
         entries, self.log.entries = self.log.entries, []
@@ -163,14 +169,18 @@ class Judge(Life):
         elif where in self.buried:
             assert not self.policy_of(where[0]).dead_letter
             self.buried.remove(where)
-        elif where in self.rejected or where in self.returned:
-            assert not self.policy_of(where[0]).dead_letter
-            assert self._is_worn_out(where, message, retry + 1)
+        elif where in self.rejected or (where in self.returned and self._may_end(where, message, retry + 1)):
+            assert self._may_end(where, message, retry + 1)
             self._forget(where)
         else:
             assert self.policy_of(where[0]).full == DROP_OLDEST, f"dropped {where} for no reason"
             self._check_was_full(where)
             self._check_first(where)
+            self.returned.discard(where)  # after a crash, a dead letter of another queue may come before its return
+
+    def _may_end(self, where: Where, message: Message, retry: int) -> bool:
+        """Whether it was tried for the last time, and leaves nothing behind."""
+        return self._is_worn_out(where, message, retry) and not self.policy_of(where[0]).dead_letter
 
     def _forget(self, where: Where) -> None:
         self.rejected.pop(where, None)
@@ -193,6 +203,7 @@ class Judge(Life):
             assert self.policy_of(where[0]).full == DEAD_LETTER
             self._check_was_full(where)
             self._check_first(where)
+            self.returned.discard(where)
 
     def _is_turned_away(self, where: Where) -> bool:
         """A message that was taken in just now, for other queues, and that this one had no room for."""

@@ -34,7 +34,7 @@ from penstock.log.port import Change
 from penstock.log.retention import Retention
 from penstock.log.snapshot import Snapshot, decode, encode
 from penstock.log.tuning import Tuning
-from penstock.message import Message
+from penstock.message import OUT, Message
 from penstock.server import snapshots as snapshots_module
 from penstock.server.flusher import Flusher
 from penstock.server.snapshots import Snapshots
@@ -117,7 +117,11 @@ class Life:
         self.names_of = ""
         self.broker.set_time(self.now)
         self.set_rules(self.rules)
-        self.compare()
+        self.return_lost()
+
+    def return_lost(self) -> None:
+        """What consumers had when the broker died comes back."""
+        raise NotImplementedError
 
     def set_rules(self, rules: list[Rule]) -> None:
         self.rules = rules
@@ -147,6 +151,8 @@ class Life:
             message.revoked = False  # whoever gave a request up is not remembered
         assert durable_state(self.broker) == book.state()
         assert self.broker.committed == book.committed
+        lost = {lost.queue.name: lost.offsets for lost in self.broker.lost}
+        assert lost == {name: page.out for name, page in book.queues.items() if page.out}
         for queue in self.broker.queues.values():
             count = 0
             for message, _ in queue.contents():
@@ -192,7 +198,7 @@ class Life:
         end = self.book.position
         self.disk.power_off()
         self.start()
-        assert self.log.position == end
+        assert self.base.position == end
 
     # -- comparing --------------------------------------------------------------------------------------------------
 
@@ -279,6 +285,7 @@ class Life:
 
     def end_turn(self) -> None:
         self.broker.end_turn()
+        self.take_marks()
         self.log.close_block(self.now)
         closed = self.log.take_closed()
         self.note_ends(closed)
@@ -297,6 +304,19 @@ class Life:
         if self.waiting is not None and self.waiting[0].position <= self.durable:
             waiting, self.waiting = self.waiting, None
             self.snapshots.write(*waiting)
+
+    def take_marks(self) -> None:
+        """What a turn says at its end: which messages are out. Nothing else is said then, and it is true."""
+        entries, self.log.entries = self.log.entries, []
+        for entry in entries:
+            assert isinstance(entry, Change)
+            assert entry.number == OUT
+            self.history.append(entry)
+            self.book.apply(entry)
+            self.replay.apply(entry)
+            queue = self.broker.queues[entry.queue]
+            held = {delivery.offset for subscription in queue.subscriptions for delivery in subscription.held()}
+            assert self.book.queues[entry.queue].out <= held, f"{queue!r} says of {entry} that it is out"
 
     def snapshot(self) -> None:
         """Note the state where a segment begins; it is written once the log is safe up to there."""

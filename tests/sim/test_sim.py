@@ -43,6 +43,7 @@ def test_a_failure_names_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_runs_know_every_verb() -> None:
     """A verb that is added to the broker is added to the runs, or named here with the reason why not."""
     source = (Path(__file__).parent / "world.py").read_text() + (Path(__file__).parent / "life.py").read_text()
+    source += (Path(__file__).parent / "judge.py").read_text()
     by_others = {
         "declare", "make_queue", "take_in", "send_back", "remember_commit",  # what verbs are made of
         "would_make", "expiring", "queued", "delivered", "alarms",  # only look
