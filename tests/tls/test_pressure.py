@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from penstock.server.connection import Connection
-from penstock.server.doorstep import Arrival
+from penstock.server.doorstep import REPORTS_MAX, Arrival
 
 from .conftest import Certificates, TlsBroker, until
 
@@ -183,13 +183,15 @@ def test_a_byte_now_and_then_is_no_reason_to_stay(start_broker: Start, ours: Cer
 def test_those_who_leave_in_the_middle_are_forgotten(broker: TlsBroker, ours: Certificates) -> None:
     doorstep = broker.node.doorstep
     assert doorstep is not None
+    began = time.monotonic()
     for _ in range(50):
         client = Slow(broker.ports["any"], ours.context())
         client.send()
         client.sock.close()
     until(lambda: doorstep.counts["failed"] == 50)
     assert len(doorstep) == 0
-    assert len(broker.reported("tls.refused")) < 50  # the log says no more than some each second
+    seconds = int(time.monotonic() - began) + 2  # begun, which a busy machine makes more of them
+    assert len(broker.reported("tls.refused")) <= REPORTS_MAX * seconds
 
 
 def test_connections_that_are_gone_leave_nothing_behind(start_broker: Start, ours: Certificates) -> None:
