@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.client import mqks, mqmq, sevx
+from penstock.client import mqks, mqmq, sevx, smqs
 from penstock.client import rq as requests
 from penstock.testing import Broker
 
@@ -31,7 +31,7 @@ def test_what_is_published_to_a_queue_is_consumed_from_it(online: Penstock, via:
     queue = f"both-{via}"
     assert online.lines("publish", queue, '{"n": 1}', "--via", via) == ["published"]
     (told,) = online.json("publish", queue, '{"n": 2}', "--via", via)
-    assert told == {"published": 1, "via": via, "to": queue, "id": None}
+    assert told == {"published": 1, "via": via, "to": queue, "id": None, "unrouted": 0}
     assert online.lines("consume", queue, "--via", via, "-n", 1) == ['{"n": 1}']
     (row,) = online.json("consume", queue, "--via", via, "-n", 1)
     assert (row["queue"], row["body"]) == (queue, '{"n": 2}')
@@ -48,6 +48,29 @@ def test_events_by_mqks(online: Penstock, broker: Broker) -> None:
     assert first == {"event": "order.paid", "id": line.split()[1], "retry": 0, "queue": "orders", "body": "a turbine"}
     assert (second["event"], second["id"]) == ("order.sent", told["id"])
     until(lambda: queues_of(broker)["orders"] == 0)
+
+
+@pytest.mark.parametrize("via", ["mqks", "sevx"])
+def test_publish_says_when_no_queue_took_it(online: Penstock, broker: Broker, via: str) -> None:
+    """Also where somebody consumes a queue of that name: an event is for the queues that are bound to it."""
+    event = f"nobody.{via}"
+    body = (event, "x") if via == "mqks" else (f'{{"event": "{event}"}}',)
+    with smqs.Client().connect(broker.address("smqs")) as consumer:
+        consumer.consume(event, lambda message: None)
+        until(lambda: event in queues_of(broker))
+        assert online.lines("publish", *body, "--via", via) == ["published, no queue took it"]
+        (told,) = online.json("publish", *body, "--via", via)
+        assert (told["published"], told["unrouted"]) == (1, 1)
+        text = b"one\ntwo\n" if via == "mqks" else b'{"event": "nobody.sevx"}\n' * 2
+        lines = online.lines("publish", event if via == "mqks" else "-", "--via", via, "--lines", stdin=text)
+        assert lines == ["published 2, no queue took 2 of them"]
+        with mqks.Client().connect(broker.address("mqks")) as client:
+            client.consume(event, [event], lambda message: None)
+            (line,) = online.lines("publish", *body, "--via", via)
+        assert line.startswith("published ")
+        assert "no queue" not in line
+        with mqks.Client().connect(broker.address("mqks")) as client:
+            client.delete_queue(event)
 
 
 def test_events_by_sevx(online: Penstock) -> None:

@@ -14,7 +14,7 @@ from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Addr, Json, Seconds, options_for, place_of, reaching, run
 from penstock.cli.show import body_to_json, print_json, say, write_body
-from penstock.client import Options, mqks, mqmq, rq, sevx, smqs
+from penstock.client import ClientError, Options, mqks, mqmq, rq, sevx, smqs
 
 TOGETHER_MAX = 1000  # confirmations that are awaited at once
 CHUNK = 1 << 16
@@ -24,6 +24,7 @@ Via = Literal["mqks", "smqs", "sevx", "mqmq", "rq"]
 Body = Annotated[str | None, typer.Argument(metavar="BODY", help="Without it, or as -, it is read from stdin.")]
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="The queue; it comes to be if it is not there.")]
 Send = Callable[[bytes], Awaitable[str] | Awaitable[None]]
+AskUnrouted = Callable[[], Awaitable[int]]
 
 # What may be asked for with a message, where a protocol can say it.
 TERMS = {"delay", "ttl", "max_deliveries", "dedup"}
@@ -43,7 +44,8 @@ def app() -> typer.Typer:
 
 PUBLISH_EPILOG = (
     "TARGET is an event for mqks, a queue for smqs, mqmq and rq. SEVX sends JSON and has no names: there TARGET is the "
-    "JSON object itself. Each message is confirmed by the broker before the command ends."
+    "JSON object itself. Each message is confirmed by the broker before the command ends. An event is copied to the "
+    "queues that are bound to it; where there is none, it is confirmed and gone, and the command says so."
 )
 
 
@@ -72,50 +74,69 @@ def publish(
     body_given = target if via == "sevx" else body
     batches = _lines() if lines else _one(_body(body_given, drop_line_end=via in LINE_PROTOCOLS))
     options = options_for(timeout=timeout)
-    count, id = run(_publish_all(via, addr or place_of(via), options, target, terms, batches))
+    count, id, unrouted = run(_publish_all(via, addr or place_of(via), options, target, terms, batches))
     if json:
-        print_json({"published": count, "via": via, "to": None if via == "sevx" else target, "id": id})
+        to = None if via == "sevx" else target
+        print_json({"published": count, "via": via, "to": to, "id": id, "unrouted": unrouted})
+    elif lines:
+        say(f"published {count}" + (f", no queue took {unrouted} of them" if unrouted else ""))
+    elif unrouted:
+        say("published, no queue took it")
     else:
-        say(f"published {count}" if lines else f"published {id}" if id else "published")
+        say(f"published {id}" if id else "published")
 
 
 async def _publish_all(
     via: str, addr: str, options: Options, target: str, terms: dict[str, Any], batches: AsyncIterator[list[bytes]]
-) -> tuple[int, str | None]:
-    """How many were confirmed, and the id of the last one, if the protocol has ids."""
+) -> tuple[int, str | None, int | None]:
+    """How many were confirmed, the id of the last one if the protocol has ids, and how many no queue took, if known."""
     count = 0
     id: str | None = None
     async with AsyncExitStack() as stack:
-        send = await _sender(stack, via, addr, options, target, terms)
+        send, ask_unrouted = await _sender(stack, via, addr, options, target, terms)
         async for batch in batches:
             for first in range(0, len(batch), TOGETHER_MAX):
                 id = (await asyncio.gather(*map(send, batch[first : first + TOGETHER_MAX])))[-1]
             count += len(batch)
-    return count, id
+        unrouted = await _unrouted(ask_unrouted)
+    return count, id, unrouted
+
+
+async def _unrouted(ask: AskUnrouted | None) -> int | None:
+    """None where the server does not say: what was published is published all the same."""
+    if ask is None:
+        return 0
+    try:
+        return await ask()
+    except ClientError:
+        return None
 
 
 async def _sender(
     stack: AsyncExitStack, via: str, addr: str, options: Options, target: str, terms: dict[str, Any]
-) -> Send:
-    """Connects, and gives what sends one body and comes back when it was confirmed."""
+) -> tuple[Send, AskUnrouted | None]:
+    """Connects, and gives what sends one body and comes back when it was confirmed.
+
+    Behind it what asks how many of them no queue took, where that can happen: those that name a queue always have one.
+    """
     if via == "mqks":
         lines = await stack.enter_async_context(await mqks.connect(addr, options=options))
-        return lambda body: lines.publish(target, body, confirm=True, **terms)
+        return lambda body: lines.publish(target, body, confirm=True, **terms), lines.unrouted
     if via == "sevx":
         events = await stack.enter_async_context(await sevx.connect_async(addr, options=options))
 
         async def send_object(body: bytes) -> str:
             return await events.send(_object(body), wait=True, **terms)
 
-        return send_object
+        return send_object, events.unrouted
     if via == "smqs":
         values = await stack.enter_async_context(await smqs.connect(addr, options=options))
-        return lambda body: values.publish_raw(target, body, confirm=True)
+        return lambda body: values.publish_raw(target, body, confirm=True), None
     if via == "mqmq":
         frames = await stack.enter_async_context(await mqmq.connect(addr, options=options))
-        return lambda body: frames.put(target, body, **terms)
+        return lambda body: frames.put(target, body, **terms), None
     requests = await stack.enter_async_context(await rq.connect(addr, options=options))
-    return lambda body: requests.send(target, body, **terms)
+    return lambda body: requests.send(target, body, **terms), None
 
 
 def put(

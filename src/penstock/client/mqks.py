@@ -311,6 +311,17 @@ class AsyncClient:
             raise BadReply(f"expected a count, got {answer[:80]!r}")
         return int(answer)
 
+    async def unrouted(self, *, timeout: float | None = None) -> int:
+        """How many messages of this connection were confirmed and taken by no queue. Penstock's alone.
+
+        Others answer with an error (ServerError). After a reconnect it counts anew.
+        """
+        id = self._ids.next()
+        answer = await self._requests.ask(id, b"%b unrouted messages\n" % id, "unrouted", timeout, once=True)
+        if not answer.isdigit():
+            raise BadReply(f"expected a count, got {answer[:80]!r}")
+        return int(answer)
+
     async def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
         """The same data, from the server."""
         id = self._ids.next()
@@ -570,6 +581,10 @@ class Client(SyncClient):
     ) -> int:
         """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
         return self._thread.run(self._client.redrive(queue, limit=limit, to=to, timeout=timeout))
+
+    def unrouted(self, *, timeout: float | None = None) -> int:
+        """How many messages of this connection were confirmed and taken by no queue. Penstock's alone."""
+        return self._thread.run(self._client.unrouted(timeout=timeout))
 
     def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
         return self._thread.run(self._client.ping(data, timeout=timeout))

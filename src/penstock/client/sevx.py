@@ -355,6 +355,12 @@ class AsyncClient:
         """The same data, from the server."""
         return str(_member(await ask(self._requests, "_ping", {"data": data}, timeout), "data"))
 
+    async def unrouted(self, *, timeout: float | None = None) -> int:
+        """How many events of this connection were taken by no queue. Penstock's alone; others answer with an error."""
+        id = dtid()
+        answer = await self._requests.ask(id, encode(id, "unrouted", {}), "unrouted", timeout, once=True)
+        return int(_member(answer, "unrouted"))
+
     async def eval(self, code: str, *, timeout: float | None = None) -> Any:
         """The value of an expression over the server's `state`."""
         return _member(await ask(self._requests, "_eval", {"code": code}, timeout), "result")
@@ -494,6 +500,10 @@ class Client(SyncClient):
     ) -> int:
         """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
         return self._thread.run(self._client.redrive(queue, limit=limit, to=to, timeout=timeout))
+
+    def unrouted(self, *, timeout: float | None = None) -> int:
+        """How many events of this connection were taken by no queue. Penstock's alone."""
+        return self._thread.run(self._client.unrouted(timeout=timeout))
 
     def _ping(self, data: str = "penstock", *, timeout: float | None = None) -> str:
         return self._thread.run(self._client.ping(data, timeout=timeout))

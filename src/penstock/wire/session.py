@@ -119,6 +119,7 @@ class Session:
         self.successor: Session | None = None  # takes this one's place at its connection
         self.now = 0  # when the present read came in
         self.errors = 0  # requests that were refused
+        self.unrouted = 0  # messages it published with a confirmation that no queue took
         self.refusals = Refusals()
         self.identity: Identity | None = None  # as whom it came in, and by what; None for nobody in particular
         self.user: User | None = None
@@ -569,8 +570,11 @@ class Session:
 
     def publish_confirmed(self, message: Message, id: bytes, ok: bytes) -> None:
         """Publish, and confirm with `id` and `ok` before a consumer of this very connection is given the message."""
-        if not self.broker.log.is_instant:
-            self.broker.publish(message)
+        broker = self.broker
+        before = broker.unrouted
+        if not broker.log.is_instant:
+            broker.publish(message)
+            self.unrouted += broker.unrouted - before
             self.confirm(id + ok)
             return
         outbox = self.outbox
@@ -580,12 +584,13 @@ class Session:
         outbox.write(id)
         outbox.write(ok)
         try:
-            self.broker.publish(message)
+            broker.publish(message)
         except Refused:
             written = outbox.getvalue()
             outbox.truncate(mark)
             outbox.write(written[mark + len(id) + len(ok) :])
             raise
+        self.unrouted += broker.unrouted - before
 
     def fail(self, reason: str, request: bytes, denied: bool = False) -> bytes:
         """Log what went wrong under a new error id, and give that id, for the client to be told.

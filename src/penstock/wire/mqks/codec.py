@@ -5,7 +5,8 @@ answer    {request_id} ok {data}           an empty `ok ` keeps its trailing spa
 refusal   {request_id} error {error_id}
 delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64][,escaped=event] {data}
 
-Ours alone: flags before the event of a publish (`wire/terms.py`) and behind the message of a reject, and `redrive`.
+Ours alone: flags before the event of a publish (`wire/terms.py`) and behind the message of a reject, `redrive` and
+`unrouted`.
 """
 
 import re

@@ -37,7 +37,7 @@ from penstock.wire.state import StateView
 from penstock.wire.terms import Flags
 
 ALL: Final = b"--all"
-SHARED_WITH_SEVX: Final = (b"auth", b"ack", b"reject", b"redrive", b"delete_queue", b"_eval")
+SHARED_WITH_SEVX: Final = (b"auth", b"ack", b"reject", b"redrive", b"unrouted", b"delete_queue", b"_eval")
 DASH: Final = 45
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
 NOBODY: Final = b"None"  # the id in the answer to a line that has none
@@ -294,6 +294,9 @@ class MqksSession(NamingSession):
     def refuse_redrive(self, id: bytes, refusal: Refused, line: bytes) -> None:
         self._refuse(id, str(refusal), line, is_denied(refusal))
 
+    def on_unrouted(self, request: Request) -> None:
+        self.send(encode_ok(request.id, b"%d" % self.unrouted))
+
     def _named(self, request: Request) -> list[Delivery]:
         consumer_id, message_id = decode_pair(request.rest)
         return self.take(consumer_id, None if message_id == ALL else message_id)
@@ -333,6 +336,7 @@ HANDLERS: Final[dict[bytes, Callable[[MqksSession, Request], None]]] = {
     b"ack": MqksSession.on_ack,
     b"reject": MqksSession.on_reject,
     b"redrive": MqksSession.on_redrive,
+    b"unrouted": MqksSession.on_unrouted,
     b"delete_consumer": MqksSession.on_delete_consumer,
     b"delete_queue": MqksSession.on_delete_queue,
     b"ping": MqksSession.on_ping,

@@ -6,7 +6,8 @@
     delivery  {receiver_id} ok {event_id} {json object}
               {receiver_id} ok {json object with "id"}           where the id is wanted inside
 
-Ours alone: flags before the JSON of a send (`wire/terms.py`), `delay` and `dead` in a reject, and `redrive`.
+Ours alone: flags before the JSON of a send (`wire/terms.py`), `delay` and `dead` in a reject, `redrive` and
+`unrouted`.
 
 The JSON of an event is carried as the bytes it was sent as; what is added to it is put in front.
 """

@@ -60,7 +60,7 @@ SEND_WORD: Final[i32] = 0x646E6573  # its letters, as they are read in one go
 SPACE: Final = 32  # a number: looking for bytes of length one is ten times as slow
 RETURN: Final = 13
 NO_EVENT: Final = b"sevx"  # the event of a message whose JSON does not name one
-SHARED_WITH_MQKS: Final = (b"auth", b"ack", b"reject", b"redrive", b"delete_queue", b"_eval")
+SHARED_WITH_MQKS: Final = (b"auth", b"ack", b"reject", b"redrive", b"unrouted", b"delete_queue", b"_eval")
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
 
 
@@ -428,6 +428,9 @@ class SevxSession(NamingSession):
     def refuse_redrive(self, id: bytes, refusal: Refused, line: bytes) -> None:
         self._refuse(id, str(refusal), line, is_denied(refusal))
 
+    def on_unrouted(self, request: Request) -> None:
+        self.send(encode_ok(request.id, b'{"unrouted": %d}' % self.unrouted))
+
     def _named(self, request: Request) -> list[Delivery]:
         arguments = decode_settle(request.text)
         return self.take(arguments.receiver_id, arguments.event_id)
@@ -469,6 +472,7 @@ HANDLERS: Final[dict[bytes, Callable[[SevxSession, Request], None]]] = {
     b"ack": SevxSession.on_ack,
     b"reject": SevxSession.on_reject,
     b"redrive": SevxSession.on_redrive,
+    b"unrouted": SevxSession.on_unrouted,
     b"delete_receiver": SevxSession.on_delete_receiver,
     b"delete_queue": SevxSession.on_delete_queue,
     b"_ping": SevxSession.on_ping,

@@ -48,7 +48,7 @@ UNTERMINATED: Final = (ord("C"), ord("D"), ord("S"))
 LETTERS: Final = (MESSAGE, CONSUME, DONE, STATS)
 ACTIONS_ELSEWHERE: Final = frozenset(
     (
-        b"publish consume send recv ack reject redrive delete_consumer delete_receiver delete_queue "
+        b"publish consume send recv ack reject redrive unrouted delete_consumer delete_receiver delete_queue "
         b"auth ping _ping _eval"
     ).split()
 )
