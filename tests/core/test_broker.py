@@ -241,6 +241,7 @@ def test_broadcast_reaches_consumers_of_the_moment_and_is_kept_by_nobody() -> No
     late = consumer(broker)
     assert (ids(first), ids(second), ids(late)) == (["1"], ["1"], [])
     assert broker.broadcast(b"nowhere", message(2)) == 0
+    assert (broker.published, broker.unrouted) == (2, 1)
     assert broker.queues[b"q"].unacked == 0
 
 

@@ -438,6 +438,100 @@ def test_steps_can_be_fewer() -> None:
         evaluate("1 + 1", {}, steps_max=2)
 
 
+COSTLY = {
+    "items": list(range(64)),
+    "words": {f"w{number}": "x" * 640 for number in range(8)},
+    "text": "y" * 6400,
+    "nested": [["z"] * 4] * 4,
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "steps"),
+    [
+        ("items", 66),
+        ("text", 102),
+        ("words", 106),
+        ("nested", 42),
+        ("list(items)", 76),
+        ("tuple(items)", 76),
+        ("set(items)", 76),
+        ("dict(words)", 109),
+        ("sum(items)", 11),
+        ("any(items)", 11),
+        ("all(items)", 11),
+        ("min(items)", 76),
+        ("max(items)", 76),
+        ("sorted(items)", 141),
+        ("len(items)", 2),
+        ("str(items)", 75),
+        ("str(nested)", 47),
+        ("text.upper()", 204),
+        ("text.split('y')", 13708),
+        ("text.split('y', 2)", 212),
+        ("','.join(words)", 8),
+        ("text == text", 205),
+        ("items == items", 133),
+        ("text is text", 3),
+        ("3 in items", 68),
+        ("'w1' in words", 3),
+        ("'yy' in text", 105),
+        ("3 not in items", 68),
+        ("text + text", 405),
+        ("items + items", 149),
+        ("text * 2", 405),
+        ("items * 2", 149),
+        ("items[3]", 3),
+        ("items[2:5]", 17),
+        ("text[1:65]", 107),
+        ("words['w1']", 14),
+        ("words.keys()", 19),
+        ("[i for i in items]", 195),
+        ("[i for i in items if i > 3]", 379),
+        ("{i for i in items}", 195),
+        ("{i: i for i in items}", 259),
+        ("(1, 2, 3)", 8),
+        ("[1, 2, 3]", 8),
+        ("{'a': 1}", 6),
+        ("1 < 2 < 3", 4),
+        ("1 if items else 2", 3),
+        ("text and items", 68),
+        ("-1", 2),
+        ("text.startswith('y')", 104),
+        ("round(1.5)", 2),
+        ("int('3')", 2),
+        ("bool(items)", 2),
+        ("list()", 3),
+    ],
+)
+def test_work_is_paid_for_before_it_is_done(code: str, steps: int) -> None:
+    """What copies, compares or walks over something costs as much as there is of it."""
+    evaluate(code, COSTLY, steps)
+    with pytest.raises(ExpressionError, match=f"takes more than {steps - 1} steps"):
+        evaluate(code, COSTLY, steps - 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("1 < 2 < 3", True),
+        ("1 < 2 > 3", False),
+        ("3 > 2 > 1 > 0", True),
+        ("1 == 1 != 1", False),
+        ("min([], default=7)", 7),
+        ("max([], default=7)", 7),
+        ("max([1, 2], default=7)", 2),
+        ("min([1, 2], default=7)", 1),
+        ("sorted([2, 3, 1])", [1, 2, 3]),
+        ("sorted([2, 3, 1], reverse=True)", [3, 2, 1]),
+        ("any([0, 0]) or all([])", True),
+        ("any([0, 1]) and all([1, 0])", False),
+    ],
+)
+def test_what_chains_and_folds_give(code: str, value: object) -> None:
+    assert evaluate(code, {}) == value
+
+
 def test_reason_is_one_short_line() -> None:
     reason = refusal_of("{}['\\n' + 'x' * 10000]")
     assert len(reason) <= 200

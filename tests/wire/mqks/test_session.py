@@ -481,6 +481,13 @@ def test_eval_knows_the_documented_names(client: TestClient) -> None:
         assert client.say(b"1 _eval " + code) == [b"1 ok " + answer], code
 
 
+def test_eval_tells_used_queues_from_unused_ones(client: TestClient) -> None:
+    client.say(b"c consume q e", b"d consume p e", b"r delete_consumer d")
+    assert client.say(b"1 _eval sorted([n for n, u in state.queues_used.items() if u.is_set()])") == [b"1 ok ['q']"]
+    assert client.say(b"1 _eval state.queues_by_consumer_ids") == [b"1 ok {'c': 'q'}"]
+    assert client.say(b"1 _eval state.messages_by_consumer_ids") == [b"1 ok {}"]
+
+
 @pytest.mark.parametrize("code", [b"__import__('os')", b"state._broker", b"1/0", b"state.nothing", b"(", b"\xff"])
 def test_eval_of_anything_else_is_an_error(client: TestClient, code: bytes) -> None:
     (answer,) = client.say(b"1 _eval " + code)
