@@ -11,7 +11,7 @@ import pytest
 from penstock.core.policy import Rule
 from penstock.http import messages
 from penstock.http.messages import SCAN_MAX
-from penstock.message import Message
+from penstock.message import Message, Terms
 
 from ..server.conftest import RunningBroker
 from .conftest import Api, Open
@@ -252,3 +252,24 @@ def test_a_redrive_of_a_queue_without_dead_letters_moves_nothing(filled: Running
     assert api.post("/v1/queues/q/redrive", {"limit": 1}).json == {**expected, "dry_run": False}
     assert api.post("/v1/queues/q/redrive", {"limit": 1, "dry_run": True}).json == {**expected, "dry_run": True}
     assert api.queue("q")["ready"] == 1000
+
+
+def test_delayed_messages_are_browsed_in_the_order_of_their_time(
+    start_broker: Callable[..., RunningBroker], open_api: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "SORTED_AT_ONCE", 7)
+    broker = start_broker()
+    later = broker.node.clock.now() + 3_600_000_000
+
+    def put() -> None:
+        for number in range(100):
+            message = Message(b"m%d" % number, b"q", b"body", broker.node.clock.now(), "test")
+            message.terms = Terms(due_at=later + number * 37 % 100)
+            broker.node.broker.put(b"q", message)
+
+    broker.call(put)
+    api = open_api(broker)
+    expected = [f"m{number}" for number in sorted(range(100), key=lambda number: number * 37 % 100)]
+    assert ids(api, "limit=9") == expected
+    monkeypatch.setattr(messages, "ORDER_SECONDS", -1)  # the broker was asked by somebody else in between
+    assert ids(api, "limit=9&state=delayed") == expected

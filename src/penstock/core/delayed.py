@@ -71,6 +71,13 @@ class Delayed:
         """All of them, in order."""
         return [self._by_offset[offset] for _, offset in sorted(self._heap)]
 
+    def unsorted(self) -> list[tuple[int, int]]:
+        """(due_at, offset) of all of them, in no order: for those who sort them in slices."""
+        return self._heap.copy()
+
+    def get(self, offset: int) -> PutOff | None:
+        return self._by_offset.get(offset)
+
     def clear(self) -> None:
         self._by_offset.clear()
         self._heap.clear()

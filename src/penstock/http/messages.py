@@ -6,7 +6,9 @@ looked at and let go of: what is kept of it is its row of the answer, or its pla
 
 import asyncio
 import base64
+import heapq
 import time
+from bisect import bisect_right
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
@@ -38,7 +40,11 @@ MOVED_MAX = 100_000
 BODY_SHOWN = 4096
 ANSWER_BYTES_MAX = 16 << 20  # of one answer
 
+SORTED_AT_ONCE = 1000  # delayed messages, which are kept in no order
+ORDER_SECONDS = 60  # how long their order is good for
+
 READY, UNACKED, DELAYED = "ready", "unacked", "delayed"
+PLACE_LENGTHS = {READY: 4, UNACKED: 1, DELAYED: 2}  # numbers in a `next` of ours
 
 QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]
 
@@ -218,11 +224,49 @@ async def unacked_of(queue: Queue, skip: int, turn: Turn) -> AsyncIterator[Seen 
                 delivery = delivery.newer
 
 
-async def delayed_of(queue: Queue, skip: int, turn: Turn) -> AsyncIterator[Seen | None]:
+class DelayedOrder:
+    """What is delayed in a queue, in order, as it was when somebody began to look: no page sorts it again."""
+
+    def __init__(self) -> None:
+        self._queue: Queue | None = None
+        self._order: list[tuple[int, int]] = []
+        self._made_at = 0.0
+
+    async def of(self, queue: Queue, begins: bool, turn: Turn) -> list[tuple[int, int]]:
+        """(due_at, offset) of each, the earliest first."""
+        now = time.monotonic()
+        if begins or self._queue is not queue or now - self._made_at > ORDER_SECONDS:
+            order = await sorted_in_turns(queue.delayed.unsorted(), turn)
+            self._queue, self._order, self._made_at = queue, order, now
+            return order
+        return self._order
+
+
+async def sorted_in_turns(entries: list[tuple[int, int]], turn: Turn) -> list[tuple[int, int]]:
+    runs: list[list[tuple[int, int]]] = []
+    for first in range(0, len(entries), SORTED_AT_ONCE):
+        runs.append(sorted(entries[first : first + SORTED_AT_ONCE]))
+        if turn.is_over():
+            await turn.pass_on()
+    found: list[tuple[int, int]] = []
+    for entry in heapq.merge(*runs):
+        found.append(entry)
+        if len(found) % SLICE == 0 and turn.is_over():
+            await turn.pass_on()
+    return found
+
+
+async def delayed_of(
+    queue: Queue, after: tuple[int, int] | None, orders: DelayedOrder, turn: Turn
+) -> AsyncIterator[Seen | None]:
     """What is not due yet, the earliest first."""
-    for place, entry in enumerate(queue.delayed.entries()[skip:], skip + 1):
-        message = entry.message if entry.message is not None else queue.log.fetch(entry.offset)
-        yield None if message is None else Seen(message, DELAYED, entry.retry, (place,), entry.due_at)
+    order = await orders.of(queue, after is None, turn)
+    for index in range(0 if after is None else bisect_right(order, after), len(order)):
+        due_at, offset = order[index]
+        entry = queue.delayed.get(offset)
+        if entry is not None and entry.due_at == due_at:
+            message = entry.message if entry.message is not None else queue.log.fetch(offset)
+            yield None if message is None else Seen(message, DELAYED, entry.retry, (due_at, offset), due_at)
         if turn.is_over():
             await turn.pass_on()
 
@@ -236,12 +280,14 @@ def place_in(after: str, state: str) -> list[int]:
         found = [int(number) for number in numbers.split(":")]
     except ValueError:
         found = []
-    if len(found) != (4 if state == READY else 1) or max(map(abs, found)) >= 1 << 63:
+    if len(found) != PLACE_LENGTHS[state] or max(map(abs, found)) >= 1 << 63:
         raise malformed("query.after is not the `next` of an earlier answer")
     return found
 
 
-async def seen_in(queue: Queue, states: list[str], after: str, turn: Turn) -> AsyncIterator[Seen | None]:
+async def seen_in(
+    queue: Queue, states: list[str], after: str, orders: DelayedOrder, turn: Turn
+) -> AsyncIterator[Seen | None]:
     for state in states:
         numbers = place_in(after, state)
         if state == READY:
@@ -249,13 +295,21 @@ async def seen_in(queue: Queue, states: list[str], after: str, turn: Turn) -> As
         elif state == UNACKED:
             found = unacked_of(queue, numbers[0] if numbers else 0, turn)
         else:
-            found = delayed_of(queue, numbers[0] if numbers else 0, turn)
+            found = delayed_of(queue, (numbers[0], numbers[1]) if numbers else None, orders, turn)
         async for seen in found:
             yield seen
 
 
 async def page_of(
-    queue: Queue, states: list[str], wanted: Filter, after: str, limit: int, body_max: int, now: int, bytes_max: int
+    queue: Queue,
+    states: list[str],
+    wanted: Filter,
+    after: str,
+    limit: int,
+    body_max: int,
+    now: int,
+    bytes_max: int,
+    orders: DelayedOrder,
 ) -> tuple[list[bytes], str | None]:
     """The rows of one answer, as JSON, and where to go on."""
     if after:
@@ -266,7 +320,7 @@ async def page_of(
     rows: list[bytes] = []
     scanned = size = 0
     last: Seen | None = None
-    async for seen in seen_in(queue, states, after, Turn()):
+    async for seen in seen_in(queue, states, after, orders, Turn()):
         if len(rows) >= limit or scanned >= SCAN_MAX or size >= bytes_max:
             return rows, after if last is None else last.mark()
         scanned += 1
@@ -319,6 +373,7 @@ async def matching(queue: Queue, wanted: Filter, limit: int, bound: int) -> Asyn
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1/queues/{name}", tags=["messages"])
     broker = inside.broker
+    orders = DelayedOrder()
 
     @router.get("/messages", response_model=MessagePage, responses=problems(400, 404), summary="Look at messages")
     async def browse(
@@ -337,7 +392,7 @@ def routes(inside: Inside) -> APIRouter:
         states: list[str] = [READY, UNACKED, DELAYED] if state is None else [state]
         bytes_max = min(ANSWER_BYTES_MAX, inside.shares.answer)
         rows, mark = await page_of(
-            queue, states, Filter(event, id, search), after, limit, body_max, inside.now(), bytes_max
+            queue, states, Filter(event, id, search), after, limit, body_max, inside.now(), bytes_max, orders
         )
         name_shown, mark_shown = orjson.dumps(text_of(queue.name)), orjson.dumps(mark)
         content = b'{"queue":%b,"messages":[%b],"next":%b}' % (name_shown, b",".join(rows), mark_shown)
