@@ -19,6 +19,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import select
 import shutil
 import socket
 import sys
@@ -40,6 +41,7 @@ BAR = 2.0  # times `memory_bytes_max`
 SECONDS = 12.0
 AFTER_SECONDS = 2.0  # the broker is watched for so long after the attack ended
 SAMPLE_SECONDS = 0.02
+LINKED_BYTES = 1 << 20
 PING_SECONDS = 60.0  # a client that waits longer counts as one that is not served
 
 
@@ -106,14 +108,21 @@ def measure(built: Path, name: str, limit: int, seconds: float) -> Outcome:
     """One attack on a broker of its own, which has the backlog."""
     with tempfile.TemporaryDirectory(dir=built.parent) as workdir:
         data = Path(workdir) / "data"
-        # The log only ever grows by new files, so the same files serve every broker.
-        shutil.copytree(built, data, copy_function=os.link)
+        shutil.copytree(built, data, copy_function=_link_or_copy)
         broker = broker_on(data, limit)
         broker.start()
         try:
-            return _attacked(broker, name, data, seconds)
+            return _attacked(broker, name, seconds)
         finally:
             broker.kill()
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    """The log only ever grows by new files, so its files serve every broker; others are each broker's own."""
+    if Path(source).stat().st_size > LINKED_BYTES:
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)
 
 
 def broker_on(data: Path, limit: int) -> BrokerProcess:
@@ -122,7 +131,7 @@ def broker_on(data: Path, limit: int) -> BrokerProcess:
     return BrokerProcess(data=data, config=config, memory_bytes_max=limit, segment_bytes_max=16 * MIB)
 
 
-def _attacked(broker: BrokerProcess, name: str, data: Path, seconds: float) -> Outcome:
+def _attacked(broker: BrokerProcess, name: str, seconds: float) -> Outcome:
     assert broker.process is not None
     pid = broker.process.pid
     wait_for_http(broker.ports["http"])
@@ -130,8 +139,7 @@ def _attacked(broker: BrokerProcess, name: str, data: Path, seconds: float) -> O
     idle = field_of(pid, "VmRSS")
     context = multiprocessing.get_context("spawn")
     notes = context.SimpleQueue()
-    target = Target(broker.ports, pid, data, time.time() + seconds)
-    attacker = context.Process(target=_attack, args=(name, target, notes), daemon=True)
+    attacker = context.Process(target=_attack, args=(name, broker.ports, seconds, notes), daemon=True)
     attacker.start()
     beside = 0
     note = ""
@@ -153,9 +161,10 @@ def _attacked(broker: BrokerProcess, name: str, data: Path, seconds: float) -> O
     return Outcome(name, idle, peak, beside, after, worker.ping_ms, worker.confirm_ms, note)
 
 
-def _attack(name: str, target: Target, notes: "multiprocessing.queues.SimpleQueue[str]") -> None:
+def _attack(name: str, ports: dict[str, int], seconds: float, notes: "multiprocessing.queues.SimpleQueue[str]") -> None:
+    """Runs in a process of its own, whose time begins when it is there."""
     try:
-        notes.put(ATTACKS[name](target))
+        notes.put(ATTACKS[name](Target(ports, time.time() + seconds)))
     except (OSError, EOFError) as error:
         notes.put(f"ended by {error!r}")
 
@@ -164,36 +173,46 @@ class Worker:
     """A client that behaves: a ping, then a confirmed publish to a queue of its own, each waited for."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PING_SECONDS)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._pings = _connected(port)
+        self._publishes = _connected(port)
+        self._published_at = 0.0  # what was published then is not confirmed yet
         self._number = 0
         self.ping_ms = 0.0
         self.confirm_ms = 0.0
 
     def turn(self) -> bool:
-        """False when the broker does not answer."""
+        """False when the broker does not answer a ping. A publish may have to wait for memory: that is shown."""
         self._number += 1
-        number = self._number
         try:
-            self.ping_ms = max(self.ping_ms, self._ask(b"p%d ping x\n" % number))
-            self.confirm_ms = max(self.confirm_ms, self._ask(b"m%d publish --confirm nobody.listens x\n" % number))
+            begun = time.perf_counter()
+            self._pings.sendall(b"p%d ping x\n" % self._number)
+            while not self._pings.recv(65536).endswith(b"\n"):
+                pass
+            self.ping_ms = max(self.ping_ms, (time.perf_counter() - begun) * 1000)
+            self._publish()
         except OSError:
             return False
         return True
 
-    def _ask(self, request: bytes) -> float:
-        begun = time.perf_counter()
-        self._socket.sendall(request)
-        data = b""
-        while not data.endswith(b"\n"):
-            more = self._socket.recv(65536)
-            if not more:
-                raise ConnectionError("closed by the broker")
-            data += more
-        return (time.perf_counter() - begun) * 1000
+    def _publish(self) -> None:
+        if self._published_at:
+            waited = (time.perf_counter() - self._published_at) * 1000
+            self.confirm_ms = max(self.confirm_ms, waited)
+            if select.select([self._publishes], [], [], 0)[0] and self._publishes.recv(65536).endswith(b"\n"):
+                self._published_at = 0.0
+        if not self._published_at:
+            self._published_at = time.perf_counter()
+            self._publishes.sendall(b"m%d publish --confirm nobody.listens x\n" % self._number)
 
     def close(self) -> None:
-        self._socket.close()
+        self._pings.close()
+        self._publishes.close()
+
+
+def _connected(port: int) -> socket.socket:
+    sock = socket.create_connection(("127.0.0.1", port), timeout=PING_SECONDS)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
 
 
 def wait_for_http(port: int) -> None:

@@ -12,8 +12,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from bench.memory_backlog import DEAD, HEADED, HUGE, LARGE, LATER, MEDIUM, OTHERS, SMALL, body_of, frame
 
@@ -27,9 +26,8 @@ EVERYTHING = 100_000
 @dataclass(frozen=True)
 class Target:
     ports: dict[str, int]
-    pid: int
-    data: Path
-    until: float  # by the wall clock, which all processes share
+    until: float  # by the wall clock
+    opened: list[socket.socket] = field(default_factory=list)
 
     def goes_on(self) -> bool:
         return time.time() < self.until
@@ -39,12 +37,17 @@ class Target:
 
     def connect(self, protocol: str, buffer: int = 0) -> socket.socket:
         sock = socket.socket()
+        self.opened.append(sock)
         if buffer:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         sock.settimeout(self.left())
         sock.connect(("127.0.0.1", self.ports[protocol]))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock
+
+    def close(self) -> None:
+        for sock in self.opened:
+            sock.close()
 
 
 Attack = Callable[[Target], str]
@@ -220,7 +223,7 @@ def takes_and_leaves(target: Target) -> str:
         sock = target.connect("mqks")
         sock.sendall(consume_mqks([SMALL, MEDIUM, LARGE], True))
         end = time.time() + 1.5
-        size += swallow(Target(target.ports, target.pid, target.data, min(end, target.until)), sock)
+        size += swallow(Target(target.ports, min(end, target.until), target.opened), sock)
         sock.close()
         rounds += 1
     return f"{rounds} rounds, {mib(size)}"
@@ -420,7 +423,7 @@ def many_long_queues(target: Target) -> str:
 def many_long_queues_read(target: Target) -> str:
     sock = target.connect("smqs")
     body = body_of(10_000)
-    half = Target(target.ports, target.pid, target.data, target.until - target.left() / 2)
+    half = Target(target.ports, target.until - target.left() / 2, target.opened)
     number = 0
     while half.goes_on():
         shove(half, sock, b"M:wide.%d:%s\n" % (number % 200, body) * 20)
@@ -657,12 +660,12 @@ ATTACKS["http: lists and metrics, unread"] = asks_unread(
 )
 
 
-def posts(path: str, size: int, connections: int, finished: bool, media_type: str = "application/json") -> Attack:
+def posts(path: str, size: int, connections: int, finished: bool, last: str = "") -> Attack:
     """The largest bodies that HTTP takes, from several connections at once."""
 
     def run(target: Target) -> str:
-        body = b'{"queue":"posted","body":"%s"}' % (b"x" * size)
-        request = request_of("POST", path, body, media_type)
+        body = b'{"queue":"posted","body":"%s%s"}' % (b"x" * size, last.encode())
+        request = request_of("POST", path, body)
         sent = 0
         rounds = 0
         while target.goes_on():
@@ -686,6 +689,7 @@ def posts(path: str, size: int, connections: int, finished: bool, media_type: st
 
 ATTACKS["http: posts the largest bodies"] = posts("/v1/publish", LARGEST - 200, HANDFUL, True)
 ATTACKS["http: posts the largest bodies, unfinished"] = posts("/v1/publish", 47 << 20, 8, False)
+ATTACKS["http: posts the largest bodies, wide characters"] = posts("/v1/publish", LARGEST - 200, 1, True, "\U0001f600")
 ATTACKS["http: stages the largest bodies"] = posts("/v1/stages", LARGEST - 200, 1, True)
 
 

@@ -29,10 +29,11 @@ CHUNK = 1 << 20
 UNDER_WAY_MAX = 20_000
 
 
-def fill(ports: dict[str, int], size: int) -> str:
+def fill(ports: dict[str, int], size: int, largest: int = 32_000_000) -> str:
     """Put all of it in; returns when it is safe."""
     counts: dict[str, int] = {}
     for queue, (share, body_size) in SHARES.items():
+        body_size = min(body_size, largest)
         cost = body_size + (OVERHEAD if body_size < OVERHEAD else 0)
         counts[queue] = max(2, int(share * size) // cost)
         put(ports["mqmq"], queue, body_of(body_size), counts[queue])
