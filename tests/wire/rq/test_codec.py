@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import ProtocolError
 from penstock.wire.rq import codec
-from penstock.wire.rq.codec import ABSENT, CLEAR, MORE, PING, Decoder, Fields
+from penstock.wire.rq.codec import ABSENT, CLEAR, MORE, PAYLOAD_KEPT_MAX, PING, REQUEST, Decoder, Fields
 
 KNOWN = (0x00, 0x01, 0x20, 0x21, 0x40, 0x41, 0x60, 0x61, 0x62, 0x80, 0xA0, 0xB0, 0xE0)
 
@@ -259,3 +259,25 @@ def test_the_codes_are_those_of_the_table() -> None:
     assert (codec.EXCLUSIVE, codec.NOREPLY, codec.PRIORITY, codec.RETRIES) == (32, 33, 64, 65)
     fields = (codec.QUEUEID, codec.TIMEOUT, codec.MAX, codec.ID, codec.QUEUE, codec.PAYLOAD)
     assert fields == (96, 97, 98, 128, 160, 224)
+
+
+def test_a_large_payload_is_for_one_action() -> None:
+    decoder = Decoder(1 << 20)
+    size = PAYLOAD_KEPT_MAX + 1
+    decoder.feed(b"\xe0" + size.to_bytes(4, "big") + bytes(size))
+    assert decoder.next_action() == MORE
+    decoder.feed(b"\x0a")
+    assert decoder.next_action() == REQUEST
+    assert decoder.fields.payload == bytes(size)
+    decoder.feed(b"\x0a")
+    with pytest.raises(ProtocolError, match="begin with CLEAR"):
+        decoder.next_action()
+
+
+def test_a_small_payload_holds_until_it_is_cleared() -> None:
+    decoder = Decoder(1 << 20)
+    decoder.feed(b"\xe0\0\0\0\1x\x0a\x0a\x01\x0a")
+    bodies = []
+    while decoder.next_action() != MORE:
+        bodies.append(decoder.fields.payload)
+    assert bodies == [b"x", b"x", None]

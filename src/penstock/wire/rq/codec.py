@@ -58,6 +58,8 @@ FIRST_STRING: Final = 0xA0
 # Code and number, or code and length of a string: how many bytes that is, by code >> 5.
 HEADER_SIZES: Final = bytes((1, 1, 2, 3, 5, 2, 3, 5))
 
+PAYLOAD_KEPT_MAX: Final = 64 << 10
+
 ABSENT: Final = -1
 MORE: Final = -1  # no action is complete: feed the decoder
 
@@ -93,6 +95,7 @@ class Fields:
         self.delay = ABSENT  # milliseconds
         self.ttl = ABSENT  # milliseconds
         self.token = b""
+        self.spent = False  # PAYLOAD was large, and is not kept after its action
 
     def clear(self) -> None:
         self.id = ABSENT
@@ -107,6 +110,14 @@ class Fields:
         self.timeout = ABSENT
         self.delay = ABSENT
         self.ttl = ABSENT
+        self.spent = False
+
+    def spend(self) -> None:
+        """What uses a PAYLOAD has been done. A large PAYLOAD is let go of: many clients would hold one each."""
+        payload = self.payload
+        if payload is not None and len(payload) > PAYLOAD_KEPT_MAX:
+            self.payload = None
+            self.spent = True
 
     def band(self) -> int:
         """The band a PRIORITY belongs to. Said to be 0, it is NONE; not said at all, it is NORMAL."""
@@ -131,6 +142,7 @@ class Decoder:
         self.fields = Fields()
         self._payload_size_max = payload_size_max
         self._buffer = ReceiveBuffer(payload_size_max)
+        self._acted = False  # what was given last uses a PAYLOAD
         self._skipping = 0  # bytes of an unknown string that are still to come
 
     def feed(self, data: bytes) -> None:
@@ -149,6 +161,9 @@ class Decoder:
             self._skip(self._skipping)
         buffer = self._buffer
         fields = self.fields
+        if self._acted:
+            self._acted = False
+            fields.spend()
         data = buffer.data
         at = buffer.position
         size = len(data)
@@ -166,6 +181,10 @@ class Decoder:
                         fields.exclusive = True
                     elif code != NOP and code < EXCLUSIVE:
                         buffer.skip(at - buffer.position)
+                        if code in (REQUEST, REPLY, BROADCAST):
+                            if fields.spent:
+                                raise ProtocolError("a large PAYLOAD is not kept for a second action: begin with CLEAR")
+                            self._acted = True
                         return code
                     continue
                 need = HEADER_SIZES[code >> 5]
@@ -187,6 +206,7 @@ class Decoder:
                         if size - start >= number:
                             at = start + number
                             fields.payload = data[start:at]
+                            fields.spent = False
                             continue
                     elif code == QUEUE:
                         if size - start >= number:
