@@ -31,6 +31,7 @@ class Later:
 
     def __init__(self) -> None:
         self.planned: list[Any] = []
+        self.short = False  # memory is
 
     def call_later(self, seconds: float, function: Any) -> object:
         self.planned.append(function)
@@ -48,7 +49,7 @@ def loop() -> Later:
 
 @pytest.fixture
 def incoming(loop: Later) -> Any:
-    made: Any = Incoming(cast(Any, loop), 4 * MIB)
+    made: Any = Incoming(cast(Any, loop), 4 * MIB, lambda: bool(loop.short))
     return made
 
 
@@ -123,3 +124,16 @@ def test_one_read_is_free(incoming: Any) -> None:
     for line in lines:
         incoming.hold(line, FREE_BYTES)
     assert incoming.bytes == 0
+
+
+def test_all_wait_while_memory_is_short(incoming: Any, loop: Later) -> None:
+    first, second = Line(), Line()
+    loop.short = True
+    incoming.hold(first, MIB)
+    incoming.hold(second, MIB)
+    assert (first.reading_pauses, second.reading_pauses, incoming.waiting) == (1, 1, 2)
+    loop.fire()
+    assert not first.closed
+    loop.short = False
+    incoming.go_on()
+    assert (first.reading_pauses, second.reading_pauses, incoming.waiting) == (0, 0, 0)

@@ -819,7 +819,7 @@ class Broker:
         return ranges
 
     def free_memory(self) -> int:
-        """Let go of what the log can give back, the longest queues first, until half of the limit is free; how much."""
+        """Let go of what the log can give back, the longest queues first, down to a quarter of the limit; how much."""
         return self.usage.free_memory()
 
     def expiring(self) -> int:

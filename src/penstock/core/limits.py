@@ -13,6 +13,9 @@ MESSAGE_OVERHEAD: Final = 256
 # The largest body there can be: a column of the log counts its bytes with 32 bits, and has room for others beside it.
 BODY_SIZE_CAP: Final = 1 << 30
 
+# A message of this size is given out only while there is room for what sockets have not taken yet.
+LARGE_BODY: Final = 1 << 20
+
 
 class Limits:
     """The limits of one broker; the same names are keys of the configuration."""

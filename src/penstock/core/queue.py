@@ -16,7 +16,7 @@ The backlog is in order of place, and a long one is not in memory: `core.backlog
 somebody waits, a message passes straight through and the backlog is not touched.
 
 What is out may not be in memory either. `usage.bytes` counts what is, and nothing that a consumer does gets it far
-above its limit: above half of it, a consumer's message that the log can give back is let go of as soon as it was
+above its limit: above a quarter of it, a consumer's message that the log can give back is let go of as soon as it was
 written; above all of it, a message that has to be read first is given to those only who hold none, and read alone. Who
 is held up by that goes on when bytes were given back. What comes back unread goes to its place unread.
 """
@@ -36,7 +36,7 @@ from penstock.core.backlog import (
 from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, REJECTED
 from penstock.core.deadlines import Timer
 from penstock.core.delayed import Delayed, PutOff, put_off
-from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, MESSAGE_OVERHEAD
+from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, LARGE_BODY, MESSAGE_OVERHEAD
 from penstock.core.policy import Policy
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, Usage
@@ -130,6 +130,7 @@ class Queue:
         self.bytes = 0  # of what is ready or out, in memory or not, overhead included
         self.unacked_bytes = 0  # of what is out
         self.unkept = 0  # of what is out, and not in memory
+        self.waits_to_send = False  # its first message is large, and others are not sent yet
         self.held_up = False  # somebody was given nothing because memory is short
         self.paused = False  # takes messages in, and gives none out
         self.full = False
@@ -246,7 +247,7 @@ class Queue:
     def offer(self, message: Message) -> None:
         """Take a logged message: give it away at once where somebody waits, else keep it."""
         self.queued += 1
-        if self.ready == 0 and self.waiting:
+        if self.ready == 0 and self.waiting and (len(message.body) < LARGE_BODY or self._may_send(message)):
             self._give(self.waiting[0], message, 0, message.offset, 0)
             if self.ready:
                 self.pump()  # whom it was given to could not take it
@@ -471,7 +472,7 @@ class Queue:
     def pump(self) -> None:
         """Give what is ready to who is waiting."""
         usage = self.usage
-        while self.ready and self.waiting:
+        while self.ready and self.waiting and not self.waits_to_send:
             if usage.bytes >= usage.bytes_max and not self.backlog.head and not self._finds_taker():
                 break
             item = self._take_first()
@@ -487,6 +488,9 @@ class Queue:
                 if not self.waiting:  # a dead letter could not be taken by a session that had consumers here, too
                     self.put_back([item])
                     break
+            if len(message.body) >= LARGE_BODY and not self._may_send(message):
+                self.put_back([item])
+                break
             self._shrink(len(message.body) + MESSAGE_OVERHEAD)
             if isinstance(item, Redelivery):
                 self._give(self.waiting[0], message, item.retry, item.bound, item.serial)
@@ -494,6 +498,22 @@ class Queue:
                 self._give(self.waiting[0], message, 0, message.offset, 0)
         if self.expiring:
             self._watch_head()
+
+    def _may_send(self, message: Message) -> bool:
+        """Whether a large message can be given out; if not, the queue waits until sockets have taken others."""
+        usage = self.usage
+        if usage.may_send(len(message.body)):
+            usage.unsent += len(message.body)
+            return True
+        if not self.waits_to_send:
+            self.waits_to_send = True
+            usage.waiting_to_send.append(self)
+        return False
+
+    def send_on(self) -> None:
+        """There is room for a large message again."""
+        self.waits_to_send = False
+        self.pump()
 
     def _finds_taker(self) -> bool:
         """Memory is short, and the next message may have to be read for who is first in the line: may it?
@@ -544,8 +564,11 @@ class Queue:
     def broadcast(self, message: Message) -> int:
         """Give the message to every active consumer whose connection takes bytes, whatever it holds already."""
         reached = 0
+        size = len(message.body)
         for subscription in list(self.subscriptions):
-            if not subscription.suspended:
+            if not subscription.suspended and (size < LARGE_BODY or self.usage.may_send(size)):
+                if size >= LARGE_BODY:
+                    self.usage.unsent += size
                 try:
                     more = subscription.broadcast(message)
                 except Exception as error:

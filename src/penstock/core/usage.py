@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from penstock.core.deadlines import Deadlines, Timer
-from penstock.core.limits import Limits
+from penstock.core.limits import LARGE_BODY, Limits
 from penstock.message import Message
 
 if TYPE_CHECKING:
@@ -55,6 +55,23 @@ class ReliefTimer(Timer):
         usage.relieve()
 
 
+class SendTimer(Timer):
+    """Sockets have taken what they were given: large messages can follow."""
+
+    def __init__(self, usage: "Usage") -> None:
+        super().__init__()
+        self.usage = usage
+
+    def fire(self, now: int) -> None:
+        usage = self.usage
+        for _ in range(len(usage.waiting_to_send)):
+            if not usage.may_send(LARGE_BODY):
+                return
+            queue = usage.waiting_to_send.pop(0)
+            if usage.queues.get(queue.name) is queue:
+                queue.send_on()
+
+
 class Usage:
     """What all queues of a broker share, and what they hold together."""
 
@@ -66,17 +83,21 @@ class Usage:
         self.queues: dict[bytes, Queue] = {}
         self.bytes = 0  # in memory, overhead included
         self.bytes_max = limits.memory_bytes_max  # from here on nothing is read for consumers that hold something
-        self.keep_max = limits.memory_bytes_max // 2  # above it nothing is kept that the log can give back
+        self.keep_max = limits.memory_bytes_max // 4  # above it nothing is kept that the log can give back
         self.paged = 0  # bytes that were read from the log since `free_memory` was last done
         self.held_up: list[Queue] = []  # with consumers that were given nothing because memory was short, in order
         self._relief = ReliefTimer(self)
+        self.unsent = 0  # bytes of large messages that were given out, and that sockets have not taken yet, about
+        self.unsent_max = 0  # above it the next large one waits; 0: nobody counts them
+        self.waiting_to_send: list[Queue] = []  # whose first message waits for that, in order
+        self._sending = SendTimer(self)
         self.touched: list[Queue] = []  # in this turn, each once; whoever ends the turn looks at them
         self.stalled = 0  # queues that wait for the log to be readable again
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
 
     def free_memory(self) -> int:
-        """Let go of what the log can give back, the longest queues first, until half of the limit is free; how much."""
+        """Let go of what the log can give back, the longest queues first, down to a quarter of the limit; how much."""
         freed = 0
         self.paged = 0
         for queue in sorted(self.queues.values(), key=_bytes_in_memory, reverse=True):
@@ -93,6 +114,16 @@ class Usage:
         if self.paged * PAGED_PART >= self.bytes_max:
             self.free_memory()
         return self.bytes < self.bytes_max
+
+    def may_send(self, size: int) -> bool:
+        """Whether a large message may be given out now; where there is nothing unsent, any may."""
+        return self.unsent_max == 0 or self.unsent == 0 or self.unsent + size <= self.unsent_max
+
+    def sent(self, unsent: int) -> None:
+        """So much is left that sockets have not taken yet."""
+        self.unsent = unsent
+        if self.waiting_to_send and self.may_send(LARGE_BODY) and not self._sending.armed:
+            self.deadlines.set(self._sending, self.now)
 
     def relieve(self) -> None:
         """Bytes were given back: where that makes room, let those go on who wait for it, in a moment."""

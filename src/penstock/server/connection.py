@@ -15,6 +15,7 @@ from penstock.clock import Clock
 from penstock.core.queue import Queue
 from penstock.server.incoming import Incoming
 from penstock.server.memory import Shares
+from penstock.server.outgoing import Outgoing
 from penstock.server.storage import Storage
 from penstock.wire.refusals import TEXT_SIZE_MAX
 from penstock.wire.session import Dialect, Hub, Session
@@ -54,7 +55,9 @@ class Switchboard:
         self.fed = b""
         self.describe_request: Callable[[], dict[str, object]] | None = None  # the same for one over HTTP
         shares = Shares(hub.limits.memory_bytes_max)
-        self.incoming = Incoming(loop, shares.incoming)
+        self.incoming = Incoming(loop, shares.incoming, self.is_short)
+        self.outgoing = Outgoing(loop, hub.broker.usage, shares.outgoing)
+        self.free_at = hub.broker.usage.keep_max  # so many bytes of messages, and some of them are let go of
         self.freed_up_to = 0  # the log was readable up to here when memory was last freed
 
     def plan_flush(self) -> None:
@@ -100,8 +103,12 @@ class Switchboard:
         if self.slowed:
             for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < queue.congested_bytes // 2]:
                 slowdown.end()
-        if self.paused and not self.is_short():
-            self._resume_publishers()
+        if hub.broker.usage.unsent:
+            self.outgoing.count()
+        if (self.paused or self.incoming.waiting) and not self.is_short():
+            if self.paused:
+                self._resume_publishers()
+            self.incoming.go_on()
         self._arm_timer()
 
     def fail(self, connection: "Connection", session: Session, error: Exception) -> None:
@@ -183,13 +190,19 @@ class Switchboard:
         if self.storage is not None and self.storage.is_behind():
             return True
         broker = self.hub.broker
-        if broker.usage.bytes < self.hub.limits.memory_bytes_max:
+        usage = broker.usage
+        if usage.bytes < self.free_at:
+            if usage.bytes < usage.keep_max:
+                self.free_at = usage.keep_max
             return False
+        limit = self.hub.limits.memory_bytes_max
         if broker.log.readable > self.freed_up_to:
             # What has come into the log since the last time can be let go of now.
             self.freed_up_to = broker.log.readable
             broker.free_memory()
-        return broker.usage.bytes >= self.hub.limits.memory_bytes_max
+            # What it cannot give back is not looked through again before there is more of it.
+            self.free_at = min(limit, max(usage.keep_max, usage.bytes + limit // 16))
+        return usage.bytes >= limit
 
     def pause_publisher(self, connection: "Connection") -> None:
         """Read no more from a client that publishes until queues have emptied somewhat, or the disk has caught up."""
@@ -347,7 +360,7 @@ class Connection(asyncio.Protocol):
                 board.loop.call_later(wait, self.resume_reading)
 
     def close_stalled(self, size: int) -> None:
-        """The client has begun a large request, does not go on with it, and others wait for the memory."""
+        """The client does not go on with a large request, or reads no large message, and others wait for that."""
         session = self.session
         if session is not None:
             details: dict[str, object] = {
@@ -389,6 +402,7 @@ class Connection(asyncio.Protocol):
             board = self.switchboard
             board.connections.pop(session, None)
             board.incoming.leave(self)
+            board.outgoing.leave(self)
             session.end(board.clock.now())
             board.plan_flush()
 
@@ -402,6 +416,7 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self.writing_paused = False
+        self.switchboard.outgoing.leave(self)
         if self.unread:
             self.unread = False
             self.resume_reading()
@@ -418,6 +433,8 @@ class Connection(asyncio.Protocol):
         if session.outbox_size:
             full = session.outbox_size >= session.outbox_max
             self.transport.write(session.drain())
+            if self.writing_paused:
+                self.switchboard.outgoing.hold(self)
             if self.writing_paused and not self.unread and self.transport.get_write_buffer_size() > UNREAD_MAX:
                 self.unread = True
                 self.pause_reading()

@@ -1,11 +1,12 @@
 """Requests that are not whole yet, of all connections: a large one is kept until its last byte has come.
 
 Together they may take a share of the memory. Above it, one connection is read on, the one that began first, and the
-others wait: so the share is exceeded by one request at most, and each is done in its turn. One that others wait for and
-that does not get on is closed.
+others wait: so the share is exceeded by one request at most, and each is done in its turn. While memory is short or the
+disk is behind all of them wait. One that others wait for and that does not get on is closed.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ class Held:
 
 
 class Incoming:
-    def __init__(self, loop: asyncio.AbstractEventLoop, bytes_max: int) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, bytes_max: int, is_short: Callable[[], bool]) -> None:
         self.bytes = 0
+        self.waiting = 0  # connections that wait
+        self._is_short = is_short
         self.bytes_max = bytes_max
         self._loop = loop
         self._held: dict[Connection, Held] = {}  # the one that began first, first
@@ -43,10 +46,14 @@ class Incoming:
             held = self._held[connection] = Held()
         self.bytes += size - held.size
         held.size = size
-        if self.bytes > self.bytes_max and not held.waits and next(iter(self._held)) is not connection:
+        if not held.waits and (self._is_late(connection) or self._is_short()):
             held.waits = True
+            self.waiting += 1
             connection.pause_reading()
             self._watch()
+
+    def _is_late(self, connection: "Connection") -> bool:
+        return self.bytes > self.bytes_max and next(iter(self._held)) is not connection
 
     def leave(self, connection: "Connection") -> None:
         """Nothing is kept of it any more, or next to nothing."""
@@ -54,14 +61,17 @@ class Incoming:
         if held is not None:
             self.bytes -= held.size
             if held.waits:
+                self.waiting -= 1
                 connection.resume_reading()
-            self._go_on()
+            if self.waiting and not self._is_short():
+                self.go_on()
 
-    def _go_on(self) -> None:
-        """Let those read on for whom there is room, and the first in any case."""
+    def go_on(self) -> None:
+        """Memory is not short: let those read on for whom there is room, and the first in any case."""
         for place, (connection, held) in enumerate(self._held.items()):
             if held.waits and (place == 0 or self.bytes <= self.bytes_max):
                 held.waits = False
+                self.waiting -= 1
                 held.seen = held.size
                 connection.resume_reading()
 
@@ -74,7 +84,7 @@ class Incoming:
     def _look(self) -> None:
         """Whoever is first and does not get on is closed, if others wait for it."""
         self._timer = None
-        if not any(held.waits for held in self._held.values()):
+        if not self.waiting:
             return
         connection, held = next(iter(self._held.items()))
         if held.size - held.seen < PROGRESS_BYTES and not connection.reading_pauses:
