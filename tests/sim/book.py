@@ -25,7 +25,7 @@ class Page:
         self.paused = False
         self.owed: dict[int, tuple[int, int]] = {}  # offset -> (place, retry)
         self.delayed: dict[int, tuple[int, int]] = {}  # offset -> (due_at, retry)
-        self.out: set[int] = set()  # of which the log says that consumers have them
+        self.out: set[int] = set()  # of what is owed, offsets that the log says to be in consumers' hands
         self._state: QueueState | None = None
 
     def copy(self) -> "Page":
@@ -34,6 +34,22 @@ class Page:
         page.paused, page.used, page.owed, page.delayed = self.paused, self.used, dict(self.owed), dict(self.delayed)
         page.out = set(self.out)
         return page
+
+    def before(self, offset: int) -> set[int]:
+        """What stands before a message; all there is for -1."""
+        if offset < 0:
+            return set(self.owed)
+        bound = self.owed[offset][0]
+        return {other for other, (place, _) in self.owed.items() if place < bound}
+
+    def surely_out(self) -> set[int]:
+        """What is out and has nothing before it that is not."""
+        found: set[int] = set()
+        for offset, _ in self.state()[3]:
+            if offset not in self.out:
+                break
+            found.add(offset)
+        return found
 
     def touch(self) -> None:
         self._state = None
@@ -119,12 +135,11 @@ class Book:
                 page.owed[offset] = (self._next_place(), 0)
 
     def _settle(self, page: Page, change: Change) -> None:
-        page.touch()
         offset, how = change.offset, change.number
         if how == OUT:
-            end = self._place + 1 if offset < 0 else page.owed[offset][0]
-            page.out = {other for other, (place, _) in page.owed.items() if place < end}
+            page.out = page.before(offset)
             return
+        page.touch()
         page.out.discard(offset)
         if how == DUE:
             _, retry = page.delayed.pop(offset)

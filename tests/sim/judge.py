@@ -17,6 +17,7 @@ from penstock.message import (
     DUE,
     EXPIRE,
     MOVE,
+    OUT,
     REJECT,
     RETURN,
     SETTLEMENT_NAMES,
@@ -48,12 +49,6 @@ class Judge(Life):
         self.may_delete: set[bytes] = set()
         self.held_before = {delivery for inbox in self.inboxes for delivery in inbox.held()}
         self.broker.set_time(self.now)
-
-    def return_lost(self) -> None:
-        self.begin()
-        self.returned = {(lost.queue.name, offset) for lost in self.broker.lost for offset in lost.offsets}
-        self.broker.return_lost(self.now)
-        self.settle_up()
 
     def settle_up(self) -> None:
         """Ask every entry of the step for its reason; then compare."""
@@ -92,6 +87,34 @@ class Judge(Life):
             assert message.body == known.body
             assert message.id == known.id
 
+    # -- what is in consumers' hands when the broker dies -----------------------------------------------------------
+
+    def return_lost(self) -> None:
+        """What was out comes back as if its consumers had left."""
+        self.begin()
+        self.returned = {(lost.queue.name, offset) for lost in self.broker.lost for offset in lost.offsets}
+        self.note(f"lost {sorted(self.returned)}")
+        self.broker.return_lost(self.now)
+        self.settle_up()
+
+    def tell_out(self) -> None:
+        """At the end of a turn the log is told what is out: nothing else, and all that has nothing ready before it.
+
+        A queue that gave nothing out says nothing, even if what was ready before something that is out has gone.
+        """
+        self.begin()
+        self.broker.end_turn()
+        told = {entry.queue for entry in self.log.entries if isinstance(entry, Change) and entry.number == OUT}
+        assert all(isinstance(entry, Change) and entry.number == OUT for entry in self.log.entries)
+        self.settle_up()
+        for name, page in self.book.queues.items():
+            held = {delivery.offset for delivery in self.held_now if delivery.subscription.name == name}
+            assert page.out <= held, f"{page.out} of {name!r} should be out, and {held} are"
+            for offset, _ in page.state()[3]:
+                if offset not in held or name not in told:
+                    break
+                assert offset in page.out, f"{offset} of {name!r} is out, and nobody said so"
+
     # -- messages ---------------------------------------------------------------------------------------------------
 
     def _judge_message(self, message: Message) -> None:
@@ -113,6 +136,8 @@ class Judge(Life):
     def _judge_settlement(self, change: Change) -> None:
         where = (change.queue, change.offset)
         how = change.number
+        if how == OUT:
+            return
         page = self.book.queues[change.queue]
         message = self.book.messages[change.offset]
         if how == DUE:
@@ -173,14 +198,10 @@ class Judge(Life):
             assert self._may_end(where, message, retry + 1)
             self._forget(where)
         else:
+            self.returned.discard(where)  # after a crash, a dead letter of another queue may come before its return
             assert self.policy_of(where[0]).full == DROP_OLDEST, f"dropped {where} for no reason"
             self._check_was_full(where)
             self._check_first(where)
-            self.returned.discard(where)  # after a crash, a dead letter of another queue may come before its return
-
-    def _may_end(self, where: Where, message: Message, retry: int) -> bool:
-        """Whether it was tried for the last time, and leaves nothing behind."""
-        return self._is_worn_out(where, message, retry) and not self.policy_of(where[0]).dead_letter
 
     def _forget(self, where: Where) -> None:
         self.rejected.pop(where, None)
@@ -200,10 +221,10 @@ class Judge(Life):
             self._forget(where)
         else:
             assert reason == FULL
+            self.returned.discard(where)
             assert self.policy_of(where[0]).full == DEAD_LETTER
             self._check_was_full(where)
             self._check_first(where)
-            self.returned.discard(where)
 
     def _is_turned_away(self, where: Where) -> bool:
         """A message that was taken in just now, for other queues, and that this one had no room for."""
@@ -235,6 +256,10 @@ class Judge(Life):
         limits = [self.policy_of(where[0]).deliveries_max, message.terms.deliveries_max if message.terms else 0]
         tries_max = min((limit for limit in limits if limit), default=0)
         return message.revoked or 0 < tries_max <= retry
+
+    def _may_end(self, where: Where, message: Message, retry: int) -> bool:
+        """Whether it was tried for the last time, and leaves nothing behind."""
+        return self._is_worn_out(where, message, retry) and not self.policy_of(where[0]).dead_letter
 
     def expiry_of(self, name: bytes, message: Message) -> int:
         ttl, terms = self.policy_of(name).ttl, message.terms

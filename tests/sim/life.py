@@ -34,7 +34,7 @@ from penstock.log.port import Change
 from penstock.log.retention import Retention
 from penstock.log.snapshot import Snapshot, decode, encode
 from penstock.log.tuning import Tuning
-from penstock.message import OUT, Message
+from penstock.message import Message
 from penstock.server import snapshots as snapshots_module
 from penstock.server.flusher import Flusher
 from penstock.server.snapshots import Snapshots
@@ -87,6 +87,7 @@ class Life:
             disk.operations_to_crash = chance.choice([-1, chance.randint(1, 30), chance.randint(1, 12)])
             if chance.random() < 0.1:
                 disk.fail_reads(ALL_READS, chance.choice([errno.EIO, errno.EMFILE]), chance.randint(0, 9), 1)
+            disk.reads_failed = 0
             self.log = WatchedLog(self.segment_bytes_max, self.tuning)
             try:
                 self.broker, recovery = recover(disk, self.log, self.limits, self.now)
@@ -100,6 +101,7 @@ class Life:
             disk.forgive_reads()
         disk.reads_failed = 0
         self.inboxes = []
+        self.begin_anew()
         self.waiters: dict[int, Waiter] = {}  # by offset of the request
         self.requests: list[Message] = []
         self.expiries: dict[bytes, int] = {}
@@ -119,8 +121,10 @@ class Life:
         self.set_rules(self.rules)
         self.return_lost()
 
+    def begin_anew(self) -> None:
+        """Those who were in the middle of something are gone."""
+
     def return_lost(self) -> None:
-        """What consumers had when the broker died comes back."""
         raise NotImplementedError
 
     def set_rules(self, rules: list[Rule]) -> None:
@@ -151,8 +155,6 @@ class Life:
             message.revoked = False  # whoever gave a request up is not remembered
         assert durable_state(self.broker) == book.state()
         assert self.broker.committed == book.committed
-        lost = {lost.queue.name: lost.offsets for lost in self.broker.lost}
-        assert lost == {name: page.out for name, page in book.queues.items() if page.out}
         for queue in self.broker.queues.values():
             count = 0
             for message, _ in queue.contents():
@@ -160,6 +162,8 @@ class Life:
                 assert fields_of(message) == fields_of(book.messages[message.offset])
             assert count == len(book.queues[queue.name].owed), f"{queue!r}: what it owes cannot all be read"
         for name, page in book.queues.items():
+            lost = {offset for found in self.broker.lost if found.queue.name == name for offset in found.offsets}
+            assert page.surely_out() <= lost <= page.out, f"{name!r} lost {lost}, and {page.out} were out"
             if page.expires_after > 0 or page.used:
                 self.expiries[name] = self.now + max(page.expires_after, RETURN_TIME)
 
@@ -283,9 +287,11 @@ class Life:
         for pending in closed:
             self.ends.add(pending.position)
 
+    def tell_out(self) -> None:
+        raise NotImplementedError
+
     def end_turn(self) -> None:
-        self.broker.end_turn()
-        self.take_marks()
+        self.tell_out()
         self.log.close_block(self.now)
         closed = self.log.take_closed()
         self.note_ends(closed)
@@ -304,19 +310,6 @@ class Life:
         if self.waiting is not None and self.waiting[0].position <= self.durable:
             waiting, self.waiting = self.waiting, None
             self.snapshots.write(*waiting)
-
-    def take_marks(self) -> None:
-        """What a turn says at its end: which messages are out. Nothing else is said then, and it is true."""
-        entries, self.log.entries = self.log.entries, []
-        for entry in entries:
-            assert isinstance(entry, Change)
-            assert entry.number == OUT
-            self.history.append(entry)
-            self.book.apply(entry)
-            self.replay.apply(entry)
-            queue = self.broker.queues[entry.queue]
-            held = {delivery.offset for subscription in queue.subscriptions for delivery in subscription.held()}
-            assert self.book.queues[entry.queue].out <= held, f"{queue!r} says of {entry} that it is out"
 
     def snapshot(self) -> None:
         """Note the state where a segment begins; it is written once the log is safe up to there."""

@@ -6,10 +6,12 @@ right. Here is what clients and people may ask of it: every verb there is.
 
 from collections.abc import Callable
 
+from penstock.core.backlog import Place
 from penstock.core.deadletters import QUEUE
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE
 from penstock.core.policy import Rule
 from penstock.core.queue import BY_POLICY, NEVER
+from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery, Inbox, Waiter
 from penstock.core.walk import Walk
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, Refused
@@ -46,8 +48,10 @@ WEIGHTS = {
     "suspend": 2,
     "resume": 4,
     "allow": 3,
-    "redrive": 6,
-    "move": 6,
+    "redrive": 5,
+    "redrive_slowly": 4,
+    "move": 5,
+    "move_places": 4,
     "copy": 3,
     "purge": 4,
     "pause": 2,
@@ -73,6 +77,8 @@ class World(Judge):
     def __init__(self, seed: int, steps: int = 250, trace: Callable[[str], None] | None = None) -> None:
         self.steps = steps
         self.number = 0
+        self.redriving: tuple[Redrive, bytes] | None = None
+        self.seen: tuple[bytes, list[Place]] = (b"", [])
         super().__init__(seed, trace)
 
     def run(self) -> None:
@@ -80,7 +86,42 @@ class World(Judge):
         self.change_policies()
         for word in self.chance.choices(list(words), list(words.values()), k=self.steps):
             self.step(word)
+        self.drain()
         self.stop()
+
+    def drain(self) -> None:
+        """Once all is well, everything that is owed can be had from the living broker."""
+        self.disk.operations_to_crash = -1
+        self.make_room()
+        self.end_turn()
+        while self.flusher.behind:
+            self.flush()
+        for inbox in list(self.inboxes):
+            self.begin()
+            self.end(inbox)
+            self.settle_up()
+        for _ in range(2):
+            self.begin()
+            self.pass_time(3600 * SECOND)
+            self.settle_up()
+        for name in list(self.broker.queues):
+            self.begin()
+            self.kinds = {Change.PAUSED}
+            self.broker.pause(name, False)
+            self.settle_up()
+            self.take_all(name)
+
+    def take_all(self, name: bytes) -> None:
+        taken = True
+        while taken:
+            self.begin()
+            message = self.broker.get(name)
+            taken = message is not None
+            if message is not None:
+                self.done.add((name, message.offset))
+            self.settle_up()
+        left = self.book.queues[name].state()
+        assert not left[3], f"{left[3]} is owed by {name!r}, and cannot be had"
 
     def step(self, word: str) -> None:
         if word in WEIGHTS:
@@ -283,8 +324,10 @@ class World(Judge):
 
     def cancel(self) -> None:
         inbox = self.any_inbox()
-        if inbox is None:
-            return
+        if inbox is not None:
+            self.end(inbox)
+
+    def end(self, inbox: Inbox) -> None:
         self.leave(inbox)
         name = inbox.name
         page = self.book.queues[name]
@@ -342,6 +385,10 @@ class World(Judge):
         if inbox is not None:
             self.broker.allow(inbox, self.chance.randint(0, 4))
 
+    def begin_anew(self) -> None:
+        self.redriving = None
+        self.seen = (b"", [])
+
     # -- what people do ---------------------------------------------------------------------------------------------
 
     def redrive(self) -> None:
@@ -362,6 +409,22 @@ class World(Judge):
         else:
             assert moved[0] <= limit
             assert moved[0] == self.moved_count()
+
+    def redrive_slowly(self) -> None:
+        """A step of a redrive that others do something in the middle of."""
+        if self.redriving is None:
+            name, to = self.chance.choice([DEAD, DEAD, QUEUES[0]]), self.chance.choice([b"", QUEUES[3]])
+            if name in self.book.queues and not self.broker.shut_because:
+                redrive = self.broker.start_redrive(name, self.chance.randint(1, 4), to, self.now)
+                self.redriving = (redrive, to)
+        else:
+            redrive, self.moves_to = self.redriving
+            before = redrive.moved
+            is_over = self.broker.step_redrive(redrive, self.now)
+            assert redrive.moved - before == self.moved_count()
+            self.note(f"redriven {redrive.moved - before}, over={is_over}")
+            if is_over:
+                self.redriving = None
 
     def ask_redrive_targets(self, name: bytes, limit: int, to: bytes) -> None:
         if name not in self.book.queues:
@@ -395,6 +458,26 @@ class World(Judge):
             assert refused_with == OVER_LIMIT
         else:
             assert moved[0] == self.moved_count()
+
+    def move_places(self) -> None:
+        """Move what was seen before; some of it may be elsewhere by now."""
+        name, places = self.seen
+        self.seen = (b"", [])
+        if name in self.book.queues:
+            self.moves_to = to = self.chance.choice(ALL)
+            ready = set(self.ready(name))
+            self.in_transit = {(name, place[2]) for place in places if place[2] in ready}
+            moved: list[int] = []
+            refused_with = self.refusal(lambda: moved.append(self.broker.move_places(name, places, to, self.now)))
+            self.note(f"moved {moved} of {places} from {name!r} to {to!r} {refused_with}")
+            assert refused_with in ("", DISK_FULL if self.broker.shut_because else OVER_LIMIT)
+            assert not moved or moved[0] == self.moved_count()
+        else:
+            queues = list(self.broker.queues.values())
+            if queues:
+                queue = self.chance.choice(queues)
+                seen = [seen[0] for seen in Walk(queue.backlog).step(5)]
+                self.seen = (queue.name, [place for place in seen if self.chance.random() < 0.6])
 
     def moved_count(self) -> int:
         return sum(1 for entry in self.log.entries if _is_move(entry))
@@ -520,7 +603,10 @@ class World(Judge):
     # -- time and memory --------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        self.now += self.chance.choice([0, SECOND, 5 * SECOND, 20 * SECOND, 100 * SECOND, -10 * SECOND])
+        self.pass_time(self.chance.choice([0, SECOND, 5 * SECOND, 20 * SECOND, 100 * SECOND, -10 * SECOND]))
+
+    def pass_time(self, by: int) -> None:
+        self.now += by
         self.note(f"tick {self.now}")
         for _ in range(200):
             before = self.log.position
@@ -529,8 +615,9 @@ class World(Judge):
                 break
         else:
             raise AssertionError("there is no end of what is due")
+        gone = {entry.queue for entry in self.log.entries if isinstance(entry, Change) and entry.kind == Change.DELETED}
         for name in [name for name, when in self.expiries.items() if when <= self.now]:
-            assert name not in self.broker.queues, f"{name!r} should be gone"
+            assert name in gone, f"{name!r} should be gone"  # it may be there anew, for a dead letter
         for queue in self.broker.queues.values():
             next_due = queue.delayed.next_due()
             is_late = 0 <= next_due <= self.now and not self.disk.reads_failed
