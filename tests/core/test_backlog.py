@@ -12,27 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from penstock.core.backlog import Backlog, Item, Place, Redelivery, cost_of, message_of, place_with
 from penstock.core.walk import Walk
-from penstock.log.memory import MemoryLog
+from penstock.log.memory import ReadableLog
 from penstock.log.tuning import Tuning
 from penstock.message import Message
-
-
-class CountingLog(MemoryLog):
-    """Gives back what was appended, as far as it is readable, and counts how often it was asked."""
-
-    def __init__(self, tuning: Tuning | None = None) -> None:
-        super().__init__(tuning=tuning)
-        self.messages: list[Message] = []
-        self.fetched = 0
-
-    def append(self, message: Message) -> None:
-        super().append(message)
-        self.messages.append(message)
-
-    def fetch(self, offset: int) -> Message | None:
-        self.fetched += 1
-        assert offset < self.readable
-        return self.messages[offset]
 
 
 def small() -> Tuning:
@@ -49,7 +31,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
 
     @initialize()
     def start(self) -> None:
-        self.log = CountingLog(small())
+        self.log = ReadableLog(tuning=small())
         self.backlog = Backlog(self.log)
         self.model: list[Place] = []
         self.out: list[Place] = []
@@ -162,7 +144,7 @@ TestBacklogAgainstList = BacklogAgainstList.TestCase
 TestBacklogAgainstList.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
 
 
-def filled(log: CountingLog, count: int) -> Backlog:
+def filled(log: ReadableLog, count: int) -> Backlog:
     backlog = Backlog(log)
     for number in range(count):
         message = Message(b"%d" % number, b"q", b"body", 0, "test")
@@ -187,7 +169,7 @@ def half_and_half(backlog: Backlog) -> None:
 
 @pytest.mark.parametrize("chill", [in_memory, in_spans, half_and_half])
 def test_a_walk_looks_at_each_message_once(chill: Callable[[Backlog], None]) -> None:
-    log = CountingLog()
+    log = ReadableLog()
     backlog = filled(log, 50_000)
     chill(backlog)
     walk = Walk(backlog)
@@ -202,7 +184,7 @@ def test_a_walk_looks_at_each_message_once(chill: Callable[[Backlog], None]) -> 
 
 @pytest.mark.parametrize("chill", [in_memory, in_spans, half_and_half])
 def test_to_take_out_a_slice_touches_no_more_than_that(chill: Callable[[Backlog], None]) -> None:
-    log = CountingLog()
+    log = ReadableLog()
     backlog = filled(log, 5_000)
     chill(backlog)
     wanted = [(offset, 0, offset, 0) for offset in range(2_400, 2_600, 2)]
@@ -218,7 +200,7 @@ def test_to_take_out_a_slice_touches_no_more_than_that(chill: Callable[[Backlog]
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 300), st.integers(1, 300))
 def test_what_goes_to_the_back_unread_makes_few_spans(count: int, more: int) -> None:
-    backlog = filled(CountingLog(), count + more)
+    backlog = filled(ReadableLog(), count + more)
     in_spans(backlog)
     log = backlog.log
     found: list[Item] = []

@@ -9,8 +9,9 @@ from penstock.core.invariants import violations
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import durable_state, replay
-from penstock.core.subscription import Delivery, Inbox
-from penstock.log.memory import MemoryLog
+from penstock.core.subscription import Inbox
+from penstock.log.memory import MemoryLog, ReadableLog
+from penstock.log.tuning import Tuning
 from penstock.message import Message, Terms
 
 KIB = 1 << 10
@@ -20,52 +21,22 @@ COST = BODY + MESSAGE_OVERHEAD
 PAGE = 8 * KIB
 
 
-class DiskLog(MemoryLog):
-    """Keeps what is written beside, and gives it back in new objects; counts how often."""
-
-    def __init__(self) -> None:
-        super().__init__(keep=True)
-        self.messages: list[Message] = []
-        self.fetched = 0
-        self.broken: set[int] = set()
-        self.tuning.page_bytes = PAGE
-        self.tuning.head_bytes_max = 16 * KIB
-        self.tuning.tail_bytes_max = 8 * KIB
-        self.tuning.congested_bytes = 4 * KIB
-
-    def append(self, message: Message) -> None:
-        super().append(message)
-        self.messages.append(message)
-
-    def fetch(self, offset: int) -> Message | None:
-        self.fetched += 1
-        assert offset < self.readable
-        if offset in self.broken:
-            return None
-        kept = self.messages[offset]
-        found = Message(kept.id, kept.event, kept.body, kept.published_at, kept.protocol, kept.headers)
-        found.offset, found.route, found.terms = offset, kept.route, kept.terms
-        return found
+def small() -> Tuning:
+    tuning = Tuning()
+    tuning.page_bytes = PAGE
+    tuning.head_bytes_max = 16 * KIB
+    tuning.tail_bytes_max = 8 * KIB
+    tuning.congested_bytes = 4 * KIB
+    return tuning
 
 
-class Lean(Inbox):
-    """Remembers offsets alone: what is in memory is what the broker keeps."""
-
-    def __init__(self, manual: bool = True, credit: int = 0) -> None:
-        super().__init__(b"c", manual=manual, credit=credit)
-        self.offsets: list[int] = []
-        self.most = 0
-
-    def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
-        self.offsets.append(message.offset)
-        if self.queue is not None:
-            self.most = max(self.most, self.queue.usage.bytes)
-        return True
+def offsets(inbox: Inbox) -> list[int]:
+    return [message.offset for message, _ in inbox.received]
 
 
 class House:
     def __init__(self, unacked_bytes_max: int = 1 << 40) -> None:
-        self.log = DiskLog()
+        self.log = ReadableLog(keep=True, tuning=small())
         self.limits = Limits(memory_bytes_max=MEMORY, unacked_bytes_max=unacked_bytes_max)
         self.broker = Broker(self.log, self.limits)
         self.now = 0
@@ -81,8 +52,8 @@ class House:
         for queue in self.broker.queues.values():
             queue.free_memory()
 
-    def consume(self, queue: bytes, manual: bool = True, credit: int = 0) -> Lean:
-        inbox = Lean(manual, credit)
+    def consume(self, queue: bytes, manual: bool = True, credit: int = 0) -> Inbox:
+        inbox = Inbox(b"c", manual=manual, credit=credit)
         self.broker.subscribe(queue, inbox, None, self.now)
         return inbox
 
@@ -116,11 +87,11 @@ def test_who_does_not_settle_gets_no_more_than_fits(house: House) -> None:
     house.put(b"q", 4000)  # 9 MB, and a memory of a quarter of one
     house.chill()
     inbox = house.consume(b"q")
-    assert inbox.most <= MEMORY + PAGE + 2 * COST
+    assert house.broker.usage.bytes <= MEMORY + PAGE + COST
     assert inbox.in_flight == pytest.approx(MEMORY / MESSAGE_OVERHEAD, rel=0.2)  # an un-acked message is its overhead
     house.check()
     house.go_on()
-    assert inbox.offsets == list(range(inbox.in_flight))
+    assert offsets(inbox) == list(range(inbox.in_flight))
 
 
 def test_what_was_let_go_of_while_it_was_out_comes_back_unread_and_in_order(house: House) -> None:
@@ -134,7 +105,7 @@ def test_what_was_let_go_of_while_it_was_out_comes_back_unread_and_in_order(hous
     assert house.broker.usage.bytes <= MEMORY
     house.check()
     other = house.consume(b"q", manual=False)
-    assert other.offsets == list(range(2000))
+    assert offsets(other) == list(range(2000))
     assert house.broker.queues[b"q"].retried == count
 
 
@@ -145,8 +116,8 @@ def test_a_consumer_that_settles_goes_through_all_of_it(house: House) -> None:
     while inbox.oldest is not None:
         house.broker.accept(inbox.oldest)
         house.go_on()
-    assert inbox.offsets == list(range(3000))
-    assert inbox.most <= MEMORY + PAGE + 2 * COST
+        assert house.broker.usage.bytes <= MEMORY + PAGE + COST
+    assert offsets(inbox) == list(range(3000))
 
 
 def test_who_was_held_up_goes_on_when_another_gives_bytes_back(house: House) -> None:
@@ -236,15 +207,15 @@ def test_unless_said_a_consumer_holds_a_quarter_of_the_memory() -> None:
     assert Limits(memory_bytes_max=400, unacked_bytes_max=70).unacked_bytes_max == 70
 
 
-Settle = Callable[[House, Lean], None]
+Settle = Callable[[House, Inbox], None]
 
 
-def reject(house: House, inbox: Lean) -> None:
+def reject(house: House, inbox: Inbox) -> None:
     for delivery in inbox.held():
         house.broker.reject(delivery, 0)
 
 
-def reject_for_later(house: House, inbox: Lean) -> None:
+def reject_for_later(house: House, inbox: Inbox) -> None:
     for delivery in inbox.held():
         house.broker.reject(delivery, 5)
     house.check()
@@ -252,7 +223,7 @@ def reject_for_later(house: House, inbox: Lean) -> None:
     house.broker.tick(5)
 
 
-def release(house: House, inbox: Lean) -> None:
+def release(house: House, inbox: Inbox) -> None:
     for delivery in reversed(inbox.held()):
         house.broker.release(delivery)
 
@@ -274,7 +245,7 @@ def test_whatever_way_it_comes_back_it_is_not_read_for_that(house: House, settle
     first = list(range(count)) if settle is release else list(range(count, 1500))
     house.broker.cancel(inbox, 0)
     other = house.consume(b"q", manual=False)
-    assert other.offsets == first + [n for n in range(1500) if n not in set(first)]
+    assert offsets(other) == first + [n for n in range(1500) if n not in set(first)]
 
 
 def test_terms_outlive_a_message_that_was_let_go_of(house: House) -> None:
@@ -289,7 +260,7 @@ def test_terms_outlive_a_message_that_was_let_go_of(house: House) -> None:
     inbox = house.consume(b"q")
     house.broker.cancel(inbox, 0)
     dead = house.broker.queues[b"dead"]
-    assert dead.ready == len(inbox.offsets) == 300
+    assert dead.ready == len(inbox.received) == 300
     assert house.broker.queues[b"q"].dead_lettered == 300
     house.broker.cancel(other, 0)
     house.now = 100
@@ -323,7 +294,7 @@ def test_one_that_cannot_be_read_again_is_no_dead_letter_and_is_still_owed(house
     assert b"dead" not in house.broker.queues
     house.broker.cancel(inbox, 0)
     other = house.consume(b"q", manual=False)
-    assert last.offset not in other.offsets
+    assert last.offset not in offsets(other)
     assert [place[2] for place in house.broker.queues[b"q"].unreadable] == [last.offset]
 
 
@@ -348,7 +319,7 @@ def test_a_delayed_message_that_comes_due_is_not_read_for_that(house: House) -> 
     assert house.log.fetched <= 10
     assert house.broker.queues[b"q"].ready == 200
     other = house.consume(b"q", manual=False)
-    assert other.offsets == list(range(200))
+    assert offsets(other) == list(range(200))
 
 
 def test_what_comes_back_to_the_end_of_a_long_queue_does_not_bring_the_queue_with_it(house: House) -> None:

@@ -47,3 +47,29 @@ class MemoryLog(Log):
         self.durable = self.position
         if self.keep:
             self.entries.append(change)
+
+
+class ReadableLog(MemoryLog):
+    """The same, and messages before `readable`, which its owner sets, can be read: for looking at what is read when."""
+
+    def __init__(self, keep: bool = False, tuning: Tuning | None = None) -> None:
+        super().__init__(keep, tuning)
+        self.messages: list[Message] = []
+        self.fetched = 0  # how often one was read
+        self.broken: set[int] = set()  # offsets that cannot be
+
+    def append(self, message: Message) -> None:
+        super().append(message)
+        self.messages.append(message)
+
+    def fetch(self, offset: int) -> Message | None:
+        """Another object each time, as from a disk."""
+        self.fetched += 1
+        if offset >= self.readable or offset in self.broken:
+            return None
+        kept = self.messages[offset]
+        found = Message(kept.id, kept.event, kept.body, kept.published_at, kept.protocol, kept.headers)
+        found.offset = offset
+        found.route = kept.route
+        found.terms = kept.terms
+        return found
