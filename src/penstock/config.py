@@ -320,6 +320,11 @@ class Config(BaseSettings):
         default=600.0, description="How long the id of a message that asks for deduplication is remembered."
     )
     dedup_ids_max: Count = Field(default=1_000_000, description="Ids remembered for deduplication.")
+    writers_max: Count = Field(default=100_000, description="Writers whose last commit is remembered.")
+    writers_per_user_max: Count = Field(default=10_000, description="Of them, those of one user.")
+    writer_seconds: Annotated[float, BeforeValidator(span_of)] = Field(
+        default=30 * 86_400.0, description="How long a writer that does not commit is remembered."
+    )
     policy: tuple[PolicyTable, ...] = Field(default=(), description="Policies by queue name; in the file only.")
     smqs_lose_undone: bool = Field(
         default=False, description="SMQS: what a lost consumer had not done is gone, as in the original, not returned."

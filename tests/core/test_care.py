@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.core.broker import WRITERS_MAX, Broker
+from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.limits import DROP_OLDEST, Limits
 from penstock.core.policy import Rule
@@ -366,12 +366,41 @@ def test_a_queue_that_drops_its_oldest_takes_a_batch(start: Start) -> None:
     assert bench.ids(b"q")[-2:] == [b"m3", b"m4"]
 
 
-def test_the_writer_that_was_silent_for_longest_is_forgotten_first(start: Start) -> None:
-    bench = start()
-    for number in range(WRITERS_MAX):
-        bench.broker.commit(b"w%d" % number, 0, [])
-    bench.broker.commit(b"w0", 1, [])
-    bench.broker.commit(b"new", 0, [])
-    assert len(bench.broker.committed) == WRITERS_MAX
-    assert b"w0" in bench.broker.committed
-    assert b"w1" not in bench.broker.committed
+def test_nobody_is_forgotten_for_a_new_writer_which_is_refused_with_the_limit(start: Start) -> None:
+    bench = start(Limits(writers_max=3, writers_per_user_max=2))
+    for writer in (b"ann\0a", b"ann\0b", b"bob\0a"):
+        assert bench.broker.commit(writer, 1, [])
+    before = dict(bench.broker.committed)
+    with pytest.raises(Refused, match="there are 3 writers: writers_max is 3"):
+        bench.broker.commit(b"eve\0a", 0, [bench.message(b"new", to_queue=True)])
+    assert bench.broker.forget_writer(b"bob\0a")
+    with pytest.raises(Refused, match="user 'ann' has 2 writers: writers_per_user_max is 2"):
+        bench.broker.commit(b"ann\0c", 0, [])
+    assert bench.broker.commit(b"ann\0a", 2, [])  # one that is known goes on
+    assert not bench.broker.commit(b"ann\0b", 1, [])
+    assert bench.broker.commit(b"eve\0a", 0, [])
+    assert (before.pop(b"bob\0a"), list(bench.broker.queues)) == (1, [])
+    assert bench.broker.committed == before | {b"ann\0a": 2, b"eve\0a": 0}
+
+
+def test_a_writer_in_use_is_not_pushed_out_by_strangers(start: Start) -> None:
+    bench = start(Limits(writers_max=100_000, writers_per_user_max=100_000))
+    bench.broker.commit(b"w", 5, [])
+    for number in range(10_001):
+        bench.broker.commit(b"once-%d" % number, 0, [])
+    assert not bench.broker.commit(b"w", 5, [bench.message(b"q", to_queue=True)])
+
+
+def test_a_writer_that_has_not_committed_for_long_is_forgotten_and_the_log_says_so(start: Start) -> None:
+    bench = start(Limits(writer_seconds=10))
+    for second, writer in enumerate((b"idle", b"busy", b"other")):
+        bench.broker.set_time(second * 1_000_000)
+        bench.broker.commit(writer, 1, [])
+    bench.broker.set_time(9_000_000)
+    bench.broker.commit(b"busy", 2, [])
+    assert list(bench.broker.committed) == [b"idle", b"other", b"busy"]
+    bench.broker.set_time(12_000_000)
+    assert not bench.broker.commit(b"idle", 1, [])  # not yet forgotten: nobody else has committed
+    bench.broker.commit(b"busy", 3, [])
+    assert bench.broker.committed == {b"busy": 3}
+    assert not bench.broker.forget_writer(b"idle")

@@ -72,6 +72,15 @@ def test_what_was_published_before_by_its_id_is_left_out_of_a_commit(api: Api) -
     assert api.queue("q")["ready"] == 3
 
 
+def test_a_writer_that_is_done_is_forgotten_when_it_says_so(api: Api) -> None:
+    assert commit(api, 3, stage(api, 1), writer="once/1").status == 201
+    assert api.get("/v1/commits/once%2F1").json["batch"] == 3
+    assert api.ask("DELETE", "/v1/commits/once%2F1").json == {"forgotten": True}
+    assert api.get("/v1/commits/once%2F1").json["batch"] is None
+    assert api.ask("DELETE", "/v1/commits/once%2F1").problem == "not-found"
+    assert commit(api, 0, writer="a\0b").problem == "invalid"
+
+
 def test_an_aborted_stage_is_gone_and_a_commit_of_it_is_refused_whole(api: Api) -> None:
     kept, gone = stage(api, 3), stage(api, 2)
     assert api.ask("DELETE", f"/v1/stages/{gone}").json == {"aborted": True}

@@ -103,6 +103,8 @@ class Book:
         elif entry.kind == Change.COMMITTED:
             self.committed.pop(entry.queue, None)
             self.committed[entry.queue] = entry.number
+        elif entry.kind == Change.FORGOTTEN:
+            del self.committed[entry.queue]
         elif entry.kind == Change.DECLARED:
             assert entry.queue not in self.queues
             self.queues[entry.queue] = Page()

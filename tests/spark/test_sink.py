@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import StructType
 
 from penstock.spark.options import OptionError, SinkOptions
-from penstock.spark.sink import COMMIT_MESSAGES, Messages, Stage, StreamWriter, groups_of
+from penstock.spark.sink import COMMIT_MESSAGES, BatchWriter, Messages, Stage, Staged, StreamWriter, groups_of
 
 SERVERS = {"servers": "http://127.0.0.1:1"}
 
@@ -108,3 +108,32 @@ def test_a_task_that_fails_leaves_nothing_behind(spark, broker) -> None:
 def test_a_stream_is_known_by_its_checkpoint_alone() -> None:
     with pytest.raises(OptionError, match="a stream is known by its checkpoint"):
         StreamWriter(SinkOptions.of(SERVERS | {"event": "e", "writer": "me"}), StructType().add("body", "string"))
+
+
+def test_a_run_without_a_writer_is_forgotten_at_its_end_and_one_with_a_writer_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    class Client:
+        def __init__(self, options: SinkOptions) -> None:
+            pass
+
+        def post(self, path: str, body: dict[str, object]) -> None:
+            asked.append(("commit", str(body["writer"])))
+
+        def delete(self, path: str) -> None:
+            asked.append(("delete", path))
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr("penstock.spark.sink.BrokerClient", Client)
+    schema = StructType().add("body", "string")
+    for options in ({}, {"writer": "daily", "batch": "3"}):
+        writer = BatchWriter(SinkOptions.of(SERVERS | {"event": "e"} | options), schema)
+        staged = Staged(writer.writer)
+        staged.stages.append(Stage("s", 1, 1))
+        writer.commit([staged])
+    once = asked[0][1]
+    assert asked == [("commit", once), ("delete", f"/v1/commits/{once}"), ("commit", "daily")]

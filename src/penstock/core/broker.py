@@ -20,6 +20,7 @@ from penstock.core.redrive import Redrive, Redrives
 from penstock.core.routing import Routing
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, DeadLetters, Usage
+from penstock.core.writers import Writers
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.port import Change, Log
 from penstock.message import RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms, queue_of, tell_delivered
@@ -30,9 +31,6 @@ REPLY_PREFIX: Final = b"reply/"
 
 # What a commit may be in the log, where it is one block.
 COMMIT_SIZE_MAX: Final = 1 << 30
-
-# Writers whose last batch is remembered; the one that has not written for longest is forgotten first.
-WRITERS_MAX: Final = 10_000
 
 # How long consumers have at least to come back after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
@@ -132,7 +130,7 @@ class Broker:
         self.shut_because = ""  # why no message is taken in at present
         self._body_size_max = limits.body_size_max  # -1 while none is: whoever checks the one has checked the other
         self.gone = Counts()  # of queues that are gone
-        self.committed: dict[bytes, int] = {}  # by writer, the number of its last batch; the last to write is last
+        self.writers = Writers(limits)
         self.lost: list[Lost] = []  # what was out when the broker died that this one goes on for
         self.is_broken = False  # its state cannot be trusted: no turn may end any more
         self._dedups = False  # by policy: any publish may have to be looked at
@@ -328,6 +326,9 @@ class Broker:
         """
         if batch <= self.committed.get(writer, -1):
             return False
+        for idle in self.writers.idle(self.usage.now):
+            self.forget_writer(idle)
+        self.writers.check_new(writer)
         taken, routes = self._look_at(messages)
         for index, message in enumerate(taken):
             if message.route == TO_QUEUE and not routes[index]:
@@ -343,8 +344,8 @@ class Broker:
         self.deduplicated += len(messages) - len(taken)
         log = self.log
         log.begin_whole()
-        log.changed(Change(Change.COMMITTED, writer, number=batch))
-        self.remember_commit(writer, batch)
+        log.changed(Change(Change.COMMITTED, writer, number=batch, at=self.usage.now))
+        self.writers.remember(writer, batch, self.usage.now)
         for index, message in enumerate(taken):
             self.published += 1
             if not routes[index]:
@@ -394,12 +395,17 @@ class Broker:
             routes.append(queues)
         return taken, routes
 
-    def remember_commit(self, writer: bytes, batch: int) -> None:
-        committed = self.committed
-        committed.pop(writer, None)
-        committed[writer] = batch
-        if len(committed) > WRITERS_MAX:
-            del committed[next(iter(committed))]
+    @property
+    def committed(self) -> dict[bytes, int]:
+        """By writer, the number of its last batch; the last to write is last."""
+        return self.writers.batches
+
+    def forget_writer(self, writer: bytes) -> bool:
+        """The writer commits no more, or has not for too long: its last batch is not remembered. False if none was."""
+        if not self.writers.forget(writer):
+            return False
+        self.log.changed(Change(Change.FORGOTTEN, writer))
+        return True
 
     # -- queues -----------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,8 @@ def capture(broker: Broker, now: int) -> Snapshot:
     """All that outlives the broker, as it is at this position of its log."""
     log = broker.log
     snapshot = Snapshot(log.position, log.next_offset, now, [_image(queue) for queue in broker.queues.values()])
-    snapshot.committed = dict(broker.committed)
+    snapshot.committed = dict(broker.writers.batches)
+    snapshot.commit_times = dict(broker.writers.times)
     snapshot.dedup = broker.dedup.parts()
     return snapshot
 

@@ -261,6 +261,13 @@ class GuardedBroker(Broker):
             self.fail("commit", f"writer {writer!r}, batch {batch}, {len(messages)} messages", error)
             raise
 
+    def forget_writer(self, writer: bytes) -> bool:
+        try:
+            return super().forget_writer(writer)
+        except Exception as error:
+            self.fail("forget_writer", f"writer {writer!r}", error)
+            raise
+
     def redrive(
         self, name: bytes, limit: int, to: bytes, now: int, may_go: Callable[[bytes], bool] | None = None
     ) -> int:

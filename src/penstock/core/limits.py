@@ -36,6 +36,9 @@ class Limits:
         name_size_max: int = 1024,
         dedup_seconds: int = 600,
         dedup_ids_max: int = 1_000_000,
+        writers_max: int = 100_000,
+        writers_per_user_max: int = 10_000,
+        writer_seconds: int = 30 * 86_400,
     ) -> None:
         self.body_size_max = min(body_size_max, BODY_SIZE_CAP)
         self.line_size_max = line_size_max
@@ -51,3 +54,6 @@ class Limits:
         self.name_size_max = name_size_max
         self.dedup_seconds = dedup_seconds
         self.dedup_ids_max = dedup_ids_max
+        self.writers_max = writers_max
+        self.writers_per_user_max = writers_per_user_max
+        self.writer_seconds = writer_seconds

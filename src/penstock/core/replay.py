@@ -219,7 +219,7 @@ class Replay:
             queue.used = image.used
             routing.bind(queue, image.events, image.patterns)
             self._owed[image.name].restore(image)
-        self.broker.committed = dict(snapshot.committed)
+        self.broker.writers.restore(snapshot.committed, snapshot.commit_times)
         self.broker.dedup.restore(snapshot.dedup)
 
     def apply(self, entry: Message | Change) -> None:
@@ -229,7 +229,10 @@ class Replay:
             self._messages[entry.offset] = entry
             self._route(entry, len(entry.body) + MESSAGE_OVERHEAD)
         elif entry.kind == Change.COMMITTED:
-            self.broker.remember_commit(entry.queue, entry.number)
+            self.broker.writers.remember(entry.queue, entry.number, entry.at)
+        elif entry.kind == Change.FORGOTTEN:
+            if not self.broker.writers.forget(entry.queue) and not self._has_gap:
+                raise KeyError(entry.queue)
         elif entry.kind == Change.SETTLED:
             self._settle(entry.queue, entry.offset, entry.number, self._next_offset - 1, entry.due_at)
         else:
@@ -246,6 +249,8 @@ class Replay:
         self._next_offset = block.first_offset
         try:
             for change in block.changes():
+                if not change.at:
+                    change.at = block.closed_at  # of a commit that an earlier version wrote
                 self.apply(change)
             self._apply_messages(block)
             self._apply_runs(block)

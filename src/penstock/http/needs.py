@@ -78,6 +78,7 @@ NEEDS: dict[str, Need] = {
     "DELETE /v1/stages/{id}": has(PUBLISH, more="the stage is the user's own"),
     "POST /v1/commits": has(PUBLISH, more="the stages are the user's own"),
     "GET /v1/commits/{writer}": has(PUBLISH),
+    "DELETE /v1/commits/{writer}": has(PUBLISH, more="the writer is the user's own"),
     "GET /v1/consumers": LISTED,
     "GET /v1/connections": has(BROWSE, more="shows the user's own, with browse on * all"),
     "DELETE /v1/connections/{id}": ADMINS,

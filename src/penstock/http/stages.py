@@ -61,6 +61,10 @@ class Committed(BaseModel):
     next_offset: int | None
 
 
+class Forgotten(BaseModel):
+    forgotten: bool
+
+
 class LastCommit(BaseModel):
     writer: str
     batch: int | None = Field(description="The last one; null when this writer has none.")
@@ -165,6 +169,8 @@ def routes(inside: Inside) -> APIRouter:
         if len(set(wanted.stages)) < len(wanted.stages):
             raise invalid("body.stages", "names a stage twice")
         writer = wanted.writer.encode()
+        if b"\0" in writer:
+            raise invalid("body.writer", "has a NUL in it")
         if len(writer) > inside.hub.limits.name_size_max:
             raise too_large(f"writer of {len(writer)} bytes: name_size_max is {inside.hub.limits.name_size_max}")
         who = inside.caller
@@ -242,6 +248,19 @@ def routes(inside: Inside) -> APIRouter:
         name = name_of(writer)
         last = last_of(name)
         return answer({"writer": text_of(name), "batch": None if last < 0 else last})
+
+    @router.delete(
+        "/commits/{writer}", response_model=Forgotten, responses=problems(404), summary="Forget a writer that is done"
+    )
+    async def forget(
+        writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
+    ) -> Response:
+        name = name_of(writer)
+        inside.now()
+        if not broker.forget_writer(key_of(name)):
+            raise not_found(f"there is no writer {text_of(name)!r}", "it has not committed, or was forgotten")
+        await inside.kept()
+        return answer({"forgotten": True})
 
     return router
 

@@ -78,6 +78,7 @@ class Snapshot:
         self.taken_at = taken_at
         self.queues = queues
         self.committed: dict[bytes, int] = {}  # by writer, the number of its last batch, in order
+        self.commit_times: dict[bytes, int] = {}  # and when that was
         self.dedup: list[IdPart] = []  # ids that are remembered
         self.segments: list[str] = []  # that there were, without the one to begin
 
@@ -127,7 +128,9 @@ def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> l
             "taken_at": snapshot.taken_at,
             "segments": snapshot.segments,
             "queues": queues,
-            "committed": [[_text(writer), batch] for writer, batch in snapshot.committed.items()],
+            "committed": [
+                [_text(writer), batch, snapshot.commit_times[writer]] for writer, batch in snapshot.committed.items()
+            ],
             "dedup": [[part.end - part.start, len(data)] for part, data in zip(snapshot.dedup, pages, strict=True)],
         }
     )
@@ -177,7 +180,10 @@ def decode(data: bytes) -> Snapshot:
         )
     snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
     snapshot.segments = [str(segment) for segment in text["segments"]]
-    snapshot.committed = {_bytes(writer): batch for writer, batch in text["committed"]}
+    for item in text["committed"]:
+        writer = _bytes(item[0])
+        snapshot.committed[writer] = item[1]
+        snapshot.commit_times[writer] = item[2] if len(item) > 2 else snapshot.taken_at
     if data[4] == 1:
         snapshot.dedup = [_part_of([(_bytes(id), until) for id, until in text["dedup"]])]
     else:

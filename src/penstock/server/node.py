@@ -245,6 +245,9 @@ def limits_of(config: Config) -> Limits:
         outbox_bytes_max=config.outbox_bytes_max,
         dedup_seconds=math.ceil(config.dedup_seconds),
         dedup_ids_max=config.dedup_ids_max,
+        writers_max=config.writers_max,
+        writers_per_user_max=config.writers_per_user_max,
+        writer_seconds=max(1, int(config.writer_seconds)),
     )
 
 

@@ -5,7 +5,8 @@ name of the writer and the number of the batch, and the broker makes them visibl
 twice, but one of the two is committed; a batch that runs twice is committed once, because its number was there before.
 
 A stream is known by its query id, which its checkpoint keeps. `df.write` is known by the options writer and batch, and
-without them by a name that is never used again: exactly once within the run, and again when the job is run again.
+without them by a name that is never used again, and forgotten at the end: exactly once within the run, and again when
+the job is run again.
 
 A commit is one entry of the broker's log, so it has a limit: 100,000 messages. A stream keeps below it by
 maxOffsetsPerTrigger; `df.write` without a writer is committed in several parts.
@@ -14,6 +15,7 @@ maxOffsetsPerTrigger; `df.write` without a writer is committed in several parts.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
@@ -195,9 +197,19 @@ class BatchWriter(StagingWriter, DataSourceArrowWriter):
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         # Under a name that is never used again nobody could tell one commit from several.
         self.publish(messages, self.batch, whole=bool(self.options.writer))
+        self._forget()
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         self.discard(messages)
+        self._forget()
+
+    def _forget(self) -> None:
+        """A name that is never used again need not be remembered, and takes nobody's place."""
+        if not self.options.writer:
+            client = BrokerClient(self.options)
+            with suppress(Error):  # it has committed nothing, or the broker forgets it by itself
+                client.delete(f"/v1/commits/{self.writer}")
+            client.close()
 
 
 class StreamWriter(StagingWriter, DataSourceStreamArrowWriter):

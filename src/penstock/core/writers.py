@@ -1,0 +1,77 @@
+"""Who commits batches, and how far each has come.
+
+A writer is remembered for as long as it may have to be told that its batch was committed before: until it has not
+committed for a given time, or says itself that it is done. Nobody is forgotten to make room for another: where there
+are too many, it is the new one that is refused. Times are in the log, and so is that a writer was forgotten.
+"""
+
+from penstock.core.limits import Limits
+from penstock.errors import OVER_LIMIT, Refused
+
+
+def owner_of(writer: bytes) -> bytes:
+    """The user that a writer belongs to, whose name stands before a NUL; empty where users have no names."""
+    user, separator, _ = writer.partition(b"\0")
+    return user if separator else b""
+
+
+class Writers:
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.batches: dict[bytes, int] = {}  # by writer, the number of its last batch; the last to write is last
+        self.times: dict[bytes, int] = {}  # when that was, in the same order
+        self._counts: dict[bytes, int] = {}  # writers by owner
+
+    def remember(self, writer: bytes, batch: int, at: int) -> None:
+        if writer in self.batches:
+            del self.batches[writer]
+            del self.times[writer]
+        else:
+            owner = owner_of(writer)
+            self._counts[owner] = self._counts.get(owner, 0) + 1
+        self.batches[writer] = batch
+        self.times[writer] = at
+
+    def forget(self, writer: bytes) -> bool:
+        """False when nothing was known of it."""
+        if self.batches.pop(writer, None) is None:
+            return False
+        del self.times[writer]
+        owner = owner_of(writer)
+        left = self._counts[owner] - 1
+        if left:
+            self._counts[owner] = left
+        else:
+            del self._counts[owner]
+        return True
+
+    def idle(self, now: int) -> list[bytes]:
+        """Those that have not committed for too long; the first ones, where there are many."""
+        before = now - self.limits.writer_seconds * 1_000_000
+        found: list[bytes] = []
+        for writer, at in self.times.items():
+            if at > before or len(found) >= 1000:
+                break
+            found.append(writer)
+        return found
+
+    def check_new(self, writer: bytes) -> None:
+        """Whether there is room for one more. Raises Refused."""
+        limits = self.limits
+        if writer in self.batches:
+            return
+        if len(self.batches) >= limits.writers_max:
+            raise Refused(OVER_LIMIT, f"there are {len(self.batches)} writers: writers_max is {limits.writers_max}")
+        owner = owner_of(writer)
+        count = self._counts.get(owner, 0)
+        if count >= limits.writers_per_user_max:
+            who = f"user {owner.decode('utf-8', 'backslashreplace')!r} has" if owner else "there are"
+            raise Refused(
+                OVER_LIMIT,
+                f"{who} {count} writers: writers_per_user_max is {limits.writers_per_user_max}; "
+                "forget those that are done",
+            )
+
+    def restore(self, batches: dict[bytes, int], times: dict[bytes, int]) -> None:
+        for writer, batch in batches.items():
+            self.remember(writer, batch, times[writer])
