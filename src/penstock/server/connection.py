@@ -34,6 +34,9 @@ TRACE_SIZE_MAX = 8000
 # How long a publisher waits at most, at one time, for the consumers of a queue it fills.
 SLOWDOWN_SECONDS = 0.05
 
+# How long a timer of the loop runs at most before the clock is looked at again.
+TIMER_SECONDS_MAX = 30.0
+
 
 class Switchboard:
     """Writes the outboxes of sessions that have something to say, and pauses publishers while memory is short."""
@@ -229,7 +232,8 @@ class Switchboard:
             self.timer = None
         self.timer_due = due
         if due >= 0:
-            delay = max(0, due - self.clock.now()) / 1_000_000
+            # Looked at now and then: the loop's time stands still while the machine sleeps, and clocks differ in pace.
+            delay = min(max(0, due - self.clock.now()) / 1_000_000, TIMER_SECONDS_MAX)
             self.timer = self.loop.call_later(delay, self._tick)
 
     def _tick(self) -> None:
