@@ -123,6 +123,35 @@ def test_what_was_settled_released_or_given_back_was_not_out() -> None:
     assert tries(restarted(broker)) == tries(broker) == [(b"3", 0), (b"4", 1), (b"5", 1), (b"2", 1)]
 
 
+@pytest.mark.parametrize("makes_it_again", [False, True])
+def test_the_log_hears_nothing_of_a_queue_that_was_deleted_in_the_turn_of_a_release(makes_it_again: bool) -> None:
+    broker = make_broker()
+    put(broker, b"1", b"2")
+    inbox = consume(broker)
+    broker.end_turn()
+    told = marks(broker)
+    broker.release(inbox.deliveries[1])
+    broker.delete(b"q")
+    if makes_it_again:
+        put(broker, b"3")
+    broker.end_turn()
+    assert marks(broker) == told
+    assert list(restarted(broker).queues) == ([b"q"] if makes_it_again else [])
+
+
+def test_a_queue_that_goes_with_its_last_consumer_goes_for_good_where_that_released_what_it_had() -> None:
+    broker = make_broker()
+    broker.expire(b"q", 0)
+    put(broker, b"1")
+    inbox = consume(broker)
+    broker.end_turn()
+    broker.suspend(inbox)
+    broker.release(inbox.deliveries[0])
+    broker.cancel(inbox, 0)
+    broker.end_turn()
+    assert restarted(broker).queues == {}
+
+
 def test_a_delivery_that_is_done_when_it_is_given_needs_no_mark() -> None:
     broker = make_broker()
     consume(broker, manual=False)

@@ -1133,6 +1133,7 @@ class Queue:
         self.parked.clear()
         self.unreadable.clear()
         self.ledger.ended = self.queued
+        self._released = False  # the log hears nothing more of it
 
     def _tell_requester(self, message: Message) -> None:
         if message.requester is not None and not message.revoked:
