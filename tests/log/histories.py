@@ -69,6 +69,7 @@ def small_history(directory: Path, segment_bytes_max: int = 700) -> list[tuple[i
     states: list[tuple[int, dict[bytes, object]]] = [(0, {})]
 
     def turn() -> None:
+        broker.end_turn()
         write_out(log, directory)
         states.append((log.position, dict(durable_state(broker))))
 

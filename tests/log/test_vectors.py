@@ -83,3 +83,10 @@ def test_what_an_earlier_version_wrote_is_read(vector: Path, tmp_path: Path) -> 
     assert {begins_batch(block.data) for block in check.blocks()} == {False, True}
     assert check.damages == []
     assert described(data) == json.loads((vector / "expected.json").read_text())
+
+
+def test_version_3_says_what_was_out_who_committed_when_and_which_queue_was_used() -> None:
+    broker = recovered(VECTORS[0].parent / "v3")
+    assert [(lost.queue.name, len(lost.offsets)) for lost in broker.lost][-1:] == [(b"temporary", 2)]
+    assert (broker.writers.batches, broker.writers.times) == ({b"ann\0daily": 7}, {b"ann\0daily": 3_000_000})
+    assert broker.queues[b"temporary"].used
