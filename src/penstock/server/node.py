@@ -39,6 +39,10 @@ from penstock.wire.sniff import AnyDoor
 
 DRAIN_POLL_SECONDS = 0.01
 
+# What a queue takes that has nothing in it, about: where memory is small there are not as many as `queues_max` allows.
+QUEUE_BYTES = 4096
+QUEUES_MIN = 1000
+
 # What a queue may hold in memory, unless the configuration says otherwise. On disk, the disk is the limit.
 QUEUE_BYTES_IN_MEMORY = 256 << 20
 
@@ -234,7 +238,7 @@ def limits_of(config: Config) -> Limits:
     return Limits(
         body_size_max=config.body_size_max,
         line_size_max=config.line_size_max,
-        queues_max=config.queues_max,
+        queues_max=min(config.queues_max, max(QUEUES_MIN, config.memory_bytes_max // QUEUE_BYTES)),
         queue_length_max=config.queue_length_max,
         queue_bytes_max=config.queue_bytes_max or (QUEUE_BYTES_IN_MEMORY if config.directory is None else AMOUNT_MAX),
         queue_full=config.queue_full,
