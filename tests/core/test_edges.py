@@ -6,6 +6,7 @@ from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
 from penstock.core.policy import Rule
+from penstock.core.replay import replay
 from penstock.core.subscription import Inbox
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
@@ -101,3 +102,20 @@ def test_a_queue_is_full_by_what_its_messages_are_found_to_cost(tmp_path: Path) 
     assert broker.get(b"q") is not None
     assert queue.size() == 2 * (900 + MESSAGE_OVERHEAD)
     assert queue.full
+
+
+def test_a_queue_that_went_in_the_middle_of_a_turn_says_nothing_at_its_end() -> None:
+    """It would be said of a queue that is not there, or of another one that has the name by then."""
+    log = MemoryLog(keep=True)
+    broker = Broker(log, Limits())
+    inbox = Inbox(b"q", manual=True)
+    broker.subscribe(b"q", inbox, None, 0)
+    broker.put(b"q", message())
+    broker.end_turn()
+    broker.suspend(inbox)
+    broker.release(inbox.held()[0])
+    broker.delete(b"q")
+    before = list(log.entries)
+    broker.end_turn()
+    assert log.entries == before
+    replay(log.entries, MemoryLog(), Limits())

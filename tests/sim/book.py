@@ -72,6 +72,7 @@ class Book:
         self.queues: dict[bytes, Page] = {}
         self.messages: dict[int, Message] = {}
         self.committed: dict[bytes, int] = {}
+        self.committed_at: dict[bytes, int] = {}
         self.next_offset = 0
         self.position = 0
         self._place = 0
@@ -79,7 +80,8 @@ class Book:
     def copy(self) -> "Book":
         book = Book()
         book.queues = {name: page.copy() for name, page in self.queues.items()}
-        book.messages, book.committed = dict(self.messages), dict(self.committed)
+        book.messages = dict(self.messages)
+        book.committed, book.committed_at = dict(self.committed), dict(self.committed_at)
         book.next_offset, book.position, book._place = self.next_offset, self.position, self._place
         return book
 
@@ -103,8 +105,10 @@ class Book:
         elif entry.kind == Change.COMMITTED:
             self.committed.pop(entry.queue, None)
             self.committed[entry.queue] = entry.number
+            self.committed_at[entry.queue] = entry.at
         elif entry.kind == Change.FORGOTTEN:
             del self.committed[entry.queue]
+            del self.committed_at[entry.queue]
         elif entry.kind == Change.DECLARED:
             assert entry.queue not in self.queues
             self.queues[entry.queue] = Page()

@@ -26,7 +26,7 @@ from penstock.message import (
     queue_of,
 )
 
-from .life import HUGE, Life
+from .life import HUGE, SECOND, Life
 
 Where = tuple[bytes, int]  # queue, offset
 
@@ -342,6 +342,12 @@ class Judge(Life):
         name = change.queue
         if change.kind == Change.DECLARED:
             return
+        if change.kind == Change.FORGOTTEN and Change.COMMITTED in self.kinds:
+            idle_since = self.book.committed_at[name]
+            assert idle_since <= self.now - self.limits.writer_seconds * SECOND, f"{name!r} was forgotten too early"
+            return
+        if change.kind == Change.COMMITTED:
+            assert change.at == self.now
         if change.kind == Change.DELETED and name not in self.may_delete:
             page = self.book.queues[name]
             assert page.expires_after != NEVER, f"{name!r} was to stay"

@@ -62,6 +62,8 @@ class Life:
             queue_full=chance.choice(["refuse", "drop-oldest"]),
             memory_bytes_max=chance.choice([1, 2000, 1 << 30]),
             dedup_ids_max=chance.choice([2, 1000]),
+            writers_max=chance.choice([2, 1000]),
+            writer_seconds=chance.choice([60, 86_400]),
         )
         self.rules: list[Rule] = []
         self.book = Book()
@@ -156,7 +158,8 @@ class Life:
         for message in book.messages.values():
             message.revoked = False  # whoever gave a request up is not remembered
         assert durable_state(self.broker) == book.state()
-        assert self.broker.committed == book.committed
+        assert self.broker.writers.batches == book.committed
+        assert self.broker.writers.times == book.committed_at
         for queue in self.broker.queues.values():
             count = 0
             for message, _ in queue.contents():
@@ -220,7 +223,8 @@ class Life:
             replayed = self.replay.state()
             if replayed != expected:
                 raise AssertionError(f"a replay has {replayed}, and should have {expected}")
-            assert broker.committed == self.replay.broker.committed
+            assert broker.writers.batches == self.replay.broker.writers.batches == self.book.committed
+            assert broker.writers.times == self.replay.broker.writers.times == self.book.committed_at
             assert broker.dedup.contents() == self.replay.broker.dedup.contents()
         in_memory = 0
         for queue in broker.queues.values():

@@ -38,6 +38,7 @@ WEIGHTS = {
     "reply": 3,
     "give_up_request": 2,
     "commit": 8,
+    "forget_writer": 1,
     "get": 5,
     "subscribe": 12,
     "cancel": 4,
@@ -268,16 +269,22 @@ class World(Judge):
                     known.add(message.id)
             self.wholes.append((before + begun, self.log.position))
             return
-        self.kinds = set()
+        assert not any(_is_commit(entry) for entry in self.log.entries)
         assert all(message.offset < 0 for message in messages), "a part of a batch that was refused came in"
+        is_crowded = len(self.broker.writers.batches) >= self.limits.writers_max and writer not in book.committed
         if taken == [False]:
             assert batch <= last
         elif self.broker.shut_because:
-            assert refused_with == DISK_FULL
+            assert refused_with == (OVER_LIMIT if is_crowded else DISK_FULL)
         else:
             assert refused_with == OVER_LIMIT
             takers = [self.broker.queues.get(taker) for message in messages for taker in book.takers(message)]
-            assert any(queue is not None and queue.full for queue in takers)
+            assert is_crowded or any(queue is not None and queue.full for queue in takers)
+
+    def forget_writer(self) -> None:
+        writer = self.chance.choice(WRITERS)
+        self.kinds = {Change.FORGOTTEN}
+        assert self.broker.forget_writer(writer) == (writer in self.book.committed)
 
     # -- consumers --------------------------------------------------------------------------------------------------
 
