@@ -106,6 +106,20 @@ def test_what_could_not_be_sealed_counts_in_the_tail(bench: Bench) -> None:
     check_bytes(bench)
 
 
+def test_a_long_queue_keeps_a_short_tail_in_memory(bench: Bench) -> None:
+    tuning = bench.log.tuning
+    tuning.congested_bytes, tuning.head_bytes_max, tuning.tail_bytes_max = 100, 2_000, 1_000
+    bench.put(b"q")
+    bench.write()
+    queue = queue_of(bench)
+    for _ in range(100):
+        bench.put(b"q")
+        bench.write()
+    assert sum(cost_of(message) for message in queue.backlog.in_memory()) < 3_000 + 2 * cost_of(bench.message(b"q"))
+    check_bytes(bench)
+    assert len(received(bench.consume(b"q"))) == 101
+
+
 def test_a_message_somebody_waits_for_is_the_same_one_after_memory_was_freed(bench: Bench) -> None:
     bench.put(b"q")
     request = bench.message(b"q")

@@ -66,3 +66,18 @@ def test_what_is_not_durable_yet_is_not_found(tmp_path) -> None:
     reader = written(tmp_path / "data", [BASE, BASE + MINUTE])
     assert offset_at(reader, BASE + MINUTE, 1) == -1
     assert offset_at(LogReader(tmp_path), BASE, 0) == -1
+
+
+def test_a_message_in_the_midst_of_a_block_is_found(tmp_path: Path) -> None:
+    """Blocks of three: the place is the message's, not the block's."""
+    log = DurableLog(1 << 20)
+    broker = Broker(log, Limits())
+    for number in range(9):
+        broker.publish(Message(b"%d" % number, b"e", b"x", BASE + number * MINUTE, "mqks", None))
+        if number % 3 == 2:
+            write_out(log, tmp_path, BASE + number * MINUTE)
+    reader = LogReader(tmp_path)
+    for number in range(9):
+        assert offset_at(reader, BASE + number * MINUTE, 9) == number
+        assert offset_at(reader, BASE + number * MINUTE - 1, 9) == number
+    assert offset_at(reader, BASE + 9 * MINUTE, 9) == -1
