@@ -1,0 +1,191 @@
+"""Every verb of a guarded broker does what the verb of the broker does, and says which one it was when that breaks."""
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from penstock.core.backlog import Item
+from penstock.core.broker import Broker
+from penstock.core.guarded import Fault, GuardedBroker
+from penstock.core.limits import Limits
+from penstock.core.policy import Rule
+from penstock.core.queue import Queue
+from penstock.core.replay import durable_state
+from penstock.core.subscription import Inbox
+from penstock.errors import Refused
+from penstock.log.memory import MemoryLog
+from penstock.message import Message, Requester, Terms
+
+NOW = 1_000_000
+
+
+def message(id: bytes, event: bytes = b"q", due_at: int = 0) -> Message:
+    made = Message(id, event, b"body of " + id, NOW, "test")
+    if due_at:
+        made.terms = Terms(due_at=due_at)
+    return made
+
+
+def life(broker: Broker) -> list[object]:
+    """All verbs once, with what they answered and what there was after each."""
+    said: list[object] = []
+
+    def note(answer: object) -> None:
+        said.append((answer, dict(durable_state(broker)), broker.published, broker.delivered()))
+
+    broker.set_time(NOW)
+    note(broker.declare(b"q").name)
+    broker.set_policies([Rule([b"q"], deliveries_max=3, dead_letter=b"dead")])
+    note("set_policies")
+    broker.bind(b"q", (b"e",), (b'{"a":1}',))
+    note("bind")
+    broker.publish(message(b"1", b"e"))
+    note("publish")
+    broker.put(b"q", message(b"2"))
+    note("put")
+    broker.put(b"q", message(b"3", due_at=NOW + 10))
+    note("put")
+    worker = Inbox(b"c", manual=True, credit=1)
+    note(broker.subscribe(b"q", worker, None, NOW).name)
+    note(broker.broadcast(b"q", message(b"4")))
+    note(len(worker.received))
+    broker.allow(worker, 10)
+    note("allow")
+    note(len(worker.received))
+    broker.tick(NOW + 10)
+    note("tick")
+    broker.accept(worker.deliveries[0])
+    note("accept")
+    broker.suspend(worker)
+    note("suspend")
+    broker.reject(worker.deliveries[1])
+    note("reject")
+    broker.bury(worker.deliveries[2])
+    note("bury")
+    broker.resume(worker)
+    note("resume")
+    broker.release(worker.deliveries[-1])
+    note("release")
+    broker.cancel(worker, NOW)
+    note("cancel")
+    broker.pause(b"q", True)
+    note("pause")
+    note(broker.redrive(b"dead", 10, b"", NOW))
+    note(broker.commit(b"w", 1, [message(b"5", b"e")]))
+    note(broker.commit(b"w", 1, [message(b"5", b"e")]))
+    note(broker.move(b"q", {broker.log.next_offset - 1}, b"p", NOW))
+    note(broker.copy([message(b"6")], b"p", NOW))
+    note(broker.purge(b"p", broker.log.next_offset, 1))
+    request = message(b"7", b"p")
+    broker.put(b"p", request)
+    note("put")
+    broker.forget_request(request, revoke=True)
+    note("forget_request")
+    note(broker.reply(b"nobody", b"x"))
+    taken = broker.get(b"p")
+    note(taken and taken.id)
+    note(broker.free_memory())
+    broker.expire(b"q", 5)
+    note("expire")
+    note(broker.delete(b"q"))
+    broker.end_turn()
+    note("end_turn")
+    return said
+
+
+def test_a_guarded_broker_does_what_a_broker_does() -> None:
+    guarded = GuardedBroker(MemoryLog(), Limits())
+    assert life(guarded) == life(Broker(MemoryLog(), Limits()))
+    assert (guarded.fault, guarded.is_broken) == (None, False)
+
+
+class Broken:
+    """A broker with a queue that nothing can be done with, and a consumer of it that holds a message."""
+
+    def __init__(self) -> None:
+        self.broker = GuardedBroker(MemoryLog(), Limits())
+        self.faults: list[Fault] = []
+        self.broker.on_fault = self.faults.append
+        self.broker.bind(b"q", (b"e",))
+        self.request = message(b"request")
+        self.request.requester = Requester()
+        self.broker.put(b"asked", self.request)
+        self.worker = Inbox(b"c1", manual=True, credit=1)
+        self.broker.subscribe(b"q", self.worker, None, NOW)
+        for id in (b"held", b"ready"):
+            self.broker.put(b"q", message(id))
+        queue = self.broker.queues[b"q"]
+        queue.backlog.head.appendleft(cast(Item, "no message"))
+        queue.ready += 1
+        self.broken = cast(Queue, "no queue")
+
+    def without_queue(self) -> Broker:
+        self.broker.queues[b"q"] = self.broken
+        return self.broker
+
+    def out_of_line(self) -> Inbox:
+        """A consumer that believes to stand in a line that is empty."""
+        self.worker.waiting = True
+        self.broker.queues[b"q"].waiting.clear()
+        return self.worker
+
+
+VERBS: dict[str, tuple[Callable[[Broken], object], str]] = {
+    "put": (lambda it: it.without_queue().put(b"q", message(b"m")), "queue b'q'"),
+    "broadcast": (lambda it: it.without_queue().broadcast(b"q", message(b"m")), "body of m"),
+    "set_policies": (lambda it: it.without_queue().set_policies([]), ""),
+    "bind": (lambda it: it.without_queue().bind(b"q", (b"other",)), "other"),
+    "expire": (lambda it: it.without_queue().expire(b"q", 5), "after 5"),
+    "pause": (lambda it: it.without_queue().pause(b"q", True), "queue b'q'"),
+    "purge": (lambda it: it.broker.purge(b"q", 100, 7), "up to 7"),
+    "delete": (lambda it: it.without_queue().delete(b"q"), "queue b'q'"),
+    "subscribe": (lambda it: it.without_queue().subscribe(b"q", Inbox(b"c2"), None, NOW), "consumer b'c2'"),
+    "cancel": (lambda it: it.broker.cancel(it.out_of_line(), NOW), "consumer b'c1'"),
+    "suspend": (lambda it: it.broker.suspend(it.out_of_line()), "consumer b'c1'"),
+    "allow": (lambda it: it.broker.allow(it.worker, 5), "consumer b'c1'"),
+    "get": (lambda it: it.without_queue().get(b"q"), "queue b'q'"),
+    "accept": (lambda it: it.broker.accept(it.worker.deliveries[0]), "body of held"),
+    "reject": (lambda it: it.broker.reject(it.worker.deliveries[0]), "body of held"),
+    "bury": (lambda it: it.broker.bury(it.worker.deliveries[0]), "body of held"),
+    "release": (lambda it: it.broker.release(it.worker.deliveries[0]), "body of held"),
+    "commit": (lambda it: it.broker.commit(b"w", 3, [cast(Message, "none")]), "writer b'w', batch 3, 1 messages"),
+    "redrive": (lambda it: it.without_queue().redrive(b"q", 1, b"p", NOW), "to b'p'"),
+    "move": (lambda it: it.broker.move(b"q", {1}, b"p", NOW), "to b'p'"),
+    "copy": (lambda it: it.broker.copy([cast(Message, "none")], b"p", NOW), "to b'p'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_that_breaks_says_its_name_and_what_it_was_about(verb: str) -> None:
+    broken = Broken()
+    act, about = VERBS[verb]
+    with pytest.raises((TypeError, AttributeError, IndexError, ValueError)):
+        act(broken)
+    assert [fault.verb for fault in broken.faults] == [verb]
+    assert about in broken.faults[0].about
+    assert broken.broker.is_broken
+
+
+REFUSALS: dict[str, Callable[[Broker], object]] = {
+    "publish": lambda broker: broker.publish(Message(b"m", b"e", b"x" * 100, NOW, "test")),
+    "put": lambda broker: broker.put(b"q", Message(b"m", b"q", b"x" * 100, NOW, "test")),
+    "broadcast": lambda broker: broker.broadcast(b"q", Message(b"m", b"q", b"x" * 100, NOW, "test")),
+    "declare": lambda broker: broker.declare(b"x" * 10_000),
+    "bind": lambda broker: broker.bind(b"q", (), (b"no pattern",)),
+    "pause": lambda broker: broker.pause(b"nothing", True),
+    "purge": lambda broker: broker.purge(b"nothing", 1, 1),
+    "subscribe": lambda broker: broker.subscribe(b"x" * 10_000, Inbox(), None, NOW),
+    "commit": lambda broker: broker.commit(b"w", 1, [Message(b"m", b"e", b"x" * 100, NOW, "test")]),
+    "redrive": lambda broker: broker.redrive(b"nothing", 1, b"", NOW),
+    "move": lambda broker: broker.move(b"nothing", {1}, b"p", NOW),
+    "copy": lambda broker: broker.copy([message(b"m")], b"x" * 10_000, NOW),
+}
+
+
+@pytest.mark.parametrize("verb", REFUSALS)
+def test_a_refusal_of_a_verb_is_told_to_who_asked_and_to_nobody_else(verb: str) -> None:
+    broker = GuardedBroker(MemoryLog(), Limits(body_size_max=50))
+    with pytest.raises(Refused):
+        REFUSALS[verb](broker)
+    assert (broker.fault, broker.is_broken) == (None, False)
