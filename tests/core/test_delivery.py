@@ -343,6 +343,8 @@ def test_each_way_to_die_has_its_reason(bench: Bench) -> None:
     bench.broker.bury(inbox.deliveries[0])
     reasons = {name: headers_of(bench, b"dead." + name)[b"dead-reason"] for name in (b"short", b"small", b"refused")}
     assert reasons == {b"short": b"expired", b"small": b"full", b"refused": b"rejected"}
+    retries = {name: headers_of(bench, b"dead." + name)[b"dead-retries"] for name in (b"short", b"small", b"refused")}
+    assert retries == {b"short": b"0", b"small": b"0", b"refused": b"1"}  # the first two were never tried
     assert (bench.ids(b"dead.small"), bench.ids(b"small")) == ([b"2"], [b"3"])
     assert bench.queue(b"short").expired == 1
 

@@ -109,6 +109,18 @@ def test_an_error_in_a_timer_of_the_core_is_a_fault(case: Case) -> None:
     assert [fault.verb for fault in case.faults] == ["tick"]
 
 
+def test_a_queue_is_looked_at_once_at_the_end_of_a_turn_however_often_it_was_touched(case: Case) -> None:
+    queue = case.put(3)
+    inbox = case.subscribe(Inbox(b"c", manual=True))
+    case.broker.accept(inbox.deliveries[0])
+    assert case.broker.usage.touched == [queue]
+    case.broker.end_turn()
+    assert case.broker.usage.touched == []
+    case.broker.accept(inbox.deliveries[1])
+    assert case.broker.usage.touched == [queue]
+    case.check()
+
+
 # -- counters -------------------------------------------------------------------------------------------------------
 
 

@@ -138,3 +138,13 @@ def test_one_waits_while_memory_is_short_and_ends_when_that_takes_long() -> None
         pass
     assert house.now == pytest.approx(before + WAITS_MAX * WAIT_TIME, rel=0.01)
     assert session.drain().endswith(house.answer(b"s", STEP_LENGTH))
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx"])
+def test_one_of_a_queue_that_is_not_there_is_refused(protocol: str) -> None:
+    house = House(protocol)
+    session = house.open()
+    answer = house.say(session, house.ask(b"r", b"nothing", b"to"))
+    assert answer.startswith(b"r error ")
+    assert answer.count(b"\n") == 1
+    assert b"to" not in house.broker.queues
