@@ -1,6 +1,7 @@
 """What was in a consumer's hands when the broker died comes back with one more try, and nothing else does."""
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from penstock.core.backlog import Place
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.limits import Limits
@@ -16,7 +18,7 @@ from penstock.core.replay import Replay, durable_state, replay
 from penstock.core.subscription import Inbox
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
-from penstock.log.memory import MemoryLog
+from penstock.log.memory import MemoryLog, ReadableLog
 from penstock.log.port import Change
 from penstock.log.snapshot import decode, encode
 from penstock.log.tuning import Tuning
@@ -24,6 +26,16 @@ from penstock.message import OUT, TO_QUEUE, Message, Terms
 from penstock.server.storage import recover
 
 SECOND = 1_000_000
+
+
+class CountedList(list[Place]):
+    """Knows how often all of it was looked through."""
+
+    looks = 0
+
+    def __iter__(self) -> Iterator[Place]:
+        self.looks += 1
+        return super().__iter__()
 
 
 def make_broker() -> Broker:
@@ -150,6 +162,30 @@ def test_a_queue_that_goes_with_its_last_consumer_goes_for_good_where_that_relea
     broker.cancel(inbox, 0)
     broker.end_turn()
     assert restarted(broker).queues == {}
+
+
+def test_what_cannot_be_read_is_neither_out_nor_looked_through_in_each_turn() -> None:
+    log = ReadableLog(keep=True, tuning=Tuning())
+    broker = Broker(log, Limits())
+    broker.declare(b"q")
+    count = 2000
+    put(broker, *[b"%d" % number for number in range(count)])
+    log.readable = count
+    broker.free_memory()
+    broker.queues[b"q"].free_memory()
+    log.broken |= set(range(2, count - 2))
+    inbox = consume(broker)
+    broker.end_turn()
+    queue = broker.queues[b"q"]
+    assert [delivery.offset for delivery in inbox.deliveries] == [0, 1, count - 2, count - 1]
+    assert len(queue.unreadable) == count - 4
+    assert marks(broker) == [2]
+    assert capture(broker, 0).queues[0].out_before == (2, 0)
+    queue.unreadable = unreadable = CountedList(queue.unreadable)
+    put(broker, b"next")
+    broker.end_turn()
+    assert marks(broker) == [2, 2]
+    assert unreadable.looks == 0
 
 
 def test_a_delivery_that_is_done_when_it_is_given_needs_no_mark() -> None:

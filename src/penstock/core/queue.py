@@ -153,6 +153,7 @@ class Queue:
         self.dead_lettered = 0
         # What the log could not give back: (bound, serial, offset, retry). Still owed, in case it can after a repair.
         self.unreadable: list[Place] = []
+        self._first_unreadable: Place = (0, 0, 0, 0)  # of those, where there are any
         self._first_offset = -1  # of a first message that is not in memory ...
         self._first_at = 0  # ... when it was published, by the last look at it
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
@@ -372,16 +373,21 @@ class Queue:
         self._told_delivered = self.delivered
         first = self.backlog.first_offset() if self.ready else -1
         if self.unreadable:
-            places = [*self.backlog.first_place(), *self.unreadable]
-            first = min(places)[2]
+            first = self._first_kept()[0][2]
         self.log.marked(self.ledger, first)
+
+    def _first_kept(self) -> list[Place]:
+        """The first place that is owed, and not out; nothing when there is none."""
+        places = self.backlog.first_place()
+        if self.unreadable and (not places or self._first_unreadable < places[0]):
+            return [self._first_unreadable]
+        return places
 
     def out_before(self) -> tuple[int, int]:
         """What is owed before this place is out."""
-        places = [*self.backlog.first_place(), *self.unreadable]
+        places = self._first_kept()
         if places:
-            bound, serial, _, _ = min(places)
-            return bound, serial
+            return places[0][0], places[0][1]
         return self.log.next_offset - 1, self.log.position + 1
 
     def return_lost(self, lost: set[int], count: int) -> None:
@@ -611,6 +617,9 @@ class Queue:
         usage.paged += paged
         if backlog.lost:
             self.ready -= len(backlog.lost)
+            first = min(backlog.lost)
+            if not self.unreadable or first < self._first_unreadable:
+                self._first_unreadable = first
             self.unreadable += backlog.lost
             backlog.lost = []
         if paged != assumed:
