@@ -66,6 +66,7 @@ def test_no_client_gets_the_process_above_what_its_limit_allows(broker: BrokerPr
     pid = broker.process.pid
     wait_for_http(broker.ports["http"])
     idle = field_of(pid, "VmRSS")
+    Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak is counted from here on: a start has its own
     target = Target(broker.ports, time.time() + SECONDS)
     try:
         ATTACKS[name](target)
@@ -73,4 +74,5 @@ def test_no_client_gets_the_process_above_what_its_limit_allows(broker: BrokerPr
         target.close()
     assert broker.process.poll() is None
     peak = field_of(pid, "VmHWM")
-    assert peak < idle + 2 * LIMIT + ARROW, f"{peak / MIB:.0f} MiB, {idle / MIB:.0f} MiB before"
+    allowed = 2 * LIMIT + (ARROW if "lease" in name else 0)
+    assert peak < idle + allowed, f"{peak / MIB:.0f} MiB, {idle / MIB:.0f} MiB before"
