@@ -399,6 +399,7 @@ def test_a_writers_name_is_its_users_own(tmp_path: Path) -> None:
     assert commit(3, one).json["duplicate"] is True
     assert commit(1000, other).status == 201
     assert api.get("/v1/commits/w", **one).json["batch"] == 3
+    assert api.get("/v1/commits/other%00w", **one).json["batch"] is None
     assert commit(4, one).json["duplicate"] is False
     nothing = api.post("/v1/commits", {"writer": "w", "batch": 2000, "stages": []}, **other)
     assert (nothing.problem, nothing.json["errors"][0]["field"]) == ("invalid", "body.stages")

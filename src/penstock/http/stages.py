@@ -218,7 +218,8 @@ def routes(inside: Inside) -> APIRouter:
     def last_of(writer: bytes) -> int:
         """The last batch; also of a time when users had no names, or it would be committed again."""
         committed = broker.committed
-        return committed.get(key_of(writer), committed.get(writer, -1))
+        of_nobody = -1 if b"\0" in writer else committed.get(writer, -1)  # with a NUL it is somebody else's
+        return committed.get(key_of(writer), of_nobody)
 
     def stage_of(id: str) -> Stage:
         stage = stages.by_id.get(id)
