@@ -350,6 +350,38 @@ def test_no_reason_that_is_logged_has_the_secret_of_a_token(protocol: str) -> No
     assert token[13:].decode() not in str(world.reports)
 
 
+# -- queues that go away -----------------------------------------------------------------------------------------------
+
+
+def test_whoever_may_not_delete_a_queue_may_not_change_when_it_goes_away() -> None:
+    world = World(ann=ALL, bob=["consume *", "declare *"])
+    session = world.open("mqks", "bob")
+    consume = b"c consume --confirm --delete-queue-when-unused=%d q e\n"
+    assert world.say(session, consume % 5) == b"c ok \n"  # a new one
+    assert world.say(session, consume % 5) == b"c ok \n"  # nothing changes
+    assert world.say(session, consume % 6).startswith(b"c error denied")
+    assert world.broker.queues[b"q"].expires_after == 5_000_000
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs", "mqmq", "rq", "any"])
+def test_a_client_that_has_said_nothing_has_nothing_pending(protocol: str) -> None:
+    world = World(ann=ALL)
+    assert world.open(protocol).pending() == 0
+
+
+@pytest.mark.parametrize("protocol", [*CONSUMERS, "smqs"])
+def test_a_consumer_whose_code_fails_breaks_its_session_and_no_other(protocol: str) -> None:
+    world = World(ann=ALL)
+    session, other = world.open(protocol, "ann"), world.open(protocol, "ann")
+    world.say(session, CONSUMERS[protocol][0] if protocol in CONSUMERS else b"C:q\n")
+    (consumer,) = world.broker.queues[b"q"].subscriptions
+    error = ValueError("a mistake of ours")
+    consumer.failed(error)
+    assert world.hub.broken == [(session, error)]
+    assert consumer.suspended
+    assert not other.closing
+
+
 # -- a known client that shows a wrong token ---------------------------------------------------------------------------
 
 

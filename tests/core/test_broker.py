@@ -550,3 +550,12 @@ def test_a_queue_that_expires_has_its_time_after_a_restart_whether_it_had_a_cons
     assert b"q" in again.queues
     again.tick(1100 * SECOND)
     assert b"q" not in again.queues
+
+
+def test_queues_that_go_away_when_unused_are_counted() -> None:
+    broker = make_broker()
+    for name, after in ((b"a", 5), (b"b", NEVER), (b"c", 0)):
+        broker.bind(name, (b"e",))
+        consumer(broker, name)
+        broker.expire(name, after)
+    assert broker.expiring() == 2

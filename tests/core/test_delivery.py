@@ -77,6 +77,11 @@ def bench() -> Iterator[Bench]:
     assert made.rebuilt().dedup.contents() == made.broker.dedup.contents()
     held = sum(queue.size() for queue in made.broker.queues.values())
     assert made.broker.usage.bytes == held
+    rebuilt = made.rebuilt()
+    assert [queue.size() for queue in rebuilt.queues.values()] == [
+        queue.size() for queue in made.broker.queues.values()
+    ]
+    assert rebuilt.usage.bytes == held
 
 
 def got(inbox: Inbox) -> list[tuple[bytes, int]]:

@@ -176,6 +176,7 @@ REFUSALS: dict[str, Callable[[Broker], object]] = {
     "pause": lambda broker: broker.pause(b"nothing", True),
     "purge": lambda broker: broker.purge(b"nothing", 1, 1),
     "subscribe": lambda broker: broker.subscribe(b"x" * 10_000, Inbox(), None, NOW),
+    "get": lambda broker: broker.get(b"x" * 10_000),
     "commit": lambda broker: broker.commit(b"w", 1, [Message(b"m", b"e", b"x" * 100, NOW, "test")]),
     "redrive": lambda broker: broker.redrive(b"nothing", 1, b"", NOW),
     "move": lambda broker: broker.move(b"nothing", {1}, b"p", NOW),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
-from penstock.core.patterns import Patterns, _walk, canonical, document_of, may_be_object, parse_body
+from penstock.core.patterns import CROWD_MAX, Patterns, _walk, canonical, document_of, may_be_object, parse_body
 from penstock.core.queue import Queue
 from penstock.core.replay import durable_state, replay
 from penstock.errors import INVALID, OVER_LIMIT, TOO_LARGE, Refused
@@ -495,3 +495,17 @@ def test_a_queue_that_takes_everything_does_not_take_a_reply_from_who_waits_for_
     bound.broker.put(b"questions", request)
     with pytest.raises(NotImplementedError):  # it is told: a bare Requester has no more to say than that
         bound.broker.publish(message(b"42", b"reply/1"))
+
+
+def test_an_index_that_was_crowded_is_empty_again_once_all_are_unbound(bound: Bound) -> None:
+    """Else what is gone would be walked over for every message that comes."""
+    names = [b"q%d" % number for number in range(5 * CROWD_MAX)]
+    for turn in range(2):
+        for number, name in enumerate(names):
+            bound.broker.bind(name, (), (b'{"a":%d,"b":{"c":%d}}' % (number % 3, number),))
+        root = bound.broker.routing.by_pattern.root
+        assert root.is_split
+        assert root.size == len(names)
+        for name in names[:: 1 if turn else -1]:
+            bound.broker.delete(name)
+        assert (root.size, root.is_split, root.steps, root.patterns) == (0, False, {}, [])

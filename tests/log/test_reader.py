@@ -165,6 +165,14 @@ def test_a_first_block_that_was_cut_off_altogether_is_waited_for(tmp_path: Path)
     cursor.close()
 
 
+def test_a_cursor_begins_with_a_segment_in_which_no_block_is_whole_yet(tmp_path: Path) -> None:
+    (tmp_path / segment_name(0)).write_bytes(b"PNSK")
+    cursor = LogReader(tmp_path).cursor(3)
+    assert (cursor.segment, cursor.place) == (segment_name(0), 0)
+    assert cursor.next_block() is None
+    cursor.close()
+
+
 def test_damage_with_something_whole_behind_it_is_named(tmp_path: Path) -> None:
     log = DurableLog(1 << 20)
     for _ in range(3):

@@ -273,6 +273,12 @@ def test_entries_that_make_no_sense_without_a_gap_are_an_error(tmp_path: Path) -
         recovered(tmp_path)
 
 
+def test_the_file_of_the_lock_is_its_owners_alone(tmp_path: Path) -> None:
+    os.close(lock_directory(tmp_path))
+    (file,) = tmp_path.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
 def test_only_one_process_has_a_directory(tmp_path: Path) -> None:
     lock = lock_directory(tmp_path)
     with pytest.raises(DirectoryLocked):

@@ -135,6 +135,17 @@ def test_without_any_good_snapshot_the_whole_log_is_read(house: House) -> None:
     assert house.bodies(b"q") == [b"1"]
 
 
+def test_a_check_names_the_snapshots_that_cannot_be_used(house: House) -> None:
+    house.put(b"q", b"1")
+    house.snapshot()
+    house.put(b"q", b"2")
+    newest = house.snapshot()
+    flip(house.directory / newest, 30)
+    good, bad = Check(house.directory).snapshots
+    assert good == ""
+    assert "checksum" in bad
+
+
 def test_a_snapshot_the_log_does_not_reach_is_removed(house: House) -> None:
     """As after a power cut where the log was not synced: the entries after it will be others."""
     house.put(b"q", b"1")

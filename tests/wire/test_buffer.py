@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import ProtocolError
 from penstock.wire.buffer import ReceiveBuffer
+from penstock.wire.lines import LineBuffer
 
 
 def test_bytes_come_out_as_they_went_in() -> None:
@@ -82,3 +83,14 @@ def test_it_is_a_queue_of_bytes_whatever_the_pieces(reads: list[bytes], takes: l
             assert buffer.take(count) == whole[:count]
             whole = whole[count:]
         assert buffer.size() == len(whole)
+
+
+@pytest.mark.parametrize(
+    "reads", [[b"a\n" + b"x" * 20], [b"x" * 20 + b"\ny"], [b"x" * 8, b"x" * 8 + b"\nrest"], [b"x" * 20]]
+)
+def test_nothing_is_kept_from_a_line_over_the_limit_on(reads: list[bytes]) -> None:
+    lines = LineBuffer(10)
+    for read in reads:
+        lines.split(read)
+    assert "line_size_max is 10" in lines.fault
+    assert (lines.pending(), lines.first_byte(), lines.take_rest()) == (0, -1, b"")
