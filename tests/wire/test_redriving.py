@@ -4,7 +4,7 @@ import pytest
 
 from penstock.core.broker import Broker
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
-from penstock.core.redrive import WAIT_TIME, WAITS_MAX
+from penstock.core.redrive import LINE_MAX, WAIT_TIME, WAITS_MAX
 from penstock.log.memory import MemoryLog
 from penstock.log.tuning import Tuning
 from penstock.message import Message
@@ -114,6 +114,32 @@ def test_who_has_gone_is_not_answered_and_its_redrive_is_done(house: House) -> N
         pass
     assert house.ready(b"to") == STEP_LENGTH + 10
     assert session.drain() == b""
+
+
+def test_who_has_gone_is_not_counted_for(house: House) -> None:
+    house.put(3 * STEP_LENGTH)
+    session = house.open()
+    house.say(session, ASKS[house.protocol][1] % (b"d", b"q") * 10)
+    session.end(house.now)
+    turns = 0
+    while house.turn():
+        turns += 1
+    assert turns == 10  # and not three for each
+
+
+def test_no_more_than_so_many_wait_and_the_next_is_refused(house: House) -> None:
+    house.put(STEP_LENGTH + 10)
+    session, other = house.open(), house.open()
+    assert house.say(session, ASKS[house.protocol][1] % (b"d", b"q") * LINE_MAX) == b""
+    assert house.say(other, house.ask(b"r", b"q", b"to")).startswith(b"r error ")
+    while house.turn():
+        pass
+    assert session.drain() == NOTHING[house.protocol] % b"d" * LINE_MAX
+    assert house.ready(b"to") == 0
+    house.say(other, house.ask(b"r", b"q", b"to"))
+    while house.turn():
+        pass
+    assert other.drain() == house.answer(b"r", STEP_LENGTH + 10)
 
 
 def test_one_waits_while_memory_is_short_and_ends_when_that_takes_long() -> None:

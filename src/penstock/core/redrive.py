@@ -13,7 +13,7 @@ from penstock.core.deadletters import origin_of
 from penstock.core.deadlines import Timer
 from penstock.core.queue import Queue
 from penstock.core.walk import Walk
-from penstock.errors import Refused
+from penstock.errors import OVER_LIMIT, Refused
 from penstock.message import Message
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 WAIT_TIME: Final = 20_000  # microseconds between two looks at a memory that is short ...
 WAITS_MAX: Final = 500  # ... and how many, until what was moved by then is all
+LINE_MAX: Final = 100  # redrives that wait at one time: a client asks for more of them than there is memory for
 
 
 class Redrive:
@@ -127,6 +128,10 @@ class RedriveWaiter:
     def finished(self, redrive: Redrive) -> None:
         raise NotImplementedError
 
+    def is_gone(self) -> bool:
+        """Whether nobody is there any more to be told of the end."""
+        return False
+
     def failed(self, error: Exception) -> None:
         """`finished` raised this."""
         raise NotImplementedError
@@ -142,8 +147,13 @@ class Redrives(Timer):
         self._waits = 0  # of the first one, for memory
 
     def add(self, redrive: Redrive, waiter: RedriveWaiter) -> None:
-        """Do it. Where nobody else waits and one step is enough, it is done on return."""
+        """Do it. Where nobody else waits and one step is enough, it is done on return.
+
+        Raises Refused, before anything has moved, when too many wait.
+        """
         broker = self._broker
+        if len(self._line) >= LINE_MAX:
+            raise Refused(OVER_LIMIT, f"{LINE_MAX} redrives are under way: try again when one of them has ended")
         if not self._line and broker.step_redrive(redrive, broker.usage.now):
             waiter.finished(redrive)
             return
@@ -157,7 +167,8 @@ class Redrives(Timer):
             self._waits += 1
             broker.deadlines.set(self, now + WAIT_TIME)
             return
-        if self._waits == WAITS_MAX or broker.step_redrive(redrive, now):
+        is_for_nobody = redrive.is_dry_run and waiter.is_gone()  # one that moves something is done all the same
+        if is_for_nobody or self._waits == WAITS_MAX or broker.step_redrive(redrive, now):
             self._waits = 0
             del self._line[0]
             try:

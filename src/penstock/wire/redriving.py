@@ -60,5 +60,8 @@ class Redriving(RedriveWaiter):
         if self.dry_run:
             owner.answer_redrive(self.id, redrive)
 
+    def is_gone(self) -> bool:
+        return self.owner.over
+
     def failed(self, error: Exception) -> None:
         self.owner.broke(error)
