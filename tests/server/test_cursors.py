@@ -97,3 +97,9 @@ def test_a_cursor_that_begins_while_segments_are_removed_is_told(trimming: Trimm
     assert trimming.cursors.by_name == {}
     # Afterwards everybody can see what there is.
     assert trimming.cursors.begin("later", 0, trimming.house.now).start == 0
+
+
+def test_the_flusher_may_have_the_last_word_when_all_has_stopped(trimming: Trimming) -> None:
+    trimming.take()
+    trimming.snapshots.stop(trimming.house.broker, trimming.house.now)
+    trimming.snapshots.on_durable()

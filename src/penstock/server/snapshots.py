@@ -66,6 +66,7 @@ class Snapshots:
             self.take(broker, now)
             assert self._waiting is not None
             self.write(*self._waiting)
+            self._waiting = None  # the last word of the flusher may come only now
 
     def _write(self, snapshot: Snapshot, owed: list[tuple[int, int]]) -> None:
         """On the thread, where nobody would hear of an error."""
