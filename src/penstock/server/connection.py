@@ -50,6 +50,7 @@ class Switchboard:
         self.timer: asyncio.TimerHandle | None = None
         self.timer_due = -1
         self.paused: list[Connection] = []
+        self.behind: list[Connection] = []  # wait for the disk alone, whatever they do, and however short memory is
         self.slowed: dict[Queue, Slowdown] = {}
         self.flush_planned = False
         self.draining = False
@@ -112,6 +113,11 @@ class Switchboard:
             if self.paused:
                 self._resume_publishers()
             self.incoming.go_on()
+        if self.behind and not self.is_far_behind():
+            behind = self.behind
+            self.behind = []
+            for connection in behind:
+                connection.resume_reading()
         self._arm_timer()
 
     def fail(self, connection: "Connection", session: Session, error: Exception) -> None:
@@ -206,6 +212,10 @@ class Switchboard:
             # What it cannot give back is not looked through again before there is more of it.
             self.free_at = min(limit, max(usage.keep_max, usage.bytes + limit // 16))
         return usage.bytes >= limit
+
+    def is_far_behind(self) -> bool:
+        """Whether the disk is so far behind that whoever has it do anything has to wait."""
+        return self.storage is not None and self.storage.is_far_behind()
 
     def pause_publisher(self, connection: "Connection") -> None:
         """Read no more from a client that publishes until queues have emptied somewhat, or the disk has caught up."""
@@ -330,6 +340,8 @@ class Connection(asyncio.Protocol):
         board = self.switchboard
         hub = board.hub
         before = hub.broker.published
+        log = hub.broker.log
+        entries = log.position + len(hub.receipts)
         now = board.clock.now()
         failure: Exception | None = None
         try:
@@ -353,6 +365,9 @@ class Connection(asyncio.Protocol):
         board.incoming.hold(self, session.pending())
         if board.is_short() and hub.broker.published != before and not takes_work(session):
             board.pause_publisher(self)
+        elif board.is_far_behind() and log.position + len(hub.receipts) != entries:
+            board.behind.append(self)
+            self.pause_reading()
         if session.gate is not None and session.gate.failing and not self.deaf:
             self.deaf = True  # for good, whoever it was before: it is told so in a while, and the door closes
             self.pause_reading()

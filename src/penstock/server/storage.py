@@ -29,6 +29,8 @@ from penstock.wire.session import Hub, Receipt, Report
 
 DEFAULT_MEMORY = 1 << 30
 
+RECEIPT_BYTES = 200  # what a confirmation that waits takes in memory, about
+
 
 class Storage:
     """Owns the log on disk on behalf of a node."""
@@ -52,6 +54,7 @@ class Storage:
         self.log = DurableLog(segment_bytes_max, tuned(self._shares))
         self.snapshots = Snapshots(self.disk, self.log, Retention(self.disk, retain_seconds, retain_bytes), report)
         self._receipts: deque[tuple[int, list[Receipt]]] = deque()
+        self._receipt_count = 0  # in all of these
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._lock = -1
         self._stalled = False  # it was said that queues wait for what cannot be read back
@@ -116,6 +119,7 @@ class Storage:
         hub = self._hub
         if hub.receipts:
             self._receipts.append((log.position, hub.receipts))
+            self._receipt_count += len(hub.receipts)
             hub.receipts = []
             if log.durable >= log.position:
                 self._on_durable(log.durable, log.readable)
@@ -157,6 +161,10 @@ class Storage:
     def is_behind(self) -> bool:
         return self._flusher.behind > self._shares.behind
 
+    def is_far_behind(self) -> bool:
+        """Whether those have to wait as well who publish nothing: settlements and confirmations take memory, too."""
+        return self._flusher.behind + RECEIPT_BYTES * self._receipt_count > 2 * self._shares.behind
+
     def behind_bytes(self) -> int:
         """What was accepted and is not written yet."""
         return self._flusher.behind
@@ -184,7 +192,9 @@ class Storage:
                 future.set_result(None)
         receipts = self._receipts
         while receipts and receipts[0][0] <= position:
-            for receipt in receipts.popleft()[1]:
+            released = receipts.popleft()[1]
+            self._receipt_count -= len(released)
+            for receipt in released:
                 try:
                     receipt.session.release(receipt.answer)
                 except Exception as error:
