@@ -64,6 +64,9 @@ TARGETS: Final = (*PROTOCOLS, "any", *LOCKED)
 ROOM_ENOUGH: Final = 10_000  # in a smaller outbox, when a client listens decides what it is given
 READS_MAX: Final = 256  # byte by byte, up to so many bytes; in as many pieces beyond that
 
+# What may be the beginning of an SMQS command.
+GLUED: Final = re.compile(rb"[MDCA]:|S")
+
 # Error ids, and the ids that SEVX gives to requests without one: the time of the run and a random end.
 RANDOM_IDS: Final = re.compile(rb"(?m)( error )[0-9A-Za-z]{24}$|2023111422[0-9]{10}[0-9A-Za-z]{4}")
 
@@ -174,6 +177,11 @@ def _run_alone(parsed: Program) -> None:
     size = 1 + len(stream) // READS_MAX
     each = [stream[at : at + size] for at in range(0, len(stream), size)]
     whole = _speak(parsed, [stream], False)
+    is_smqs = parsed.language_of(0) == "smqs" or ("any" in parsed.protocol and stream[:1] in b"MDCSA")
+    if is_smqs and _is_glued(stream):
+        _speak(parsed, pieces, False)
+        _speak(parsed, each, False)
+        return
     assert _speak(parsed, pieces, False) == whole, "cut into pieces, it means something else"
     assert _speak(parsed, each, False) == whole, "byte by byte, it means something else"
     room = make_limits(parsed.limits).outbox_bytes_max
@@ -182,6 +190,11 @@ def _run_alone(parsed: Program) -> None:
     if parsed.protocol == "mqmq" and len(stream) <= make_limits(parsed.limits).line_size_max:
         # One answer after the other, whatever room there is for them.
         assert _speak(parsed, [stream], False, 1) == whole, "with less room, it says something else"
+
+
+def _is_glued(stream: bytes) -> bool:
+    """Whether SMQS commands may stand behind each other without a line end: then where a read begins has a meaning."""
+    return any(GLUED.search(line, 1) for line in stream.split(b"\n") if not line.startswith(b"M:"))
 
 
 def _speak(parsed: Program, pieces: list[bytes], listening: bool, outbox_max: int = 0) -> tuple[bytes, bool, object]:

@@ -147,6 +147,8 @@ class MqksSession(NamingSession):
         name_size_max = self.name_size_max
         publishable = self.publishable
         routing = broker.routing
+        last_event = b""
+        has_comma = False
         for line in lines:
             parts = line.split(b" ", 3)
             # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of
@@ -158,7 +160,10 @@ class MqksSession(NamingSession):
                 # What begins with a dash may be a flag.
                 if fits and data and data[-1] > 32 and event and event[0] != DASH:
                     message = Message(parts[0], event, data, now, PROTOCOL)
-                    if COMMA not in event:
+                    if event != last_event:  # mostly it is the same: to compare is cheaper than to search
+                        last_event = event
+                        has_comma = COMMA in event
+                    if not has_comma:
                         message.line_fit = LINE_SAFE
                     try:
                         if publishable is not None:
