@@ -188,6 +188,36 @@ def test_what_cannot_be_read_is_neither_out_nor_looked_through_in_each_turn() ->
     assert unreadable.looks == 0
 
 
+def test_dead_letters_of_a_start_do_not_take_all_the_memory_and_the_rest_is_given_up_later() -> None:
+    limits = Limits(memory_bytes_max=40_000)
+    rules = [Rule([b"q"], deliveries_max=1, dead_letter=b"dead")]
+    broker = make_broker()
+    put(broker, *[b"%d" % number for number in range(200)])
+    consume(broker)
+    broker.end_turn()
+    assert isinstance(broker.log, MemoryLog)
+    entries = list(broker.log.entries)
+    log = ReadableLog(keep=True)
+    again = Replay(log, limits, decode(encode(capture(broker, 0)))).finish()
+    log.messages = [entry for entry in entries if isinstance(entry, Message)]
+    log.readable = 200
+    again.set_policies(rules)
+    again.return_lost(0)
+    again.end_turn()
+    dead = again.queues[b"dead"].ready
+    assert 0 < dead < 200
+    assert again.usage.bytes < 40_000 // 2
+    assert [retry for _, retry in tries(again)] == [1] * (200 - dead)
+    while again.queues[b"q"].ready:
+        before = again.queues[b"q"].ready
+        again.cancel(consume(again), 0)
+        again.end_turn()
+        assert again.queues[b"q"].ready < before
+        log.readable = log.next_offset
+        again.free_memory()
+    assert (again.queues[b"q"].length(), again.queues[b"dead"].length()) == (0, 200)
+
+
 def test_a_delivery_that_is_done_when_it_is_given_needs_no_mark() -> None:
     broker = make_broker()
     consume(broker, manual=False)

@@ -393,8 +393,10 @@ class Queue:
     def return_lost(self, lost: set[int], count: int) -> None:
         """After a restart: what was out, all of it among the first `count`, comes back as if its consumer had left.
 
-        It may be more than there is memory for, so what the log can give back is put back without the message.
+        It may be more than there is memory for, so what the log can give back is put back without the message. Where
+        dead letters have taken a quarter of the memory, those behind them are given up when they come back next.
         """
+        usage = self.usage
         returned: list[Redelivery] = []
         sealed: list[Sealed] = []
         nobody = Subscription(b"", manual=True)
@@ -408,7 +410,9 @@ class Queue:
             self._shrink(cost_of(message))
             if message.offset in lost:
                 retry += 1
-                if self._ends_by_return(Delivery(message, nobody, retry - 1, bound, serial), retry):
+                if usage.bytes > usage.keep_max and self.policy.dead_letter:
+                    self._count_return(message.offset)  # a dead letter stays in memory until it is written
+                elif self._ends_by_return(Delivery(message, nobody, retry - 1, bound, serial), retry):
                     continue
             if message.offset < self.log.readable:
                 sealed.append((bound, serial, message.offset, retry, cost_of(message)))
@@ -844,9 +848,12 @@ class Queue:
         """Count one more try of a message whose consumer went away with it; True when that was the last one."""
         if self._is_worn_out(delivery, retry) and self._give_up_delivery(delivery, DELIVERIES):
             return True
-        self.log.settled(self.ledger, delivery.offset, RETURN)
-        self.retried += 1
+        self._count_return(delivery.offset)
         return False
+
+    def _count_return(self, offset: int) -> None:
+        self.log.settled(self.ledger, offset, RETURN)
+        self.retried += 1
 
     def _put_among(self, returned: list[Redelivery], sealed: list[Sealed]) -> None:
         """Put messages that were not ready to their places, in memory or not."""
