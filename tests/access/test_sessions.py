@@ -363,6 +363,17 @@ def test_whoever_may_not_delete_a_queue_may_not_change_when_it_goes_away() -> No
     assert world.broker.queues[b"q"].expires_after == 5_000_000
 
 
+def test_a_user_has_no_more_consumers_than_it_may_have_un_acked() -> None:
+    world = World(ann=ALL)
+    world.users.set_quota("ann", "unacked=2")
+    world.access.replace(world.users.by_name)
+    session = world.open("mqks", "ann")
+    answers = [world.say(session, b"c%d consume --confirm --manual-ack q e\n" % number) for number in range(3)]
+    assert answers[:2] == [b"c0 ok \n", b"c1 ok \n"]
+    assert answers[2].startswith(b"c2 error")
+    assert world.broker.queues[b"q"].consumer_count() == 2
+
+
 @pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs", "mqmq", "rq", "any"])
 def test_a_client_that_has_said_nothing_has_nothing_pending(protocol: str) -> None:
     world = World(ann=ALL)

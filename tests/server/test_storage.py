@@ -354,6 +354,24 @@ def test_what_cannot_be_read_back_is_reported_once(tmp_path: Path) -> None:
         storage.stop(0)
 
 
+def test_queues_that_wait_for_the_disk_are_reported_when_they_begin_to_and_when_they_go_on(tmp_path: Path) -> None:
+    reports: list[tuple[str, object]] = []
+
+    def report(level: str, event: str, details: dict[str, object]) -> None:
+        if event in ("log.unreadable", "log.readable"):
+            reports.append((event, details.get("queues")))
+
+    storage = Storage(tmp_path, "off", 1 << 20, report)
+    broker = storage.open(Limits(), 0)
+    with closing(asyncio.new_event_loop()) as loop:
+        storage.start(loop, Hub(broker, report), lambda: None)
+        for stalled in (0, 2, 3, 0, 0, 1):
+            broker.usage.stalled = stalled
+            storage.end_turn(0)
+        assert reports == [("log.unreadable", 2), ("log.readable", None), ("log.unreadable", 1)]
+        storage.stop(0)
+
+
 def test_time_that_went_back_while_the_broker_was_down_changes_nothing(tmp_path: Path) -> None:
     later, earlier = 2_000_000_000_000_000, 1_000_000_000_000_000
     for now, bodies in ((later, []), (earlier, [b"1"]), (later, [b"1", b"2"])):
