@@ -237,9 +237,10 @@ class Record:
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        reached = [[*name, sorted(tests)] for name, tests in sorted(self.reached.items())]
+        numbers = {test: number for number, test in enumerate(self.durations)}  # shorter than the names by far
+        reached = [[*name, sorted(map(numbers.__getitem__, tests))] for name, tests in sorted(self.reached.items())]
         data = {"files": self.files, "durations": self.durations, "unfit": sorted(self.unfit), "reached": reached}
-        path.write_text(json.dumps(data))
+        path.write_text(json.dumps(data, separators=(",", ":")))
 
 
 def read_record(path: Path) -> Record:
@@ -247,7 +248,9 @@ def read_record(path: Path) -> Record:
     if path.exists():
         data = json.loads(path.read_text())
         record.files, record.durations, record.unfit = data["files"], data["durations"], set(data["unfit"])
-        record.reached = {(path, function, line): set(tests) for path, function, line, tests in data["reached"]}
+        tests = list(record.durations)
+        for name, function, line, numbers in data["reached"]:
+            record.reached[name, function, line] = {tests[number] for number in numbers}
     return record
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scripts.mutant_worker import HITS, blocks_of, mark, put_in_place
-from scripts.mutants import ROOT, Record, chosen, difference, read_equivalent, sources
+from scripts.mutants import ROOT, Record, chosen, difference, read_equivalent, read_record, sources
 from scripts.mutations import mutations_of
 
 EXAMPLE = '''"""What it is."""
@@ -133,6 +133,20 @@ def test_tests_that_reach_a_mutant_come_nearest_and_quickest_first() -> None:
     mutation = next(mutation for mutation in mutations_of("core/example.py", EXAMPLE) if mutation.kind == "min-max")
     assert [test for test, _ in record.tests_for(mutation, EXAMPLE, 60)] == [near, model, slow, far]
     assert [test for test, _ in record.tests_for(mutation, EXAMPLE, 4)] == [near, model]
+
+
+def test_a_recording_is_kept_and_forgets_files_of_tests_that_have_changed(tmp_path: Path) -> None:
+    record = Record()
+    blocks = blocks_of("core/example.py", EXAMPLE)
+    tests = {"tests/a.py::a": [0.5, [0, 1]], "tests/b.py::b": [1.5, [1]], "tests/b.py::c": [0.1, [0]]}
+    record.add(blocks, {"tests": tests, "unfit": ["tests/b.py::c"]})
+    record.files = {"tests/a.py": "1", "tests/b.py": "2"}
+    record.write(tmp_path / "record.json")
+    again = read_record(tmp_path / "record.json")
+    assert vars(again) == vars(record)
+    again.forget("tests/b.py")
+    assert (again.files, again.durations, again.unfit) == ({"tests/a.py": "1"}, {"tests/a.py::a": 0.5}, set())
+    assert again.reached == {blocks[0].name: {"tests/a.py::a"}, blocks[1].name: {"tests/a.py::a"}}
 
 
 def test_what_is_listed_as_equivalent_has_its_reason_and_names_a_line_there_is(tmp_path: Path) -> None:
