@@ -7,7 +7,10 @@ from penstock.access.users import Users
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.patterns import event_claimed_by
+from penstock.core.policy import Rule
+from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog
+from penstock.message import Message
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.named import NamingDialect
 from penstock.wire.rq.codec import CONSUME, QUEUEID
@@ -348,6 +351,30 @@ def test_no_reason_that_is_logged_has_the_secret_of_a_token(protocol: str) -> No
     assert len(world.reports) > 1
     assert token[:12].decode() in str(world.reports)
     assert token[13:].decode() not in str(world.reports)
+
+
+# -- dead letters ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx"])
+def test_a_redrive_to_where_its_user_may_put_nothing_is_refused_in_its_protocols_words(protocol: str) -> None:
+    world = World(ann=["consume queue:dead", "consume event:*", "publish queue:mine"])
+    world.broker.set_policies([Rule([b"mine", b"secret"], dead_letter=b"dead")])
+    for queue in (b"mine", b"secret"):
+        worker = Inbox(manual=True)
+        world.broker.subscribe(queue, worker, None, NOW)
+        world.broker.put(queue, Message(b"m", queue, b"{}", NOW, "test"))
+        world.broker.bury(worker.deliveries[0])
+        world.broker.cancel(worker, NOW)
+    session = world.open(protocol, "ann")
+    ask = b"r redrive dead\n" if protocol == "mqks" else b'r redrive {"queue": "dead"}\n'
+    answer = world.say(session, ask)
+    for _ in range(10):
+        world.broker.tick(NOW)
+        answer += session.drain()
+    assert answer.startswith(b"r error denied")
+    assert answer.count(b"\n") == 1
+    assert (ready(world, b"dead"), ready(world, b"secret"), ready(world, b"mine")) == (2, 0, 0)
 
 
 # -- queues that go away -----------------------------------------------------------------------------------------------

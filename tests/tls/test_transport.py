@@ -2,12 +2,14 @@
 
 import asyncio
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from penstock.server import certificates as module
 from penstock.server.certificates import Certificates, Paths
+from penstock.server.doorstep import Arrival, Doorstep
 from penstock.server.tls import PLAIN_SIZE, TlsTransport
 
 from .conftest import Certificates as Made
@@ -17,7 +19,7 @@ class Below(asyncio.Transport):
     """What a socket would be."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__({"peername": ("192.0.2.1", 5)})
         self.sent = b""
         self.calls: list[str] = []
         self.gone = False
@@ -202,6 +204,44 @@ def test_a_connection_that_is_lost_is_told_once_and_forgotten(talk: Talk) -> Non
     assert talk.transport.get_protocol() is not talk.above
     assert talk.transport.get_extra_info("ssl_object") is None
     talk.transport.write(b"too late")
+
+
+# -- before the handshake is done --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def doorstep(ours: Made) -> Iterator[Doorstep]:
+    paths = Paths(ours["server.pem"], ours["server.key"], None, "off", "1.2")
+    loop = asyncio.new_event_loop()
+    made = Certificates(paths, lambda level, event, details: None, lambda: 0.0)
+    yield Doorstep(loop, made, lambda level, event, details: None, seconds=60, count_max=20)
+    loop.close()
+
+
+def arrive(doorstep: Doorstep) -> tuple[Arrival, Below]:
+    below = Below()
+    arrival = Arrival(doorstep, "mqks", lambda: Above(True), plain=False)
+    arrival.connection_made(below)
+    return arrival, below
+
+
+def test_who_is_refused_is_refused_once_and_not_listened_to_any_more(doorstep: Doorstep) -> None:
+    arrival, below = arrive(doorstep)
+    assert len(doorstep) == 1
+    arrival.data_received(b"GET / HTTP/1.1\r\n")
+    assert (len(doorstep), doorstep.counts["failed"], below.calls) == (0, 1, ["close"])
+    assert below.sent.startswith(b"HTTP/1.1 400")
+    arrival.data_received(b"GET / HTTP/1.1\r\n")
+    arrival.eof_received()
+    arrival.connection_lost(None)
+    assert (doorstep.counts["failed"], below.calls) == (1, ["close"])
+
+
+def test_who_has_not_come_in_when_the_broker_stops_stays_outside(doorstep: Doorstep) -> None:
+    (one, below), (_, other) = arrive(doorstep), arrive(doorstep)
+    one.connection_lost(None)
+    doorstep.stop()
+    assert (below.calls, other.calls, len(doorstep)) == ([], ["abort"], 0)
 
 
 # -- certificates ------------------------------------------------------------------------------------------------------
