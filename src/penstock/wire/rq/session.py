@@ -21,7 +21,7 @@ from typing import Final
 
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
-from penstock.message import TO_CONSUMERS, Message, Terms
+from penstock.message import TO_CONSUMERS, Message, Terms, tell_delivered
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.rq.asks import Ask, Timeout
 from penstock.wire.rq.codec import (
@@ -446,9 +446,7 @@ class RqSession(Session):
         self.unacked_max = credit
         for consumer in self.consumers.values():
             consumer.limit(credit)
-            if consumer.queue is not None:
-                consumer.queue.reconsider(consumer)
-                consumer.queue.pump()
+            self.broker.allow(consumer, consumer.credit)
 
     def _readmit(self, consumer: Consumer) -> None:
         """Let a consumer stand in its queue's line by what it allows now."""
@@ -471,8 +469,8 @@ class RqSession(Session):
         delivery = self.unfinished.get(id)
         if delivery is not None and not (self.noreply and id in self.noreply):
             message = delivery.message
-            if message is not None and message.requester is not None:
-                message.requester.delivered(message)
+            if message is not None:
+                tell_delivered(message)
         elif delivery is not None:
             self._free(id)
             self.broker.accept(delivery)
