@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.message import Message
+
 from .conftest import BrokerProcess, Client, RunningBroker
 
 StartBroker = Callable[..., RunningBroker]
@@ -149,3 +151,21 @@ def _break_newest(broker: RunningBroker) -> None:
     board = broker.node.switchboard
     list(board.connections)[-1].broke(RuntimeError("no"))
     board.plan_flush()
+
+
+def test_what_a_session_was_given_before_it_failed_goes_out(start_broker: StartBroker) -> None:
+    """Nobody acks it, so it is gone from the queue."""
+    broker = start_broker()
+    client = broker.connect("mqks")
+    client.send(b"c consume --confirm jobs e\n")
+    assert client.line() == b"c ok "
+
+    def give_and_break() -> None:
+        broker.node.broker.publish(Message(b"m", b"e", b"hello", broker.node.clock.now(), "test"))
+        _break_newest(broker)
+
+    broker.call(give_and_break)
+    assert client.closed_by_peer()
+    assert client.buffer == b"c ok m event=e hello\n"
+    assert broker.call(lambda: len(broker.node.hub.sessions)) == 0
+    assert broker.call(broker.node.broker.queues[b"jobs"].consumer_count) == 0

@@ -145,10 +145,10 @@ class Switchboard:
                 continue  # it has ended already
             self.report_failed(session, error)
             try:
-                connection.end_session()
+                connection.end_broken()
             except Exception as second:
                 self.report_failed(session, second)
-            connection.transport.abort()
+                connection.transport.abort()
             if hub.awake:
                 self._run_awake()
 
@@ -424,6 +424,14 @@ class Connection(asyncio.Protocol):
             board.outgoing.leave(self)
             session.end(board.clock.now())
             board.plan_flush()
+
+    def end_broken(self) -> None:
+        """End a session that failed. What it was given before that goes out: where nobody acks, it counts as done."""
+        given = b"" if self.session is None else self.session.drain()
+        self.end_session()
+        if given:
+            self.transport.write(given)
+        self.transport.close()
 
     def pause_writing(self) -> None:
         self.writing_paused = True
