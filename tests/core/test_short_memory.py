@@ -57,6 +57,13 @@ class House:
         self.broker.subscribe(queue, inbox, None, self.now)
         return inbox
 
+    def bury_the_rest(self, queue: bytes) -> None:
+        """Where tries are used up and memory was short, in as many turns as it takes: a turn ends with a write."""
+        while ready := self.broker.queues[queue].ready:
+            self.log.readable = self.log.next_offset
+            self.broker.cancel(self.consume(queue), self.now)
+            assert self.broker.queues[queue].ready < ready
+
     def go_on(self) -> None:
         """Turns of the loop, until there is nothing to do at once."""
         while 0 <= self.broker.deadlines.next_due() <= self.now:
@@ -259,6 +266,7 @@ def test_terms_outlive_a_message_that_was_let_go_of(house: House) -> None:
     house.broker.cancel(inbox, 0)
     inbox = house.consume(b"q")
     house.broker.cancel(inbox, 0)
+    house.bury_the_rest(b"q")
     dead = house.broker.queues[b"dead"]
     assert dead.ready == len(inbox.received) == 300
     assert house.broker.queues[b"q"].dead_lettered == 300
@@ -279,6 +287,25 @@ def test_tries_end_unread_where_nobody_wants_the_dead(house: House) -> None:
     house.broker.cancel(inbox, 0)
     assert house.log.fetched == fetched
     assert house.broker.queues[b"q"].dropped == count
+
+
+def test_dead_letters_of_many_who_leave_at_once_do_not_take_all_the_memory(house: House) -> None:
+    house.put(b"q", 1000)
+    house.chill()
+    inboxes = [house.consume(b"q", credit=100) for _ in range(10)]
+    house.chill()
+    house.broker.set_policies([Rule([b"q"], deliveries_max=1, dead_letter=b"dead")])
+    for inbox in inboxes:
+        house.broker.cancel(inbox, 0)
+    queue = house.broker.queues[b"q"]
+    assert house.broker.usage.bytes < MEMORY // 2
+    assert 0 < house.broker.queues[b"dead"].ready < 100
+    assert queue.length() + house.broker.queues[b"dead"].length() == 1000
+    house.check()
+    house.bury_the_rest(b"q")
+    assert house.broker.queues[b"dead"].length() == 1000
+    assert house.broker.usage.bytes < MEMORY
+    house.check()
 
 
 def test_one_that_cannot_be_read_again_is_no_dead_letter_and_is_still_owed(house: House) -> None:

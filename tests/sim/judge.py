@@ -35,8 +35,6 @@ HUGE_MEMORY = 1 << 20
 class Judge(Life):
     """`begin` before a step of the clients, then what they ask for is noted, and `settle_up` behind it."""
 
-    is_returning = False  # what was out when the broker died
-
     def begin(self) -> None:
         self.own: list[Message] = []  # that were handed in, and are not in the log yet
         self.handed_in: list[Message] = []
@@ -98,9 +96,7 @@ class Judge(Life):
         self.returned = {(lost.queue.name, offset) for lost in self.broker.lost for offset in lost.offsets}
         self.note(f"lost {sorted(self.returned)}")
         self.broker.return_lost(self.now)
-        self.is_returning = True
         self.settle_up()
-        self.is_returning = False
 
     def tell_out(self) -> None:
         """At the end of a turn the log is told what is out: nothing else, and all that has nothing ready before it.
@@ -255,8 +251,8 @@ class Judge(Life):
         assert name, f"{where} should have been dropped"
         grave = self.broker.queues.get(name)
         has_room = not self.broker.shut_because and (grave is None or not grave.full)
-        if self.is_returning and self.limits.memory_bytes_max < HUGE_MEMORY:
-            has_room = False  # dead letters of a start take a part of the memory at most
+        if self.limits.memory_bytes_max < HUGE_MEMORY:
+            has_room = False  # dead letters that have to be read take a part of the memory at most
         assert not has_room or self.disk.reads_failed, f"{where} should have died"
 
     def _is_worn_out(self, where: Where, message: Message, retry: int) -> bool:

@@ -892,13 +892,26 @@ class Queue:
         return deliveries_max > 0 and retry >= deliveries_max
 
     def _give_up_delivery(self, delivery: Delivery, reason: str) -> bool:
-        """End a message that was out. One that cannot be read is no dead letter: it is set aside in its turn."""
-        if delivery.message is None and not self.policy.dead_letter:
+        """End a message that was out. One that cannot be read is no dead letter: it is set aside in its turn.
+
+        A dead letter is in memory until it is written, so many at once would take all of it. Where a quarter is taken
+        so, what is not in memory is kept where it is, and given up when it comes back next.
+        """
+        message = delivery.message
+        if message is not None:
+            return self._give_up(message, delivery.retry + 1, reason)
+        log = self.log
+        if not self.policy.dead_letter:
             self.dropped += 1
-            self.log.settled(self.ledger, delivery.offset, DROP)
+            log.settled(self.ledger, delivery.offset, DROP)
             return True
-        message = self.message_out(delivery)
-        return message is not None and self._give_up(message, delivery.retry + 1, reason)
+        if not self.usage.may_bury(log.readable):
+            return False
+        message = log.fetch(delivery.offset)
+        if message is None or not self._give_up(message, delivery.retry + 1, reason):
+            return False
+        self.usage.buried(delivery.size, log.next_offset)
+        return True
 
     def _give_up(self, message: Message, retry: int, reason: str) -> bool:
         """End a message that is not in the backlog any more: as a dead letter, where the policy says so.

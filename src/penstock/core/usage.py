@@ -87,6 +87,8 @@ class Usage:
         self.paged = 0  # bytes that were read from the log since `free_memory` was last done
         self.held_up: list[Queue] = []  # with consumers that were given nothing because memory was short, in order
         self._relief = ReliefTimer(self)
+        self._buried_bytes = 0  # of dead letters that had to be read, and may not be written yet ...
+        self._buried_end = 0  # ... but are once the log is readable up to here
         self.unsent = 0  # bytes of large messages that were given out, and that sockets have not taken yet, about
         self.unsent_max = 0  # above it the next large one waits; 0: nobody counts them
         self.waiting_to_send: list[Queue] = []  # whose first message waits for that, in order
@@ -114,6 +116,25 @@ class Usage:
         if self.paged * PAGED_PART >= self.bytes_max:
             self.free_memory()
         return self.bytes < self.bytes_max
+
+    def may_bury(self, readable: int) -> bool:
+        """Whether one more message that is not in memory may become a dead letter, which is, until it is written.
+
+        What has an offset below `readable` is written, and can be let go of.
+        """
+        if readable >= self._buried_end:
+            self._buried_bytes = 0
+        if self._buried_bytes > self.keep_max:
+            return False
+        if self.bytes > self.keep_max and self.paged * PAGED_PART >= self.bytes_max:
+            self.free_memory()
+        return True
+
+    def buried(self, size: int, end: int) -> None:
+        """One of so many bytes did, and is in the log before this offset."""
+        self._buried_bytes += size
+        self._buried_end = end
+        self.paged += size
 
     def may_send(self, size: int) -> bool:
         """Whether a large message may be given out now; where there is nothing unsent, any may."""
