@@ -124,6 +124,10 @@ class Broken:
         self.broker.queues[b"q"] = self.broken
         return self.broker
 
+    def without_route(self) -> Broker:
+        self.broker.routing.by_event[b"other"] = cast(list[Queue], 5)
+        return self.broker
+
     def out_of_line(self) -> Inbox:
         """A consumer that believes to stand in a line that is empty."""
         self.worker.waiting = True
@@ -135,16 +139,15 @@ VERBS: dict[str, tuple[Callable[[Broken], object], str]] = {
     "put": (lambda it: it.without_queue().put(b"q", message(b"m")), "queue b'q'"),
     "broadcast": (lambda it: it.without_queue().broadcast(b"q", message(b"m")), "body of m"),
     "set_policies": (lambda it: it.without_queue().set_policies([]), ""),
-    "bind": (lambda it: it.without_queue().bind(b"q", (b"other",)), "other"),
-    "expire": (lambda it: it.without_queue().expire(b"q", 5), "after 5"),
+    "bind": (lambda it: it.without_route().bind(b"q", (b"other",)), "other"),
     "pause": (lambda it: it.without_queue().pause(b"q", True), "queue b'q'"),
     "purge": (lambda it: it.broker.purge(b"q", 100, 7), "up to 7"),
     "delete": (lambda it: it.without_queue().delete(b"q"), "queue b'q'"),
-    "subscribe": (lambda it: it.without_queue().subscribe(b"q", Inbox(b"c2"), None, NOW), "consumer b'c2'"),
+    "subscribe": (lambda it: it.broker.subscribe(b"q", Inbox(b"c2"), None, NOW), "consumer b'c2'"),
     "cancel": (lambda it: it.broker.cancel(it.out_of_line(), NOW), "consumer b'c1'"),
     "suspend": (lambda it: it.broker.suspend(it.out_of_line()), "consumer b'c1'"),
     "allow": (lambda it: it.broker.allow(it.worker, 5), "consumer b'c1'"),
-    "get": (lambda it: it.without_queue().get(b"q"), "queue b'q'"),
+    "get": (lambda it: it.broker.get(b"q"), "queue b'q'"),
     "accept": (lambda it: it.broker.accept(it.worker.deliveries[0]), "body of held"),
     "reject": (lambda it: it.broker.reject(it.worker.deliveries[0]), "body of held"),
     "bury": (lambda it: it.broker.bury(it.worker.deliveries[0]), "body of held"),
