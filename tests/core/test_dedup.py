@@ -6,7 +6,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.core.dedup import Dedup
+from penstock.core.dedup import ID_OVERHEAD, Dedup
 from penstock.log.ids import decode_ids, encode_ids
 from penstock.log.snapshot import Snapshot, decode, encode, pieces_of
 
@@ -127,3 +127,20 @@ def test_a_snapshot_shares_the_pages_that_are_full() -> None:
     first, second = dedup.parts(), dedup.parts()
     assert len(first) == 13
     assert all(one.page is other.page for one, other in zip(first, second, strict=True))
+
+
+def test_long_ids_are_forgotten_before_they_take_too_much_memory() -> None:
+    dedup = Dedup(1_000_000, 16, 100 * (1000 + ID_OVERHEAD))
+    ids = [b"%d" % number for number in range(250)]
+    for number, id in enumerate(ids):
+        dedup.remember(id.ljust(1000, b"."), 10_000 + number % 7, 1)
+    assert list(dedup.contents()) == [id.ljust(1000, b".") for id in ids[-100:]]
+    again = Dedup(1_000_000, 16, 100 * (1000 + ID_OVERHEAD))
+    again.restore(dedup.parts())
+    for one in (dedup, again):
+        one.remember(b"short", 20_000, 1)
+        assert len(one) == 100
+        one.remember(b"later", 90_000, 50_000)  # all others have ended
+        for number in range(500):
+            one.remember(b"%d" % number, 90_000, 50_000)
+        assert len(one) == 501

@@ -32,6 +32,10 @@ REPLY_PREFIX: Final = b"reply/"
 # What a commit may be in the log, where it is one block.
 COMMIT_SIZE_MAX: Final = 1 << 30
 
+# Ids that are remembered for deduplication take this part of the memory at most, or so many bytes if that is more.
+DEDUP_PART: Final = 4
+DEDUP_BYTES_LEAST: Final = 1 << 20
+
 # How long consumers have at least to come back after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
 
@@ -122,7 +126,8 @@ class Broker:
         self.usage.queues = self.queues
         self.redrives = Redrives(self)
         self.policies = Policies([], limits)
-        self.dedup = Dedup(limits.dedup_ids_max, log.tuning.id_page_length)
+        ids_bytes_max = max(limits.memory_bytes_max // DEDUP_PART, DEDUP_BYTES_LEAST)
+        self.dedup = Dedup(limits.dedup_ids_max, log.tuning.id_page_length, ids_bytes_max)
         self.deduplicated = 0  # publishes that were there already
         self.published = 0  # publishes, wanted by a queue or not
         self.unrouted = 0  # publishes no queue wanted

@@ -1,7 +1,8 @@
 """The ids that were published lately: a second message with one of them is the same message again.
 
 The window is made of times that messages carry, so it can be rebuilt from a log: no clock is looked at. It is bounded
-twice, by time and by count; where there are too many ids the oldest are forgotten first.
+by time, by count and by size: clients choose their ids, and how long they are. Where there is too much the oldest are
+forgotten first.
 
     lane   page ─► page ─► page      the times until which ids are remembered never go down along a lane
     lane   page ─► page
@@ -18,6 +19,7 @@ from typing import Final
 from penstock.log.ids import IdPage, IdPart
 
 NEVER: Final = 1 << 62
+ID_OVERHEAD: Final = 150  # what an id takes in memory besides its bytes, about
 
 
 class _Lane:
@@ -49,8 +51,10 @@ class _Lane:
 
 
 class Dedup:
-    def __init__(self, ids_max: int, page_length: int) -> None:
+    def __init__(self, ids_max: int, page_length: int, bytes_max: int = NEVER) -> None:
         self._ids_max = ids_max
+        self._bytes_max = bytes_max
+        self._bytes = 0  # of the ids, overhead included
         self._page_length = page_length
         self._until: dict[bytes, int] = {}
         self._lanes: list[_Lane] = []
@@ -74,8 +78,10 @@ class Dedup:
         if known.get(id, 0) >= until:
             return
         if id not in known:
-            while self._lanes and len(known) >= self._ids_max:
+            cost = len(id) + ID_OVERHEAD
+            while self._lanes and (len(known) >= self._ids_max or self._bytes + cost > self._bytes_max):
                 self._forget_oldest()
+            self._bytes += cost
         known[id] = until
         self._add(id, until, self._serial)
         self._serial += 1
@@ -94,6 +100,7 @@ class Dedup:
         for _, id, until in entries:
             if self._until.get(id, 0) < until:
                 self._until[id] = until
+        self._bytes = sum([len(id) + ID_OVERHEAD for id in self._until])
         self._fill(entries)
 
     def parts(self) -> list[IdPart]:
@@ -167,6 +174,7 @@ class Dedup:
         id = page.ids[lane.start]
         if self._until.get(id, 0) == page.untils[lane.start]:
             del self._until[id]
+            self._bytes -= len(id) + ID_OVERHEAD
         lane.drop_first()
         self._entries -= 1
 
