@@ -528,6 +528,9 @@ def run(tree: Path, options: argparse.Namespace) -> int:
             print(f"{mutation.path}:{mutation.line_number} {mutation.function}: {mutation.what}")
         return 0
     equivalent = read_equivalent(EQUIVALENT)
+    known = {mutation.name for path, text in texts.items() for mutation in mutations_of(path, text)}
+    for path, function, what, line in sorted(set(equivalent) - known):
+        print(f"listed as equivalent, and not there any more: {path} | {function} | {what} | {line}")
     began = time.monotonic()
     outcomes = taken_over(mutations, options.again) if options.again else []
     left = [mutation for mutation in mutations if mutation not in {outcome.mutation for outcome in outcomes}]

