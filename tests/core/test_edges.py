@@ -119,3 +119,14 @@ def test_a_queue_that_went_in_the_middle_of_a_turn_says_nothing_at_its_end() -> 
     broker.end_turn()
     assert log.entries == before
     replay(log.entries, MemoryLog(), Limits())
+
+
+def test_what_comes_back_from_a_move_still_expires() -> None:
+    broker = Broker(MemoryLog(), Limits())
+    broker.set_policies([Rule([b"small"], length_max=1)])
+    for _ in range(2):
+        broker.put(b"q", message(terms=Terms(expires_at=5 * SECOND)))
+    assert broker.move(b"q", {0, 1}, b"small", 0) == 1  # and there is no room for the other one
+    inbox = Inbox(b"q")
+    broker.subscribe(b"q", inbox, None, 6 * SECOND)
+    assert inbox.received == []

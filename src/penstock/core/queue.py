@@ -1078,6 +1078,10 @@ class Queue:
         for item in items:
             self.ready += 1
             returned.append(item if isinstance(item, Redelivery) else Redelivery(item, 0, item.offset, 0))
+            terms = message_of(item).terms
+            if not self.expiring and terms is not None and terms.expires_at:
+                self.expiring = True  # which was forgotten while the message was away
+                self._arm_head_timer(self.usage.now)
         if returned:
             self._forget(self.backlog.put_back(returned, []))
             self._check_full()
