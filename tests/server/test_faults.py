@@ -124,7 +124,11 @@ def test_over_http_the_report_names_the_request(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs"])
 def test_a_session_that_fails_is_ended_and_nobody_else_notices(protocol: str, start_broker: StartBroker) -> None:
-    consume = {"mqks": b"bad consume jobs e --manual-ack\n", "sevx": b"bad recv jobs {}\n", "smqs": b"C:jobs\n"}
+    consume = {
+        "mqks": b"bad consume jobs e --manual-ack\n",
+        "sevx": b'bad recv {"queue": "jobs", "pattern": {"event": "e"}, "manual_ack": true}\n',
+        "smqs": b"C:jobs\n",
+    }
     broker = start_broker()
     witness = broker.connect("mqks")
     witness.send(b"w consume --confirm jobs e --manual-ack\n")

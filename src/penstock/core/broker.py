@@ -17,7 +17,7 @@ from penstock.core.patterns import canonical
 from penstock.core.policy import Policies, Rule
 from penstock.core.queue import BY_POLICY, NEVER, Queue
 from penstock.core.redrive import Redrive, Redrives
-from penstock.core.routing import Routing
+from penstock.core.routing import Routing, cost_of_bindings
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, DeadLetters, Usage
 from penstock.core.writers import Writers
@@ -35,6 +35,9 @@ COMMIT_SIZE_MAX: Final = 1 << 30
 # Ids that are remembered for deduplication take this part of the memory at most, or so many bytes if that is more.
 DEDUP_PART: Final = 4
 DEDUP_BYTES_LEAST: Final = 1 << 20
+
+# Which part of memory_bytes_max the bindings of all queues may take: one in this many.
+BINDINGS_SHARE: Final = 4
 
 # How long consumers have at least to come back after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
@@ -464,10 +467,23 @@ class Broker:
                 raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {limits.name_size_max}")
         if patterns:
             patterns = tuple(dict.fromkeys([canonical(pattern) for pattern in patterns]))
+        self._check_bindings(name, events, patterns)
         queue = self.declare(name)
         if queue.events != events or queue.patterns != patterns:
             self.routing.bind(queue, events, patterns)
             self.log.changed(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
+
+    def _check_bindings(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
+        """Bindings are always in memory, so all of them together have a share of it and no more."""
+        share = self.limits.memory_bytes_max // BINDINGS_SHARE
+        bound = self.queues.get(name)
+        added = cost_of_bindings(events, patterns)
+        removed = 0 if bound is None else cost_of_bindings(bound.events, bound.patterns)
+        if added > removed and self.routing.bytes + added - removed > share:
+            raise Refused(
+                OVER_LIMIT,
+                f"bindings of {added} bytes: those of all queues may take {share}, a quarter of memory_bytes_max",
+            )
 
     def expire(self, name: bytes, after: int) -> None:
         """Delete the queue `after` microseconds without a consumer; NEVER keeps it.

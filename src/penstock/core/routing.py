@@ -1,8 +1,13 @@
 """Which queues want a message that is published: those bound to its event, and those bound by a pattern it matches."""
 
+from typing import Final
+
 from penstock.core.patterns import Patterns, document_of, may_be_object
 from penstock.core.queue import Queue
 from penstock.message import Message
+
+BINDING_OVERHEAD: Final = 200  # what a binding costs in memory beyond its text, measured and rounded up
+PATTERN_FACTOR: Final = 4  # a pattern is also kept taken apart
 
 
 class Routing:
@@ -12,6 +17,7 @@ class Routing:
         self.by_event: dict[bytes, list[Queue]] = {}
         self.by_pattern = Patterns()
         self.has_patterns = False
+        self.bytes = 0  # what all bindings cost in memory, about
 
     def route(self, message: Message) -> list[Queue] | None:
         """The queues the message goes to, each once; None when nobody wants it."""
@@ -34,6 +40,7 @@ class Routing:
         self.unbind(queue)
         queue.events = tuple(dict.fromkeys(events))
         queue.patterns = tuple(dict.fromkeys(patterns))
+        self.bytes += cost_of_bindings(queue.events, queue.patterns)
         for event in queue.events:
             self.by_event[event] = [*self.by_event.get(event, ()), queue]
         for pattern in queue.patterns:
@@ -41,6 +48,7 @@ class Routing:
         self.has_patterns = len(self.by_pattern) > 0
 
     def unbind(self, queue: Queue) -> None:
+        self.bytes -= cost_of_bindings(queue.events, queue.patterns)
         for event in queue.events:
             left = [other for other in self.by_event[event] if other is not queue]
             if left:
@@ -52,3 +60,9 @@ class Routing:
         queue.events = ()
         queue.patterns = ()
         self.has_patterns = len(self.by_pattern) > 0
+
+
+def cost_of_bindings(events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> int:
+    """What these bindings of a queue cost in memory, about."""
+    texts = sum([len(event) for event in events]) + PATTERN_FACTOR * sum([len(pattern) for pattern in patterns])
+    return texts + BINDING_OVERHEAD * (len(events) + len(patterns))
