@@ -99,7 +99,9 @@ class BlockWriter:
         self._protocol_codes: dict[str, i64] = {}
         self.first_offset = 0
         self.first_position = 0
-        self.bytes_max = COLUMN_MAX  # of ids, bodies and headers together
+        self.bytes_max: i64 = COLUMN_MAX  # of ids, bodies and headers together
+        self._bytes: i64 = 0  # of the three by now
+        self._gathered_size: i64 = 0  # bytes of the bodies in `_gathered`
         self._events = BytesWriter()
         self._protocols = BytesWriter()
         self._routes = BytesWriter()
@@ -142,11 +144,13 @@ class BlockWriter:
 
     def add_message(self, message: Message) -> None:
         """Raises LogError, before anything has changed, for a message that the block has no room for."""
-        headers = b"" if message.headers is None else encode_headers(message.headers)
-        added = len(message.id) + len(message.body) + len(headers)
-        if self._bytes + added > self.bytes_max:
+        named = message.headers
+        headers = b"" if named is None else encode_headers(named)
+        size: i64 = self._bytes + i64(len(message.id)) + i64(len(message.body)) + i64(len(headers))
+        if size > self.bytes_max:
+            added = size - self._bytes
             raise LogError(f"message of {added} bytes, and {self._bytes} before it: a block holds {self.bytes_max}")
-        self._bytes += added
+        self._bytes = size
         write_i32_le(self._events, i32(self.code_of(message.event)))
         write_i32_le(self._protocols, i32(self._protocol_code(message.protocol)))
         write_i32_le(self._routes, i32(message.route))
@@ -158,8 +162,8 @@ class BlockWriter:
             self._bodies.write(body)
         else:
             self._add_large(body)
-        write_i32_le(self._body_ends, i32(self._gathered_size + len(self._bodies)))
-        if headers:
+        write_i32_le(self._body_ends, i32(self._gathered_size + i64(len(self._bodies))))
+        if named is not None:
             self._headers.write(headers)
         write_i32_le(self._header_ends, i32(len(self._headers)))
         if message.terms is not None:
@@ -170,10 +174,10 @@ class BlockWriter:
         """Keep the body as it is, behind those that came before it."""
         if len(self._bodies):
             self._gathered.append(self._bodies.getvalue())
-            self._gathered_size += len(self._bodies)
+            self._gathered_size += i64(len(self._bodies))
             self._bodies.truncate(0)
         self._gathered.append(body)
-        self._gathered_size += len(body)
+        self._gathered_size += i64(len(body))
 
     def add_run(self, queue: bytes, how: int, first: int, count: int, bound: int, due_at: int = 0) -> None:
         if due_at:
@@ -188,7 +192,7 @@ class BlockWriter:
 
     def size(self) -> int:
         """About how many bytes the block will have."""
-        return self._bytes + 40 * (self.message_count + self.run_count)
+        return int(self._bytes) + 40 * (self.message_count + self.run_count)
 
     def close(self, now: int) -> bytes:
         """The block, and an empty writer for the next one."""
@@ -204,7 +208,7 @@ class BlockWriter:
             _add_padded(pieces, columns)
             pieces += self._gathered
             pieces.append(self._bodies.getvalue())
-            pieces.append(_padding(self._gathered_size + len(self._bodies)))
+            pieces.append(_padding(int(self._gathered_size) + len(self._bodies)))
             columns = [self._header_ends.getvalue(), self._headers.getvalue()]
             columns += self._term_columns(rare)
             columns.append(targets)
@@ -279,8 +283,8 @@ class BlockWriter:
 
     def _clear(self) -> None:
         self.changes: list[Change] = []
-        self._gathered: list[bytes] = []  # bodies up to the last large one ...
-        self._gathered_size = 0  # ... and how many bytes those are
+        self._gathered: list[bytes] = []  # bodies up to the last large one
+        self._gathered_size = 0
         self._bytes = 0
         self.message_count = 0
         self.run_count = 0
