@@ -116,14 +116,12 @@ def test_mqmq(run) -> None:
         def answer(data: bytes) -> bytes:
             return b"\0\0\0\x0b\0\0\0\x07Timeout" if b"Get" in data else b"\0\0\0\x06\0\0\0\x02OK"
 
-        async with server(answer) as heard:
-            async with await mqmq.connect(heard.address, options=QUICK) as client:
-                await client.put("q", b"body")
-                with contextlib.suppress(mqmq.Timeout):
-                    await client.get("q", 0)
-            assert heard.heard == (
-                b"\0\0\0\x14\0\0\0\x03Put\0\0\0\x01q\0\0\0\x04body" + b"\0\0\0\x11\0\0\0\x03Get\0\0\0\x01q\0\0\0\x011"
-            )
+        async with server(answer) as heard, await mqmq.connect(heard.address, options=QUICK) as client:
+            await client.put("q", b"body")
+            with contextlib.suppress(mqmq.Timeout):
+                await client.get("q", 0)
+            put, get = b"\0\0\0\x03Put\0\0\0\x01q\0\0\0\x04body", b"\0\0\0\x03Get\0\0\0\x01q\0\0\0\x011"
+            assert heard.heard == b"\0\0\0\x14" + put + b"\0\0\0\x11" + get
 
     run(work())
 
