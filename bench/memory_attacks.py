@@ -18,7 +18,7 @@ from bench.memory_backlog import DEAD, HEADED, HUGE, LARGE, LATER, MEDIUM, OTHER
 
 HANDFUL = 4
 FULL = [HUGE, LARGE, MEDIUM, HEADED, SMALL, *OTHERS]  # queues with something in them
-LARGEST = 33 << 20  # body_size_max
+LARGEST = 16 << 20  # what body_size_max is with 128 MiB: an eighth
 READ = 1 << 20
 EVERYTHING = 100_000
 
@@ -359,7 +359,7 @@ def floods(protocol: str, size: int, connections: int, confirmed: bool, bound: b
     return run
 
 
-LARGEST_OF = {"mqks": LARGEST - 100, "smqs": LARGEST - 100, "sevx": LARGEST - 100, "mqmq": 32 << 20, "rq": LARGEST}
+LARGEST_OF = {"mqks": LARGEST - 100, "smqs": LARGEST - 100, "sevx": LARGEST - 100, "mqmq": LARGEST, "rq": LARGEST}
 for _protocol in PUBLISH:
     _size = LARGEST_OF[_protocol] - 100
     ATTACKS[f"{_protocol}: publishes the largest bodies"] = floods(_protocol, _size, HANDFUL, False)
@@ -372,7 +372,7 @@ UNFINISHED: dict[str, bytes] = {
     "mqks": b"m publish event.flood ",
     "smqs": b"M:flood:",
     "sevx": b"m send ",
-    "mqmq": struct.pack(">II", 32 << 20, 3) + b"Put" + struct.pack(">I", 5) + b"flood" + struct.pack(">I", 33554400),
+    "mqmq": struct.pack(">II", LARGEST, 3) + b"Put" + struct.pack(">I", 5) + b"flood" + struct.pack(">I", LARGEST - 32),
     "rq": b"\x01\xa0\x05flood" + struct.pack(">BI", 0xE0, LARGEST),
     "any": b"m publish event.flood ",
 }
@@ -380,7 +380,7 @@ UNFINISHED: dict[str, bytes] = {
 
 def leaves_unfinished(protocol: str) -> Attack:
     def run(target: Target) -> str:
-        size = (32 if protocol in ("mqmq", "rq") else 47) << 20
+        size = LARGEST if protocol in ("mqmq", "rq") else LARGEST * 3 // 2 - (1 << 20)
         data = UNFINISHED[protocol] + b"x" * (size - 200)
         sent = shove_all(target, [target.connect(protocol) for _ in range(HANDFUL)], data)
         stay(target)
@@ -504,7 +504,7 @@ def fans_out(target: Target) -> str:
     return f"{count:,} published"
 
 
-@attack("mqks: one event to consumers that read nothing, 33 MiB")
+@attack("mqks: one event to consumers that read nothing, largest body")
 def fans_out_largest(target: Target) -> str:
     consumers = [target.connect("mqks") for _ in range(HANDFUL)]
     for number, sock in enumerate(consumers):
@@ -688,7 +688,7 @@ def posts(path: str, size: int, connections: int, finished: bool, last: str = ""
 
 
 ATTACKS["http: posts the largest bodies"] = posts("/v1/publish", LARGEST - 200, HANDFUL, True)
-ATTACKS["http: posts the largest bodies, unfinished"] = posts("/v1/publish", 47 << 20, 8, False)
+ATTACKS["http: posts the largest bodies, unfinished"] = posts("/v1/publish", 23 << 20, 8, False)
 ATTACKS["http: posts the largest bodies, wide characters"] = posts("/v1/publish", LARGEST - 200, 1, True, "\U0001f600")
 ATTACKS["http: stages the largest bodies"] = posts("/v1/stages", LARGEST - 200, 1, True)
 

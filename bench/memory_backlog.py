@@ -11,7 +11,7 @@ LATER = "later"  # delayed for longer than any attack takes
 OTHERS = [f"other.{number}" for number in range(50)]
 
 # Of each queue: the share of all bytes, and the bytes of a body.
-SHARES = {SMALL: (0.24, 100), MEDIUM: (0.28, 4096), LARGE: (0.24, 1_000_000), HUGE: (0.10, 32_000_000)}
+SHARES = {SMALL: (0.24, 100), MEDIUM: (0.28, 4096), LARGE: (0.24, 1_000_000), HUGE: (0.10, 16_000_000)}
 OTHERS_SHARE = 0.10
 OTHERS_SIZE = 20_000
 OVERHEAD = 300  # bytes that a small message takes in log and memory beside its body

@@ -275,8 +275,12 @@ class Config(BaseSettings):
     )
 
     connections_max: Count = Field(default=10_000, description="Connections open at once.")
-    line_size_max: MessageSize = Field(default=48 << 20, description="Bytes of one line or frame.")
-    body_size_max: MessageSize = Field(default=33 << 20, description="Bytes of one message's body.")
+    line_size_max: MessageSize = Field(
+        default=48 << 20, description="Bytes of one line or frame; at most 3/16 of memory_bytes_max."
+    )
+    body_size_max: MessageSize = Field(
+        default=33 << 20, description="Bytes of one message's body; at most an eighth of memory_bytes_max."
+    )
     queues_max: Count = Field(default=100_000, description="Queues that exist at once.")
     queue_length_max: Count = Field(default=50_000_000, description="Messages in one queue.")
     queue_bytes_max: OptionalSize = Field(

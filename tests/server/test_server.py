@@ -387,3 +387,16 @@ def test_a_half_closed_consumer_is_given_no_more_than_it_hears(start_broker: Sta
         assert broker.call(lambda: broker.node.broker.queues[b"q"].ready) == 50 - client.buffer.count(b"\n")
         publisher.send(b"r delete_queue --confirm q\n")
         assert publisher.line() == b"r ok "
+
+
+def test_a_body_takes_at_most_an_eighth_of_the_memory(start_broker: Callable[..., RunningBroker]) -> None:
+    broker = start_broker(memory_bytes_max=32 << 20)
+    (lowered,) = broker.reported("limits.lowered")
+    assert (lowered["body_size_max"], lowered["line_size_max"]) == (4 << 20, 6 << 20)
+    client = broker.connect("mqks")
+    client.send(b"a publish --confirm e " + b"x" * (4 << 20) + b"\n")
+    assert client.line() == b"a ok "
+    client.send(b"b publish --confirm e " + b"x" * ((4 << 20) + 1) + b"\n")
+    assert client.line().startswith(b"b error ")
+    (refused,) = broker.reported("request.refused")
+    assert "body_size_max is 4194304" in str(refused["reason"])

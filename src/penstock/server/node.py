@@ -43,6 +43,10 @@ DRAIN_POLL_SECONDS = 0.01
 QUEUE_BYTES = 4096
 QUEUES_MIN = 1000
 
+# A large message is in memory several times while it comes in: read, cut out, in its block. So a body takes at most an
+# eighth of memory_bytes_max, and a line half as much again; but this much is always taken.
+BODY_MIN = 1 << 20
+
 # What a queue may hold in memory, unless the configuration says otherwise. On disk, the disk is the limit.
 QUEUE_BYTES_IN_MEMORY = 256 << 20
 
@@ -73,6 +77,13 @@ class Node:
         tls = paths_of(config)
         self.certificates = None if tls is None else Certificates(tls, report, lambda: self.clock.now() / 1e6)
         limits = limits_of(config)
+        if limits.body_size_max < config.body_size_max or limits.line_size_max < config.line_size_max:
+            details: dict[str, object] = {
+                "body_size_max": limits.body_size_max,
+                "line_size_max": limits.line_size_max,
+                "reason": f"memory_bytes_max is {config.memory_bytes_max}: a body takes at most an eighth of it",
+            }
+            report("warning", "limits.lowered", details)
         self.storage: Storage | None = None
         if config.directory is None:
             self.broker = GuardedBroker(MemoryLog(), limits)
@@ -236,8 +247,8 @@ async def _until(condition: Callable[[], bool], deadline: float) -> None:
 
 def limits_of(config: Config) -> Limits:
     return Limits(
-        body_size_max=config.body_size_max,
-        line_size_max=config.line_size_max,
+        body_size_max=min(config.body_size_max, max(BODY_MIN, config.memory_bytes_max // 8)),
+        line_size_max=min(config.line_size_max, max(2 * BODY_MIN, config.memory_bytes_max * 3 // 16)),
         queues_max=min(config.queues_max, max(QUEUES_MIN, config.memory_bytes_max // QUEUE_BYTES)),
         queue_length_max=config.queue_length_max,
         queue_bytes_max=config.queue_bytes_max or (QUEUE_BYTES_IN_MEMORY if config.directory is None else AMOUNT_MAX),
