@@ -579,3 +579,14 @@ def test_the_bindings_of_all_queues_have_a_share_of_the_memory() -> None:
     for name in list(broker.queues):
         broker.delete(name)
     assert broker.routing.bytes == 0
+
+
+def test_consumers_behind_an_exclusive_one_are_counted() -> None:
+    broker = Broker(MemoryLog(), Limits())
+    first, second = Inbox(b"1", exclusive=True), Inbox(b"2")
+    broker.subscribe(b"q", first, None, 0)
+    queue = broker.subscribe(b"q", second, None, 0)
+    assert queue.consumer_count() == 2
+    broker.cancel(first, 0)
+    assert queue.consumer_count() == 1
+    assert second.active
