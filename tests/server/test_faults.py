@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import penstock.wire.smqs.session as module
 from penstock.message import Message
+from penstock.wire.smqs.session import SmqsSession
 
 from .conftest import BrokerProcess, Client, RunningBroker
 
@@ -173,3 +175,27 @@ def test_what_a_session_was_given_before_it_failed_goes_out(start_broker: StartB
     assert client.buffer == b"c ok m event=e hello\n"
     assert broker.call(lambda: len(broker.node.hub.sessions)) == 0
     assert broker.call(broker.node.broker.queues[b"jobs"].consumer_count) == 0
+
+
+@pytest.mark.skipif(not module.__file__.endswith(".py"), reason="a method of a compiled class cannot be replaced")
+def test_a_session_that_fails_at_its_end_leaves_no_consumer_behind(
+    start_broker: StartBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(self: SmqsSession, now: int) -> None:
+        raise RuntimeError("no")
+
+    broker = start_broker()
+    consumer = broker.connect("smqs")
+    publisher = broker.connect("smqs")
+    consumer.send(b"C:jobs\n")
+    publisher.send(b"M:jobs:1\nS\n")
+    assert consumer.line() == b"1"
+    publisher.line()
+    monkeypatch.setattr(SmqsSession, "end", end)
+    consumer.close()
+    other = broker.connect("mqks")
+    other.send(b"w consume jobs e\n")
+    assert other.line().endswith(b"event=jobs,retry=1 1")
+    (failed,) = broker.reported("session.failed")
+    assert "RuntimeError" in str(failed["error"])
+    monkeypatch.undo()

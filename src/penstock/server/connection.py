@@ -422,7 +422,12 @@ class Connection(asyncio.Protocol):
             board.connections.pop(session, None)
             board.incoming.leave(self)
             board.outgoing.leave(self)
-            session.end(board.clock.now())
+            now = board.clock.now()
+            try:
+                session.end(now)
+            except Exception as error:
+                board.report_failed(session, error)
+                Session.end(session, now)  # its consumers end whatever its own code did wrong
             board.plan_flush()
 
     def end_broken(self) -> None:
