@@ -38,6 +38,7 @@ DEDUP_BYTES_LEAST: Final = 1 << 20
 
 # Which part of memory_bytes_max the bindings of all queues may take: one in this many.
 BINDINGS_SHARE: Final = 4
+BINDINGS_MIN: Final = 1 << 20  # they may always take this much
 
 # How long consumers have at least to come back after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
@@ -475,14 +476,14 @@ class Broker:
 
     def _check_bindings(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
         """Bindings are always in memory, so all of them together have a share of it and no more."""
-        share = self.limits.memory_bytes_max // BINDINGS_SHARE
+        share = max(BINDINGS_MIN, self.limits.memory_bytes_max // BINDINGS_SHARE)
         bound = self.queues.get(name)
         added = cost_of_bindings(events, patterns)
         removed = 0 if bound is None else cost_of_bindings(bound.events, bound.patterns)
         if added > removed and self.routing.bytes + added - removed > share:
             raise Refused(
                 OVER_LIMIT,
-                f"bindings of {added} bytes: those of all queues may take {share}, a quarter of memory_bytes_max",
+                f"bindings of {added} bytes: those of all queues may take {share}, by memory_bytes_max",
             )
 
     def expire(self, name: bytes, after: int) -> None:

@@ -27,8 +27,13 @@ def violations(queue: "Queue") -> str:
     ready = queue.ready
     unacked = queue.unacked
     in_memory = len(backlog.head) + len(backlog.tail)
-    if len(backlog.spans) <= WALK_MAX and ready != in_memory + sum([span.live for span in backlog.spans]):
-        return f"{ready} are counted as ready, and {len(backlog)} are"
+    if len(backlog.spans) <= WALK_MAX:
+        found = in_memory
+        if len(backlog.spans):
+            for span in backlog.spans:
+                found += span.live
+        if found != ready:
+            return f"{ready} are counted as ready, and {found} are"
     held = queue.queued - queue.ledger.ended
     if held != ready + unacked + len(queue.delayed) + len(queue.unreadable):
         return (
@@ -36,7 +41,9 @@ def violations(queue: "Queue") -> str:
             f"{len(queue.delayed)} delayed, {len(queue.unreadable)} that cannot be read"
         )
     if len(queue.subscriptions) <= WALK_MAX:
-        out = sum([subscription.in_flight for subscription in queue.subscriptions])
+        out = 0
+        for subscription in queue.subscriptions:
+            out += subscription.in_flight
         if out != unacked:
             return f"{unacked} are counted as out, and consumers hold {out}"
     return _wrong_bytes(queue, in_memory)
@@ -47,16 +54,17 @@ def _wrong_bytes(queue: "Queue", in_memory: int) -> str:
     waiting = queue.bytes - queue.unacked_bytes
     if queue.unacked == 0 and queue.unacked_bytes != 0:
         return f"nothing is out, with {queue.unacked_bytes} bytes"
-    if not backlog.spans and backlog.cold != 0:
+    if len(backlog.spans) == 0 and backlog.cold != 0:
         return f"nothing is on the disk alone, with {backlog.cold} bytes"
     if len(queue.delayed) == 0 and queue.delayed.bytes != 0:
         return f"nothing is delayed, with {queue.delayed.bytes} bytes"
     if in_memory <= WALK_MAX and len(backlog.pinned) <= WALK_MAX:
-        found = backlog.cold + sum([cost_of(message) for message in backlog.pinned.values()])
-        for item in backlog.head:
-            found += cost_of(message_of(item))
-        for item in backlog.tail:
-            found += cost_of(message_of(item))
+        found = backlog.cold
+        if len(backlog.pinned):
+            found += sum([cost_of(message) for message in backlog.pinned.values()])
+        if in_memory:
+            for item in [*backlog.head, *backlog.tail]:
+                found += cost_of(message_of(item))
         if found != waiting:
             return f"{waiting} bytes are counted as ready, and {found} are"
     elif waiting < 0 or queue.unacked_bytes < 0:
