@@ -89,8 +89,11 @@ class _Frames(Fifo):
         super().lost()
 
     async def close(self) -> None:
-        """Say that this is the end, as the text has it; behind all that was asked, and nothing is answered to it."""
-        if self.link.is_up and not self.link.closed:
+        """Say that this is the end, as the text has it, unless something is not answered yet.
+
+        A Get that was given up must end at once: what is put next would still be given to it.
+        """
+        if self.link.is_up and not self.link.closed and not self._line:
             self.link.write(encode(b"Quit"))
         await super().close()
 
