@@ -9,7 +9,8 @@ from penstock.core.backlog import cost_of
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
-from penstock.core.subscription import Inbox
+from penstock.core.subscription import Inbox, Waiter
+from penstock.errors import Refused
 from penstock.log.memory import MemoryLog
 from penstock.message import Message, Requester, Terms
 
@@ -133,6 +134,49 @@ def test_a_message_somebody_waits_for_is_the_same_one_after_memory_was_freed(ben
     assert inbox.received[1][0] is request
 
 
+def test_requests_that_wait_for_their_reply_have_a_quarter_of_the_memory() -> None:
+    broker = Broker(MemoryLog(), Limits(memory_bytes_max=16 << 20))
+    waiting = [request(number) for number in range(4)]
+    for each in waiting:
+        broker.put(b"q", each)
+    with pytest.raises(Refused, match=r"hold \d+ bytes: at most 4194304, a quarter of memory_bytes_max"):
+        broker.put(b"q", request(4))
+    assert broker.refused == 1
+    broker.put(b"q", Message(b"nobody waits for it", b"q", LARGE, 0, "test"))
+
+    assert broker.reply(waiting[0].id, b"done")  # a reply makes room, as does whoever gives up
+    broker.put(b"q", request(5))
+    broker.forget_request(waiting[1], revoke=False)
+    broker.put(b"q", request(6))
+    with pytest.raises(Refused, match="a quarter of memory_bytes_max"):
+        broker.put(b"q", request(7))
+
+
+def test_a_request_that_is_not_taken_makes_no_queue() -> None:
+    broker = Broker(MemoryLog(), Limits(memory_bytes_max=1 << 20))
+    broker.put(b"q", request(0))  # one is always taken
+    with pytest.raises(Refused, match="a quarter of memory_bytes_max"):
+        broker.put(b"other", request(1))
+    assert list(broker.queues) == [b"q"]
+
+
+def request(number: int) -> Message:
+    made = Message(b"request %d" % number, b"q", LARGE[:-1000], 0, "test")
+    made.requester = Waiter()
+    return made
+
+
+def test_large_requests_that_were_given_up_leave_a_long_queue_before_they_are_half_of_it() -> None:
+    broker = Broker(MemoryLog(), Limits(memory_bytes_max=16 << 20))
+    for number in range(1000):
+        broker.put(b"q", Message(b"m%d" % number, b"q", b"small", 0, "test"))
+    for number in range(10):
+        given_up = request(number)
+        broker.put(b"q", given_up)
+        broker.forget_request(given_up, revoke=True)
+    assert broker.usage.bytes < 1000 * cost_of(Message(b"", b"q", b"small", 0, "test")) + 2 * len(LARGE)
+
+
 # -- delayed messages --------------------------------------------------------------------------------------------------
 
 
@@ -168,6 +212,18 @@ def test_a_delayed_message_that_was_given_up_is_not_delivered_after_memory_was_f
     bench.broker.tick(1_000)
     assert received(inbox) == [kept.id]
     check_bytes(bench)
+
+
+def test_delayed_messages_that_were_given_up_do_not_wait_for_their_time_in_memory(bench: Bench) -> None:
+    kept = delayed(bench)
+    for number in range(4):
+        given_up = delayed(bench, Requester())
+        bench.broker.forget_request(given_up, revoke=True)
+        assert queue_of(bench).delayed.in_memory() == [kept], number
+        check_bytes(bench)
+    inbox = bench.consume(b"q")
+    bench.broker.tick(1_000)
+    assert received(inbox) == [kept.id]
 
 
 def test_a_delayed_message_that_is_not_written_yet_stays_in_memory(bench: Bench) -> None:

@@ -147,6 +147,8 @@ class Judge(Life):
             return
         if how == DROP and message.route != TO_CONSUMERS and self._is_turned_away(where):
             return
+        if how == DROP and message.revoked and change.offset in page.delayed:
+            return
         assert change.offset in page.owed, f"{SETTLEMENT_NAMES[how]} of {where}, which is not owed"
         retry = page.owed[change.offset][1]
         if how == ACCEPT:

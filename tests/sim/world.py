@@ -6,7 +6,7 @@ right. Here is what clients and people may ask of it: every verb there is.
 
 from collections.abc import Callable
 
-from penstock.core.backlog import Place
+from penstock.core.backlog import Place, cost_of
 from penstock.core.deadletters import QUEUE
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE
 from penstock.core.policy import Rule
@@ -173,8 +173,15 @@ class World(Judge):
             assert not refused_with
         else:
             assert refused_with == OVER_LIMIT
-            takers = [name] if message.route == TO_QUEUE or name in ALL else self.book.takers(message)
-            assert any(self.broker.queues[taker].full for taker in takers)
+            if not self.are_requests_too_large(message):
+                takers = [name] if message.route == TO_QUEUE or name in ALL else self.book.takers(message)
+                assert any(self.broker.queues[taker].full for taker in takers)
+
+    def are_requests_too_large(self, message: Message) -> bool:
+        """Whether a request has no room beside those that wait for their reply."""
+        waiting = sum(cost_of(request) for request in self.requests)
+        most = self.broker.limits.requests_bytes_max
+        return message.requester is not None and waiting > 0 and waiting + cost_of(message) > most
 
     def refusal(self, verb: Callable[[], object]) -> str:
         try:

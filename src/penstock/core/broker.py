@@ -7,7 +7,7 @@ times give the same state, and the log it wrote gives that state again (`core.re
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.backlog import Item, Place, message_of
+from penstock.core.backlog import Item, Place, cost_of, message_of
 from penstock.core.deadletters import dead_letter, revived, sent_on
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.dedup import Dedup
@@ -145,6 +145,7 @@ class Broker:
         self._dedups = False  # by policy: any publish may have to be looked at
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
+        self._awaiting_bytes = 0  # what those cost: they stay in memory, with whoever waits for them
 
     # -- messages in ------------------------------------------------------------------------------------------------
 
@@ -263,7 +264,11 @@ class Broker:
                 self.take_in(message, [])
                 self.reply(name[len(REPLY_PREFIX) :], message.body)
                 return
+            if message.requester is not None:
+                self._check_requests(message)
             queue = self.declare(name)
+        elif message.requester is not None:
+            self._check_requests(message)
         if queue.full and not queue.make_room():
             raise self._full(queue)
         self.published += 1
@@ -271,6 +276,7 @@ class Broker:
         message.route = TO_QUEUE
         if message.requester is not None:
             self._awaiting[message.id] = message
+            self._awaiting_bytes += cost_of(message)
         if message.terms is None:
             self.log.append(message)
             queue.offer(message)
@@ -297,6 +303,7 @@ class Broker:
         message = self._awaiting.pop(request_id, None)
         if message is None:
             return False
+        self._awaiting_bytes -= cost_of(message)
         requester = message.requester
         message.requester = None
         if requester is not None:
@@ -309,13 +316,14 @@ class Broker:
 
     def forget_request(self, message: Message, revoke: bool) -> None:
         """Nobody waits for the reply any more; with `revoke` the request itself is not to be done either."""
-        self._awaiting.pop(message.id, None)
+        if self._awaiting.pop(message.id, None) is not None:
+            self._awaiting_bytes -= cost_of(message)
         message.requester = None
         if revoke and not message.revoked:
             message.revoked = True
             queue = self.queues.get(message.event)
             if queue is not None:
-                queue.count_revoked()
+                queue.count_revoked(message)
 
     def shut(self, because: str) -> None:
         """Take in no more messages until `reopen`. All else goes on: to settle what is there is what makes room."""
@@ -862,6 +870,17 @@ class Broker:
             f"queue {queue.name!r} is full with {queue.length()} messages, {queue.size()} bytes: "
             f"{policy.length_name} is {policy.length_max}, {policy.bytes_name} is {policy.bytes_max}",
         )
+
+    def _check_requests(self, message: Message) -> None:
+        """One request is always taken, however large."""
+        waiting = self._awaiting_bytes
+        if waiting and waiting + cost_of(message) > self.limits.requests_bytes_max:
+            self.refused += 1
+            raise Refused(
+                OVER_LIMIT,
+                f"{len(self._awaiting)} requests wait for their reply and hold {waiting} bytes: "
+                f"at most {self.limits.requests_bytes_max}, a quarter of memory_bytes_max, are kept for them",
+            )
 
     def _not_taken(self, message: Message) -> Refused:
         if self.shut_because:

@@ -64,6 +64,17 @@ class Delayed:
         self.cold += freed
         return freed
 
+    def sweep_revoked(self) -> list[PutOff]:
+        """Take out the messages that were given up by those who waited for them."""
+        revoked = [entry for entry in self._by_offset.values() if entry.message is not None and entry.message.revoked]
+        if revoked:
+            for entry in revoked:
+                del self._by_offset[entry.offset]
+                self.bytes -= entry.size
+            self._heap = [place for place in self._heap if place[1] in self._by_offset]
+            heapq.heapify(self._heap)
+        return revoked
+
     def in_memory(self) -> list[Message]:
         return [entry.message for entry in self._by_offset.values() if entry.message is not None]
 

@@ -50,6 +50,8 @@ class Limits:
         self.unacked_max = unacked_max
         self.unacked_bytes_max = unacked_bytes_max or max(1, memory_bytes_max // 4)
         self.memory_bytes_max = memory_bytes_max
+        # Requests whose reply somebody waits for, together. A quarter, as for what one consumer has not acked.
+        self.requests_bytes_max = max(1, memory_bytes_max // 4)
         self.outbox_bytes_max = outbox_bytes_max
         self.name_size_max = name_size_max
         self.dedup_seconds = dedup_seconds

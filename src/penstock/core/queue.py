@@ -66,6 +66,7 @@ BY_POLICY: Final = -1  # when a rejected message is tried again: as the policy o
 TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a dead-letter queue that was full is tried again
 READ_AGAIN_TIME: Final = 500_000  # microseconds until what the log could not give back at the moment is read again
 CALM: Final = 0.9  # below this part of the mark a queue is not filling any more
+REVOKED_PART: Final = 16  # a sweep is due once requests that were given up take this part of the memory
 ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of a kind: a short queue is full every other moment
 ALARMS_MAX: Final = 1000  # that are kept for whoever tells people
 
@@ -158,6 +159,7 @@ class Queue:
         self._first_at = 0  # ... when it was published, by the last look at it
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
+        self.revoked_bytes = 0  # what those cost
         self.touched = False  # it is in `usage.touched`
         self._told_delivered = 0  # `delivered` when the log was last told what is out
         self._released = False  # something that the log was told to be out may be ready again, and it was not told
@@ -944,16 +946,33 @@ class Queue:
         if message.requester is not None and not message.revoked:
             tell_undelivered(message, why)
 
-    def count_revoked(self) -> None:
-        """One more message of this queue was given up. Where they may be half of what is ready, they are swept out."""
+    def count_revoked(self, message: Message) -> None:
+        """One more message of this queue was given up: they are swept out where they may be half of what is ready, or
+        take much memory."""
         self.revoked += 1
-        if self.revoked * 2 > self.ready:
-            self.revoked = 0
-            for message in self.backlog.sweep_revoked():
-                self.ready -= 1
-                self._drop(message)
-            if self.expiring:
-                self._watch_head()
+        self.revoked_bytes += cost_of(message)
+        if self.revoked * 2 > self.ready or self.revoked_bytes * REVOKED_PART > self.usage.bytes_max:
+            self._sweep_revoked()
+
+    def _sweep_revoked(self) -> None:
+        self.revoked = 0
+        self.revoked_bytes = 0
+        if not self.touched:
+            self.touch()
+        for message in self.backlog.sweep_revoked():
+            self.ready -= 1
+            self._drop(message)
+        put_off = self.delayed.sweep_revoked()
+        for entry in put_off:
+            self.usage.bytes -= entry.size
+            self.dropped += 1
+            self.log.settled(self.ledger, entry.offset, DROP)
+        if put_off:
+            self._set_marks()
+            self._check_full()
+            self._watch_due()
+        if self.expiring:
+            self._watch_head()
 
     # -- time -------------------------------------------------------------------------------------------------------
 
