@@ -39,6 +39,7 @@ from penstock.wire.smqs.codec import (
 from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "smqs"
+LF: Final = 10
 QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S is taken as it is
 WITHOUT_NAME_MAX: Final = 64  # of a C, D or S: more than its letter, its colons and any count that makes sense
 
@@ -96,7 +97,7 @@ class Consumer(Subscription):
         body = message.body
         if message.protocol == PROTOCOL:
             session.outbox.write(body)
-            session.outbox.write(b"\n")
+            session.outbox.append(LF)
         else:
             line = encode_foreign(body)
             session.outbox.write(line)
