@@ -29,8 +29,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.attacking import Target, field_of, wait_for_http
 from bench.machine import process_tree
-from bench.memory_attacks import ATTACKS, Target
+from bench.memory_attacks import ATTACKS
 from bench.memory_backlog import CONFIG, fill
 from penstock.testing import BrokerProcess
 
@@ -213,23 +214,6 @@ def _connected(port: int) -> socket.socket:
     sock = socket.create_connection(("127.0.0.1", port), timeout=PING_SECONDS)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
-
-
-def wait_for_http(port: int) -> None:
-    """HTTP is loaded when somebody asks: what that takes is no attack's doing."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as sock:
-        sock.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
-        while sock.recv(65536):
-            pass
-
-
-def field_of(pid: int, key: str) -> int:
-    """Bytes, of /proc/PID/status; 0 when the process is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{key}:")), 0)
 
 
 @contextlib.contextmanager

@@ -12,42 +12,14 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
+from bench.attacking import READ, Target, mib, request_of, shove, shove_all, stay, swallow
 from bench.memory_backlog import DEAD, HEADED, HUGE, LARGE, LATER, MEDIUM, OTHERS, SMALL, body_of, frame
 
 HANDFUL = 4
 FULL = [HUGE, LARGE, MEDIUM, HEADED, SMALL, *OTHERS]  # queues with something in them
 LARGEST = 16 << 20  # what body_size_max is with 128 MiB: an eighth
-READ = 1 << 20
 EVERYTHING = 100_000
-
-
-@dataclass(frozen=True)
-class Target:
-    ports: dict[str, int]
-    until: float  # by the wall clock
-    opened: list[socket.socket] = field(default_factory=list)
-
-    def goes_on(self) -> bool:
-        return time.time() < self.until
-
-    def left(self) -> float:
-        return max(0.05, self.until - time.time())
-
-    def connect(self, protocol: str, buffer: int = 0) -> socket.socket:
-        sock = socket.socket()
-        self.opened.append(sock)
-        if buffer:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        sock.settimeout(self.left())
-        sock.connect(("127.0.0.1", self.ports[protocol]))
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return sock
-
-    def close(self) -> None:
-        for sock in self.opened:
-            sock.close()
 
 
 Attack = Callable[[Target], str]
@@ -60,68 +32,6 @@ def attack(name: str) -> Callable[[Attack], Attack]:
         return function
 
     return register
-
-
-def swallow(target: Target, *socks: socket.socket) -> int:
-    """Read everything to the end of the time, and keep nothing; how many bytes."""
-    size = 0
-    open_ones = list(socks)
-    while target.goes_on() and open_ones:
-        ready, _, _ = select.select(open_ones, [], [], 0.2)
-        for sock in ready:
-            try:
-                data = sock.recv(READ)
-            except OSError:
-                data = b""
-            if not data:
-                open_ones.remove(sock)
-            size += len(data)
-    return size
-
-
-def shove(target: Target, sock: socket.socket, data: bytes) -> int:
-    """Send as much as is taken before the time is over; how many bytes."""
-    sent = 0
-    view = memoryview(data)
-    sock.setblocking(False)
-    while sent < len(data) and target.goes_on():
-        _, writable, _ = select.select([], [sock], [], 0.2)
-        if writable:
-            try:
-                sent += sock.send(view[sent : sent + READ])
-            except BlockingIOError:
-                continue
-            except OSError:
-                break
-    return sent
-
-
-def shove_all(target: Target, socks: list[socket.socket], data: bytes) -> int:
-    """The same bytes to each, all at once."""
-    sent = dict.fromkeys(socks, 0)
-    for sock in socks:
-        sock.setblocking(False)
-    while target.goes_on():
-        unfinished = [sock for sock in sent if sent[sock] < len(data)]
-        if not unfinished:
-            break
-        for sock in select.select([], unfinished, [], 0.2)[1]:
-            try:
-                sent[sock] += sock.send(memoryview(data)[sent[sock] : sent[sock] + READ])
-            except BlockingIOError:
-                continue
-            except OSError:
-                del sent[sock]
-    return sum(sent.values())
-
-
-def stay(target: Target) -> None:
-    """Do nothing, until the time is over."""
-    time.sleep(target.left())
-
-
-def mib(size: int) -> str:
-    return f"{size / (1 << 20):,.0f} MiB"
 
 
 # -- consumers --------------------------------------------------------------------------------------------------------
@@ -553,11 +463,6 @@ ATTACKS["sevx: redrive of what is not dead"] = redrives("sevx", SMALL, '"limit":
 
 
 # -- HTTP -------------------------------------------------------------------------------------------------------------
-
-
-def request_of(method: str, path: str, body: bytes = b"", media_type: str = "application/json") -> bytes:
-    head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n"
-    return f"{head}content-type: {media_type}\r\n\r\n".encode() + body
 
 
 def asks(*requests: tuple[str, str, object], repeat: bool = True) -> Attack:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench.memory import MIB, broker_on, field_of, wait_for_http
-from bench.memory_attacks import ATTACKS, Target
+from bench.attacking import Target, field_of, wait_for_http
+from bench.memory import MIB, broker_on
+from bench.memory_attacks import ATTACKS
 from bench.memory_backlog import fill
 
 from penstock.testing import BrokerProcess

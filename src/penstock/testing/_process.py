@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -15,9 +16,14 @@ STOP_SECONDS = 20.0
 
 
 class BrokerProcess:
-    """`penstock serve` on free ports. Settings are its options: `BrokerProcess(data=tmp_path)`."""
+    """`penstock serve` on free ports. Settings are its options: `BrokerProcess(data=tmp_path)`.
 
-    def __init__(self, **settings: object) -> None:
+    Args:
+        log: a file that what it logs is added to. Without one nobody reads its log: ask for as little as `error`.
+    """
+
+    def __init__(self, *, log: Path | None = None, **settings: object) -> None:
+        self._log = log
         self._settings: dict[str, object] = {**dict.fromkeys(LISTENERS, 0), "log_level": "error", **settings}
         if "data" not in settings:
             self._settings["memory"] = True
@@ -37,13 +43,16 @@ class BrokerProcess:
             elif value is not False:
                 command += [flag_of(key), str(value)]
         env = {key: value for key, value in os.environ.items() if not key.startswith(ENV_PREFIX)}
-        self.process = subprocess.Popen(  # noqa: S603 our own interpreter, our own module
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
-        )
+        with contextlib.ExitStack() as stack:
+            log = subprocess.PIPE if self._log is None else stack.enter_context(self._log.open("ab"))
+            self.process = subprocess.Popen(  # noqa: S603 our own interpreter, our own module
+                command, stdout=subprocess.PIPE, stderr=log, text=True, env=env
+            )
         assert self.process.stdout is not None
         word, _, ports = self.process.stdout.readline().partition(" ")
         if word != "ready":
-            raise RuntimeError(f"the broker did not start: {self.process.communicate()[1].strip()}")
+            told = self.process.communicate()[1] if self._log is None else self._log.read_text()
+            raise RuntimeError(f"the broker did not start: {told.strip()}")
         self.ports = json.loads(ports)
         return self
 

@@ -1,0 +1,161 @@
+"""What attacks on a broker are made of: connections that end in time, bytes that are shoved or swallowed."""
+
+import json
+import os
+import resource
+import select
+import socket
+import struct
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.memory_backlog import frame
+
+READ = 1 << 20
+HOST = "127.0.0.1"
+
+
+def hello(protocol: str, token: str) -> bytes:
+    """How a client of that protocol says who it is."""
+    said = token.encode()
+    if protocol == "smqs":
+        return b"A:%s\n" % said
+    if protocol == "sevx":
+        return b"a auth %s\n" % json.dumps({"token": token}).encode()
+    if protocol == "mqmq":
+        return frame(b"Auth", said)
+    if protocol == "rq":
+        return b"\x01\xb0" + struct.pack(">B", len(said)) + said
+    return b"a auth %s\n" % said
+
+
+@dataclass
+class Target:
+    """A broker to attack, and until when."""
+
+    ports: dict[str, int]
+    until: float = 0.0  # by the wall clock
+    opened: list[socket.socket] = field(default_factory=list)
+    tokens: dict[str, str] = field(default_factory=dict)  # of each user
+
+    def goes_on(self) -> bool:
+        return time.time() < self.until
+
+    def left(self) -> float:
+        return max(0.05, self.until - time.time())
+
+    def connect(self, protocol: str, buffer: int = 0, user: str = "") -> socket.socket:
+        """A connection, as that user where one is named."""
+        sock = socket.socket()
+        self.opened.append(sock)
+        if buffer:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        sock.settimeout(max(self.left(), 5.0) if user else self.left())
+        sock.connect((HOST, self.ports[protocol]))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if user and protocol != "http":
+            sock.sendall(hello(protocol, self.tokens[user]))
+            if protocol != "smqs":
+                sock.recv(100)
+        return sock
+
+    def close(self) -> None:
+        for sock in self.opened:
+            sock.close()
+
+
+def swallow(target: Target, *socks: socket.socket) -> int:
+    """Read everything to the end of the time, and keep nothing; how many bytes."""
+    size = 0
+    open_ones = list(socks)
+    while target.goes_on() and open_ones:
+        ready, _, _ = select.select(open_ones, [], [], 0.2)
+        for sock in ready:
+            try:
+                data = sock.recv(READ)
+            except OSError:
+                data = b""
+            if not data:
+                open_ones.remove(sock)
+            size += len(data)
+    return size
+
+
+def shove(target: Target, sock: socket.socket, data: bytes) -> int:
+    """Send as much as is taken before the time is over; how many bytes."""
+    sent = 0
+    view = memoryview(data)
+    sock.setblocking(False)
+    while sent < len(data) and target.goes_on():
+        _, writable, _ = select.select([], [sock], [], 0.2)
+        if writable:
+            try:
+                sent += sock.send(view[sent : sent + READ])
+            except BlockingIOError:
+                continue
+            except OSError:
+                break
+    return sent
+
+
+def shove_all(target: Target, socks: list[socket.socket], data: bytes) -> int:
+    """The same bytes to each, all at once."""
+    sent = dict.fromkeys(socks, 0)
+    for sock in socks:
+        sock.setblocking(False)
+    while target.goes_on():
+        unfinished = [sock for sock in sent if sent[sock] < len(data)]
+        if not unfinished:
+            break
+        for sock in select.select([], unfinished, [], 0.2)[1]:
+            try:
+                sent[sock] += sock.send(memoryview(data)[sent[sock] : sent[sock] + READ])
+            except BlockingIOError:
+                continue
+            except OSError:
+                del sent[sock]
+    return sum(sent.values())
+
+
+def stay(target: Target) -> None:
+    """Do nothing, until the time is over."""
+    time.sleep(target.left())
+
+
+def mib(size: int) -> str:
+    return f"{size / (1 << 20):,.0f} MiB"
+
+
+def request_of(
+    method: str, path: str, body: bytes = b"", media_type: str = "application/json", token: str = ""
+) -> bytes:
+    """A request over HTTP, whole."""
+    head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n"
+    if token:
+        head += f"authorization: Bearer {token}\r\n"
+    return f"{head}content-type: {media_type}\r\n\r\n".encode() + body
+
+
+def wait_for_http(port: int) -> None:
+    """HTTP is loaded when somebody asks: what that takes is no attack's doing."""
+    with socket.create_connection((HOST, port), timeout=30) as sock:
+        sock.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        while sock.recv(65536):
+            pass
+
+
+def field_of(pid: int, key: str) -> int:
+    """Bytes, of /proc/PID/status; 0 when the process is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{key}:")), 0)
+
+
+def be_humble() -> None:
+    """An attacker elsewhere would not take the broker's cores; one on this machine takes those that are left."""
+    os.setpriority(os.PRIO_PROCESS, 0, 19)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

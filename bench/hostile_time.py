@@ -1,0 +1,245 @@
+"""Attacks on the loop: requests that cost much more than they weigh, and floods of those that do not."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from bench.attacking import Target, mib, request_of, shove, swallow
+from bench.hostile_attacks import ADMIN, MALLORY, NOBODY, Run, ask, attack, declare, heard
+from bench.memory_backlog import frame, read_exactly
+
+
+@attack("control: computes, and never talks to the broker", control=True)
+def computes(target: Target) -> Run:
+    yield
+    rounds = 0
+    while target.goes_on():
+        sum(range(10_000))
+        rounds += 1
+    return f"{rounds:,} rounds"
+
+
+@attack("smqs: S pipelined, 5,000 queues, no right to see them")
+def statistics_of_many(target: Target) -> Run:
+    declare(target, {f"m.many.{number}": ["m.never"] for number in range(5000)})
+    sock = target.connect("smqs", user=NOBODY)
+    data = b"S\n" * 20_000
+    yield
+    sent = shove(target, sock, data)
+    return f"{sent // 2:,} asked, {mib(swallow(target, sock))} answered"
+
+
+def put(target: Target, queue: str, body: bytes, count: int) -> None:
+    """Messages in a queue, confirmed, before the attack."""
+    sock = target.connect("mqmq", user=ADMIN)
+    sock.settimeout(60)
+    data = frame(b"Put", queue.encode(), body)
+    many = max(1, (1 << 20) // len(data))
+    left = count
+    while left:
+        now = min(left, many)
+        sock.sendall(data * now)
+        read_exactly(sock, now * len(frame(b"OK")))
+        left -= now
+    sock.close()
+
+
+@attack("mqks: redrive --dry-run pipelined, 30,000 messages")
+def redrives_dry(target: Target) -> Run:
+    put(target, "m.dead", b"x" * 100, 30_000)
+    sock = target.connect("mqks", user=MALLORY)
+    data = b"r redrive m.dead --limit=100000 --to=m.dead.else --dry-run\n" * 200
+    yield
+    sent = shove(target, sock, data)
+    return f"{sent:,} bytes sent, {swallow(target, sock):,} answered"
+
+
+@attack("mqks: 6 MiB of x")
+def lines_of_nothing(target: Target) -> Run:
+    sock = target.connect("mqks", user=MALLORY)
+    data = b"x\n" * (3 << 20)
+    yield
+    return f"{mib(shove(target, sock, data))} sent"
+
+
+@attack("mqks: 6 MiB of x, of a user without rights, answers read")
+def lines_of_nothing_read(target: Target) -> Run:
+    sock = target.connect("mqks", user=NOBODY)
+    data = b"x\n" * (1 << 19)
+    yield
+    sent = 0
+    while target.goes_on():
+        more = shove(target, sock, data[: 1 << 18])
+        sent += more
+        if not more:
+            break
+        short = Target(target.ports, min(target.until, time.time() + 0.05))
+        swallow(short, sock)
+    return f"{mib(sent)} sent"
+
+
+def floods(name: str, line: bytes, user: str = MALLORY, protocol: str = "mqks", bound: str = "") -> None:
+    @attack(name)
+    def run(target: Target) -> Run:
+        if bound:
+            declare(target, {bound: [bound]})
+        sock = target.connect(protocol, user=user)
+        data = line * ((1 << 18) // len(line))
+        yield
+        sent = 0
+        while target.goes_on():
+            more = shove(target, sock, data)
+            sent += more
+            if more < len(data):
+                break
+        return f"{mib(sent)} sent"
+
+
+floods("mqks: plain publish flood, nobody listens", b"m publish m.event 0123456789abcdef\n")
+floods("mqks: plain publish flood into a queue", b"m publish m.flood 0123456789abcdef\n", bound="m.flood")
+floods("mqks: publish flood that is denied", b"m publish other.event 0123456789abcdef\n")
+floods("smqs: puts in masses", b"M:m.smqs:0123456789abcdef\n", protocol="smqs", bound="m.smqs")
+
+
+def evaluates(name: str, *expressions: bytes) -> None:
+    @attack(f"mqks: _eval, {name}")
+    def run(target: Target) -> Run:
+        declare(target, {f"m.eval.{number}": ["m.never"] for number in range(200)})
+        sock = target.connect("mqks", user=ADMIN)
+        data = b"".join(b"e _eval %s\n" % expression for expression in expressions)
+        yield
+        count = 0
+        while target.goes_on():
+            if shove(target, sock, data) < len(data):
+                break
+            sock.setblocking(True)
+            sock.settimeout(target.left())
+            try:
+                heard_lines = sock.recv(1 << 20).count(b"\n")
+            except OSError:
+                break
+            count += heard_lines
+        return f"{count} answered"
+
+
+_LONG = b"(" + b"'" + b"ab" * 20 + b"'" + b"*1000)"
+evaluates(
+    "strip(chars)",
+    b"len(''.join([" + _LONG + b" for a in range(9)]).strip('ab'*9999))",
+    b"('a'*9999).strip('b'*9999+'a')",
+    b"('" + b"a" * 2000 + b"').strip('" + b"bcdefgh" * 200 + b"a')",
+    b"('" + b"a" * 9000 + b"').strip('" + b"b" * 9000 + b"a')",
+)
+evaluates(
+    "find, count, replace, split, join, sorted",
+    b"('" + b"a" * 9000 + b"b').find('" + b"a" * 4500 + b"c')",
+    b"('" + b"a" * 9000 + b"').count('" + b"a" * 4500 + b"b')",
+    b"('" + b"a" * 9000 + b"').replace('a', '" + b"b" * 9000 + b"')",
+    b"('" + b"a" * 9000 + b"').split('a')",
+    b"'" + b"b" * 9000 + b"'.join(['a' for q in state.queues])",
+    b"sorted([q for q in state.queues for r in state.queues])",
+    b"2**2**2**2**2**2",
+    b"9" * 9000 + b"*" + b"9" * 9000,
+    b"[[[q for q in state.queues] for r in state.queues] for s in state.queues]",
+    b"'%" + b"9" * 8 + b"d' % 1",
+    b"str([q for q in state.queues])*9999",
+)
+
+
+def _large_json(kind: str) -> bytes:
+    if kind == "numbers":
+        return b'{"event":"m.json","a":[' + b"0," * (15 << 20) + b"0]}"
+    if kind == "members":
+        return b'{"event":"m.json","a":{' + b",".join(b'"%d":{}' % number for number in range(1_500_000)) + b"}}"
+    if kind == "empty lists":
+        return b'{"event":"m.json","a":[' + b"[]," * (10 << 20) + b"[]]}"
+    return b'{"event":"m.json","a":' + b"[" * 900 + b"]" * 900 + b"}"
+
+
+for _kind in ("numbers", "members", "empty lists"):
+
+    @attack(f"sevx: one large JSON after the other, {_kind}")
+    def large_json(target: Target, kind: str = _kind) -> Run:
+        sock = target.connect("sevx", user=MALLORY)
+        data = b"j send " + _large_json(kind)[: 30 << 20] + b"\n"
+        yield
+        rounds = 0
+        while target.goes_on():
+            if shove(target, sock, data) < len(data):
+                break
+            rounds += 1
+            sock.setblocking(True)
+            sock.settimeout(target.left())
+            try:
+                if not sock.recv(1000):
+                    return f"closed after {rounds} of {mib(len(data))}"
+            except OSError:
+                break
+        return f"{rounds} of {mib(len(data))}"
+
+    @attack(f"http: one large JSON after the other, {_kind}")
+    def large_json_by_http(target: Target, kind: str = _kind) -> Run:
+        data = _large_json(kind)[: 30 << 20]
+        yield
+        told: list[int] = []
+        while target.goes_on():
+            try:
+                told.append(ask(target, "POST", "/v1/publish", data)[0])
+            except OSError:
+                break
+        return f"{told[:5]} for {mib(len(data))}"
+
+
+@attack("http: 1.5 million headers in one publish")
+def many_headers(target: Target) -> Run:
+    headers = {f"h{number}": "" for number in range(1_500_000)}
+    data = json.dumps({"event": "m.headers", "body": "x", "headers": headers}).encode()
+    del headers
+    yield
+    told: list[int] = []
+    while target.goes_on():
+        try:
+            told.append(ask(target, "POST", "/v1/publish", data)[0])
+        except OSError:
+            break
+    return f"{told[:5]} for {mib(len(data))}"
+
+
+@attack("mqmq: Info pipelined, 5,000 queues")
+def infos(target: Target) -> Run:
+    declare(target, {f"m.many.{number}": ["m.never"] for number in range(5000)})
+    sock = target.connect("mqmq", user=NOBODY)
+    data = frame(b"Info") * 2000
+    yield
+    sent = shove(target, sock, data)
+    return f"{sent:,} bytes sent, {mib(swallow(target, sock))} answered"
+
+
+@attack("mqks: pings pipelined")
+def pings(target: Target) -> Run:
+    sock = target.connect("mqks", user=NOBODY)
+    data = b"p ping x\n" * 20_000
+    yield
+    rounds = 0
+    while target.goes_on() and shove(target, sock, data) == len(data):
+        short = Target(target.ports, min(target.until, time.time() + 0.02))
+        swallow(short, sock)
+        rounds += 1
+    return f"{rounds * 20_000:,} sent"
+
+
+@attack("http: requests pipelined on one connection")
+def pipelined_http(target: Target) -> Run:
+    sock = target.connect("http")
+    data = request_of("GET", "/v1/me", token=target.tokens[NOBODY]) * 500
+    yield
+    rounds = 0
+    while target.goes_on() and shove(target, sock, data) == len(data):
+        short = Target(target.ports, min(target.until, time.time() + 0.05))
+        swallow(short, sock)
+        rounds += 1
+    return f"{rounds * 500:,} sent"
+
+
+__all__ = ["heard", "put"]
