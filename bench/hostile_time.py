@@ -123,27 +123,23 @@ def evaluates(name: str, *expressions: bytes) -> None:
         return f"{count} answered"
 
 
-_LONG = b"(" + b"'" + b"ab" * 20 + b"'" + b"*1000)"
 evaluates(
     "strip(chars)",
-    b"len(''.join([" + _LONG + b" for a in range(9)]).strip('ab'*9999))",
-    b"('a'*9999).strip('b'*9999+'a')",
-    b"('" + b"a" * 2000 + b"').strip('" + b"bcdefgh" * 200 + b"a')",
-    b"('" + b"a" * 9000 + b"').strip('" + b"b" * 9000 + b"a')",
+    b"[0 for t in ['a'*65000] for c in ['b'*65000+'a'] for x in [0]*9000 if t.strip(c)]",
+    b"[0 for t in ['\\u0161'*65000] for c in ['\\u0261'*65000+'\\u0161'] for x in [0]*9000 if t.strip(c)]",
 )
 evaluates(
-    "find, count, replace, split, join, sorted",
-    b"('" + b"a" * 9000 + b"b').find('" + b"a" * 4500 + b"c')",
-    b"('" + b"a" * 9000 + b"').count('" + b"a" * 4500 + b"b')",
-    b"('" + b"a" * 9000 + b"').replace('a', '" + b"b" * 9000 + b"')",
-    b"('" + b"a" * 9000 + b"').split('a')",
-    b"'" + b"b" * 9000 + b"'.join(['a' for q in state.queues])",
+    "others that may cost more than they say",
+    b"[0 for t in ['a'*65000] for u in ['a'*65000] for x in [0]*9000 if t == u]",
+    b"[0 for t in ['a'*65000] for u in ['a'*32000+'b'] for x in [0]*9000 if u in t]",
+    b"[0 for t in ['a'*65000] for x in [0]*9000 if t.upper() == t.lower()]",
     b"sorted([q for q in state.queues for r in state.queues])",
-    b"2**2**2**2**2**2",
-    b"9" * 9000 + b"*" + b"9" * 9000,
     b"[[[q for q in state.queues] for r in state.queues] for s in state.queues]",
-    b"'%" + b"9" * 8 + b"d' % 1",
-    b"str([q for q in state.queues])*9999",
+    b"[0 for t in [[1]*60000] for u in [[1]*59999+[2]] for x in [0]*9000 if t == u]",
+    b"[0 for t in [[1]*60000] for x in [0]*9000 if 2 in t]",
+    b"sum([sum([sum([1 for q in state.queues]) for q in state.queues]) for q in state.queues])",
+    b"[str(t) for t in [[1.5]*60000] for x in [0]*9000]",
+    b"[0 for x in [0]*60000 if max([x, 9223372036854775807]) == min([x, 1])]",
 )
 
 
