@@ -65,17 +65,19 @@ class Terms:
         deliveries_max: int = 0,
         dedup_seconds: int = 0,
         target: bytes = b"",
+        owner: bytes = b"",
     ) -> None:
         self.due_at = due_at  # not to be delivered before; 0 = at once
         self.expires_at = expires_at  # not to be delivered from then on; 0 = for ever
         self.deliveries_max = deliveries_max  # how often it may be tried; 0 = as often as it takes
         self.dedup_seconds = dedup_seconds  # how long another one with its id is taken for the same; 0 = not at all
         self.target = target  # the queue it goes to, where that is not called like its event
+        self.owner = owner  # the user whose id it is, for deduplication; empty where users have no names
 
     def __repr__(self) -> str:
         return (
             f"<Terms due_at={self.due_at} expires_at={self.expires_at} deliveries_max={self.deliveries_max} "
-            f"dedup_seconds={self.dedup_seconds} target={self.target!r}>"
+            f"dedup_seconds={self.dedup_seconds} target={self.target!r} owner={self.owner!r}>"
         )
 
 

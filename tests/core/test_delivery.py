@@ -697,6 +697,45 @@ def test_an_id_is_remembered_for_its_time_and_across_a_restart(bench: Bench) -> 
     assert (bench.ids(), bench.broker.deduplicated) == ([b"m", b"m"], 0)
 
 
+def test_an_id_is_its_users_own(bench: Bench) -> None:
+    bench.broker.declare(b"q")
+    for owner in (b"ann", b"eve", b"ann", b"eve"):
+        bench.put(b"pay-1001", terms=Terms(dedup_seconds=10, owner=owner))
+    assert (bench.ids(), bench.broker.deduplicated) == ([b"pay-1001"] * 2, 2)
+    again = bench.rebuilt()
+    for owner, known in ((b"ann", True), (b"bob", False)):
+        message = Message(b"pay-1001", b"q", b"x", START, "test")
+        message.terms = Terms(dedup_seconds=10, owner=owner)
+        before = again.deduplicated
+        again.put(b"q", message)
+        assert (again.deduplicated - before == 1) is known
+
+
+def test_no_id_can_be_made_up_that_is_another_users(bench: Bench) -> None:
+    bench.broker.declare(b"q")
+    bench.put(b"1", terms=Terms(dedup_seconds=10, owner=b"ann"))
+    bench.put(b"ann\x001", terms=Terms(dedup_seconds=10, owner=b"eve"))
+    bench.put(b"ann\x001", terms=Terms(dedup_seconds=10))
+    assert bench.broker.deduplicated == 0
+
+
+def test_what_was_published_before_users_had_names_is_not_taken_again(bench: Bench) -> None:
+    bench.broker.declare(b"q")
+    bench.put(b"m", terms=Terms(dedup_seconds=10))
+    bench.put(b"m", terms=Terms(dedup_seconds=10, owner=b"ann"))
+    assert (bench.ids(), bench.broker.deduplicated) == ([b"m"], 1)
+
+
+def test_a_policy_asks_by_user_as_well(bench: Bench) -> None:
+    bench.rule(b"orders*", dedup_seconds=60)
+    bench.broker.declare(b"orders")
+    for owner in (b"ann", b"eve", b"ann"):
+        message = Message(b"x", b"orders", b"", START, "test")
+        bench.broker.own(message, owner)
+        bench.broker.put(b"orders", message)
+    assert bench.ids(b"orders") == [b"x", b"x"]
+
+
 def test_only_so_many_ids_are_remembered(bench: Bench) -> None:
     bench.limits.dedup_ids_max = 2
     bench.broker = Broker(bench.log, bench.limits)

@@ -97,7 +97,7 @@ def small_history(directory: Path, segment_bytes_max: int = 700) -> list[tuple[i
     turn()
     broker.set_policies([Rule([b"q"], dead_letter=b"dead")])
     delayed = Message(b"delayed", b"f", b"later", 0, "mqks")
-    delayed.terms = Terms(due_at=10, expires_at=20, deliveries_max=3, dedup_seconds=60)
+    delayed.terms = Terms(due_at=10, expires_at=20, deliveries_max=3, dedup_seconds=60, owner=b"ann")
     broker.declare(b"dead")
     broker.publish(delayed)
     turn()

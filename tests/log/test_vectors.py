@@ -60,6 +60,7 @@ def described(directory: Path) -> dict[str, object]:
                     "deliveries_max": terms.deliveries_max,
                     "dedup_seconds": terms.dedup_seconds,
                     "target": text(terms.target),
+                    **({"owner": text(terms.owner)} if terms.owner else {}),
                 }
             )
     state = {

@@ -174,7 +174,8 @@ def fields_of(message: Message) -> tuple[object, ...]:
     terms = message.terms
     asked = None
     if terms is not None:
-        asked = (terms.due_at, terms.expires_at, terms.deliveries_max, terms.dedup_seconds, terms.target)
+        owner = terms.owner if terms.dedup_seconds else b""
+        asked = (terms.due_at, terms.expires_at, terms.deliveries_max, terms.dedup_seconds, terms.target, owner)
         if not any(asked):
             asked = None
     return (message.id, message.event, message.body, message.published_at, message.headers, message.route, asked)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from penstock.core.backlog import Place, cost_of
 from penstock.core.deadletters import QUEUE
+from penstock.core.dedup import key_of
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE
 from penstock.core.policy import Rule
 from penstock.core.queue import BY_POLICY, NEVER
@@ -28,6 +29,7 @@ DEAD = b"dead"
 ALL = (*QUEUES, DEAD)
 EVENTS = (b"e0", b"e1", b"e2")
 WRITERS = (b"w0", b"w1", b"w2")
+OWNERS = (b"", b"ann", b"eve")
 
 # What is done how often. The words are names of methods.
 WEIGHTS = {
@@ -153,12 +155,14 @@ class World(Judge):
             expires_at = chance.choice([0, 0, max(self.now, due_at) + 5 * SECOND])
             dedup = chance.choice([0, 0, 10, 100])
             message.terms = Terms(due_at, expires_at, chance.choice([0, 0, 1, 2]), dedup)
+            if dedup:
+                message.terms.owner = chance.choice(OWNERS)
         return message
 
     def give(self, message: Message, name: bytes, verb: Callable[[], object]) -> None:
         """Hand a message in; it is there, or was before, or there is a reason."""
         self.own, self.handed_in = [message], [message]
-        was_known = self.broker.dedup.is_known(message.id, message.published_at)
+        was_known = self.is_known(message)
         before = self.log.next_offset
         refused_with = self.refusal(verb)
         terms = message.terms
@@ -176,6 +180,11 @@ class World(Judge):
             if not self.are_requests_too_large(message):
                 takers = [name] if message.route == TO_QUEUE or name in ALL else self.book.takers(message)
                 assert any(self.broker.queues[taker].full for taker in takers)
+
+    def is_known(self, message: Message) -> bool:
+        """Whether its user has published that id lately, or nobody in particular has."""
+        owners = {b"", b"" if message.terms is None else message.terms.owner}
+        return any(self.broker.dedup.is_known(key_of(message.id, owner), message.published_at) for owner in owners)
 
     def are_requests_too_large(self, message: Message) -> bool:
         """Whether a request has no room beside those that wait for their reply."""
@@ -257,7 +266,10 @@ class World(Judge):
                 message.event, message.route = chance.choice(QUEUES), TO_QUEUE
             messages.append(message)
         self.handed_in = list(messages)
-        known = {message.id for message in messages if self.broker.dedup.is_known(message.id, self.now)}
+        owner = chance.choice(OWNERS)
+        for message in messages:
+            self.broker.own(message, owner)
+        known = {message.id for message in messages if self.is_known(message)}
         self.kinds = {Change.COMMITTED}
         before = self.log.position
         taken: list[bool] = []

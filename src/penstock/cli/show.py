@@ -148,6 +148,8 @@ def _terms_to_json(terms: Terms | None) -> dict[str, object]:
         shown["deliveries_max"] = terms.deliveries_max
     if terms.dedup_seconds:
         shown["dedup_seconds"] = terms.dedup_seconds
+    if terms.owner:
+        shown["owner"] = text(terms.owner)
     return shown
 
 

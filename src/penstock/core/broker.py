@@ -10,7 +10,7 @@ from typing import Final
 from penstock.core.backlog import Item, Place, cost_of, message_of
 from penstock.core.deadletters import dead_letter, revived, sent_on
 from penstock.core.deadlines import Deadlines, Timer
-from penstock.core.dedup import Dedup
+from penstock.core.dedup import Dedup, key_of
 from penstock.core.invariants import Inconsistent, violations
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.patterns import canonical
@@ -142,7 +142,7 @@ class Broker:
         self.writers = Writers(limits)
         self.lost: list[Lost] = []  # what was out when the broker died that this one goes on for
         self.is_broken = False  # its state cannot be trusted: no turn may end any more
-        self._dedups = False  # by policy: any publish may have to be looked at
+        self.dedups = False  # by policy: any publish may have to be looked at
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
         self._awaiting_bytes = 0  # what those cost: they stay in memory, with whoever waits for them
@@ -157,7 +157,7 @@ class Broker:
         """
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
-        if message.terms is not None or self._dedups:
+        if message.terms is not None or self.dedups:
             self._publish_on_terms(message)
             return
         self.published += 1
@@ -205,21 +205,38 @@ class Broker:
             return
         if terms.dedup_seconds:
             now = message.published_at
-            self.dedup.remember(message.id, now + terms.dedup_seconds * 1_000_000, now)
+            self.dedup.remember(key_of(message.id, terms.owner), now + terms.dedup_seconds * 1_000_000, now)
         for queue in queues:
             queue.admit(message)
 
     def _is_repeated(self, message: Message, name: bytes) -> bool:
         """Whether the message was taken before, and is to be taken for the same one now."""
-        if not self._dedup_seconds(message, name) or not self.dedup.is_known(message.id, message.published_at):
+        if not self._dedup_seconds(message, name) or not self._is_known(message):
             return False
         self.deduplicated += 1
         return True
 
+    def own(self, message: Message, owner: bytes) -> None:
+        """Say whose message it is, before it is published: its id is taken for the same as another of that user's."""
+        terms = message.terms
+        if terms is not None:
+            terms.owner = owner
+        elif self.dedups:
+            message.terms = Terms(owner=owner)
+
+    def _is_known(self, message: Message) -> bool:
+        """Whether its user published that id; or somebody did when users had no names, or it would come in again."""
+        now = message.published_at
+        terms = message.terms
+        owner = b"" if terms is None else terms.owner
+        if owner and self.dedup.is_known(key_of(message.id, owner), now):
+            return True
+        return self.dedup.is_known(key_of(message.id, b""), now)
+
     def _dedup_seconds(self, message: Message, name: bytes) -> int:
         """How long another one with its id is taken for the same, as it says or by policy; 0 = not at all."""
         terms = message.terms
-        if self._dedups and (terms is None or not terms.dedup_seconds):
+        if self.dedups and (terms is None or not terms.dedup_seconds):
             seconds = self.policies.dedup_seconds(name)
             if seconds and terms is None:
                 terms = message.terms = Terms(dedup_seconds=seconds)
@@ -254,7 +271,7 @@ class Broker:
         """
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
-        if (message.terms is not None or self._dedups) and self._is_repeated(message, name):
+        if (message.terms is not None or self.dedups) and self._is_repeated(message, name):
             return
         queue = self.queues.get(name)
         if queue is None:
@@ -287,7 +304,7 @@ class Broker:
         """Give the message to everyone who consumes the queue right now; nobody keeps it. Returns to how many."""
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
-        if (message.terms is not None or self._dedups) and self._is_repeated(message, name):
+        if (message.terms is not None or self.dedups) and self._is_repeated(message, name):
             return 0
         self.published += 1
         message.route = TO_CONSUMERS
@@ -392,7 +409,7 @@ class Broker:
             name = queue_of(message) if to_queue else message.event
             now = message.published_at
             seconds = self._dedup_seconds(message, name)
-            if seconds and (self.dedup.is_known(message.id, now) or known.get(message.id, 0) > now):
+            if seconds and (self._is_known(message) or known.get(message.id, 0) > now):
                 continue
             if seconds:
                 known[message.id] = now + seconds * 1_000_000
@@ -459,7 +476,7 @@ class Broker:
     def set_policies(self, rules: list[Rule]) -> None:
         """Let these rules hold, in place of those before, for the queues there are and those to come."""
         self.policies = Policies(rules, self.limits)
-        self._dedups = self.policies.has_dedup
+        self.dedups = self.policies.has_dedup
         for queue in list(self.queues.values()):
             queue.obey(self.policies.of(queue.name))
 

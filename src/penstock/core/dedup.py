@@ -4,6 +4,9 @@ The window is made of times that messages carry, so it can be rebuilt from a log
 by time, by count and by size: clients choose their ids, and how long they are. Where there is too much the oldest are
 forgotten first.
 
+A user's ids are its own: what one user has published says nothing of what another publishes under the same id
+(`key_of`). Where users have no names, there is one set of ids for all.
+
     lane   page ─► page ─► page      the times until which ids are remembered never go down along a lane
     lane   page ─► page
 
@@ -20,6 +23,13 @@ from penstock.log.ids import IdPage, IdPart
 
 NEVER: Final = 1 << 62
 ID_OVERHEAD: Final = 150  # what an id takes in memory besides its bytes, about
+
+
+def key_of(id: bytes, owner: bytes) -> bytes:
+    """What an id is remembered by. No user's name has a NUL, so nobody's id can be taken for another's."""
+    if owner:
+        return owner + b"\0" + id
+    return b"\0" + id if 0 in id else id
 
 
 class _Lane:

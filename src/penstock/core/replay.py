@@ -14,6 +14,7 @@ from mypy_extensions import i64
 
 from penstock.core.backlog import Item, Redelivery, merged_spans
 from penstock.core.broker import Broker, Lost
+from penstock.core.dedup import key_of
 from penstock.core.delayed import PutOff
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
@@ -344,7 +345,8 @@ class Replay:
         terms = message.terms
         if terms is not None and terms.dedup_seconds:
             now = message.published_at
-            self.broker.dedup.remember(message.id, now + terms.dedup_seconds * 1_000_000, now)
+            key = key_of(message.id, terms.owner)
+            self.broker.dedup.remember(key, now + terms.dedup_seconds * 1_000_000, now)
         if message.route == TO_QUEUE:
             self._add(self._owed_by(queue_of(message)), message, size)
         elif message.route == BY_EVENT:

@@ -100,6 +100,14 @@ def message_from(new: NewMessage, inside: Inside) -> Message:
     return message
 
 
+def own(messages: list[Message], inside: Inside) -> None:
+    """The ids of what somebody publishes are that user's own."""
+    owner = inside.caller.name.encode()
+    if owner:
+        for message in messages:
+            inside.broker.own(message, owner)
+
+
 def terms_of(new: NewMessage, now: int, dedup_seconds: int) -> Terms | None:
     """What is asked for beyond plain delivery."""
     if new.delay_seconds is None and new.ttl_seconds is None and new.max_deliveries is None and not new.dedup:
@@ -304,6 +312,7 @@ async def publish_all(messages: list[Message], inside: Inside) -> dict[str, obje
     refusal: Refused | None = None
     for some in slices(messages):
         inside.now()
+        own(some, inside)
         for message in some:
             try:
                 send(broker, message)
@@ -336,6 +345,7 @@ def ends_of(messages: list[Message]) -> dict[str, object]:
 async def publish_one(message: Message, inside: Inside) -> dict[str, object]:
     inside.now()
     reached = count_reached(inside.broker, message)
+    own([message], inside)
     send(inside.broker, message)
     is_new = message.offset >= 0
     # Also where it was published before: that may have been a moment ago, and not be safe yet.

@@ -18,7 +18,7 @@ from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import invalid, not_found, over_limit, too_large
-from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, ends_of, messages_of
+from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, ends_of, messages_of, own
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import Message
@@ -198,6 +198,7 @@ def routes(inside: Inside) -> APIRouter:
             now = inside.now()
             for message in messages:
                 message.published_at = now
+            own(messages, inside)
             broker.commit(key_of(writer), wanted.batch, messages)
             count = sum(message.offset >= 0 for message in messages)
             result |= {"duplicate": False, "messages": count, "deduplicated": len(messages) - count}

@@ -31,10 +31,12 @@
                   deliveries_max i32[m]                 rare
                   dedup_seconds i32[m]                  rare
                   target i32[m]                         rare; code of the name, -1 where there is none
+                  owner  i32[m]                         rare, from version 4 on; the same for the user's name
     settlements   queue  i32[s], how i32[s], count i32[s], first i64[s], bound i64[s]
                   due_at i64[s]                         rare; of rejected messages that were put off
 
-A rare column is there when a message or a settlement of the block needs it.
+A rare column is there when a message or a settlement of the block needs it. Version 4 has one that 3 has not; a block
+without it is written as version 3, which Penstock could read before.
 
 All integers are little-endian, every column begins at a multiple of eight bytes. The ends begin with 0, so that a
 column of bytes is an Arrow binary array as it lies there.
@@ -60,8 +62,9 @@ from penstock.log.port import Change
 from penstock.message import Message, Terms
 
 MAGIC: Final = b"PNSK"
-VERSION: Final = 3
-READABLE: Final = (2, 3)  # version 3 has kinds of entries that 2 has not; they lie in the same columns
+VERSION: Final = 4
+VERSION_UNOWNED: Final = 3  # of a block without the column `owner`
+READABLE: Final = (2, 3, 4)  # version 3 has kinds of entries that 2 has not; they lie in the same columns
 HEADER_SIZE: Final = 64
 MARK_AT: Final = 5
 RARE_AT: Final = 6
@@ -78,7 +81,8 @@ RARE_DELIVERIES: Final = 4
 RARE_DEDUP: Final = 8
 RARE_TARGET: Final = 16
 RARE_PUT_OFF: Final = 32
-RARE_TERMS: Final = RARE_DUE | RARE_EXPIRES | RARE_DELIVERIES | RARE_DEDUP | RARE_TARGET
+RARE_OWNER: Final = 64  # lies behind RARE_TARGET
+RARE_TERMS: Final = RARE_DUE | RARE_EXPIRES | RARE_DELIVERIES | RARE_DEDUP | RARE_TARGET | RARE_OWNER
 
 
 class CorruptBlock(LogError):
@@ -199,6 +203,7 @@ class BlockWriter:
         changes = orjson.dumps([_change_to_json(change) for change in self.changes]) if self.changes else b""
         rare = self._rare()
         targets = self._targets() if rare & RARE_TARGET else b""  # may use new names, so before those are written
+        owners = self._owners() if rare & RARE_OWNER else b""
         columns = [*self._name_columns(), changes]
         pieces: list[bytes] = []
         if self.message_count:
@@ -212,6 +217,7 @@ class BlockWriter:
             columns = [self._header_ends.getvalue(), self._headers.getvalue()]
             columns += self._term_columns(rare)
             columns.append(targets)
+            columns.append(owners)
         if self.run_count:
             columns += [self._queues.getvalue(), self._hows.getvalue(), self._counts.getvalue()]
             columns += [self._firsts.getvalue(), self._bounds.getvalue()]
@@ -231,6 +237,7 @@ class BlockWriter:
             rare |= RARE_DELIVERIES if terms.deliveries_max else 0
             rare |= RARE_DEDUP if terms.dedup_seconds else 0
             rare |= RARE_TARGET if terms.target else 0
+            rare |= RARE_OWNER if terms.owner and terms.dedup_seconds else 0
         return rare
 
     def _term_columns(self, rare: int) -> list[bytes]:
@@ -252,6 +259,14 @@ class BlockWriter:
         codes = [(index, int(self.code_of(terms.target))) for index, terms in self._terms if terms.target]
         return _sparse(codes, self.message_count, 4, b"\xff")
 
+    def _owners(self) -> bytes:
+        """Whose the ids are, where they are remembered."""
+        codes: list[tuple[int, int]] = []
+        for index, terms in self._terms:
+            if terms.owner and terms.dedup_seconds:
+                codes.append((index, int(self.code_of(terms.owner))))
+        return _sparse(codes, self.message_count, 4, b"\xff")
+
     def _seal(self, pieces: list[bytes], changes_size: int, now: int, rare: int) -> bytes:
         """The pieces behind their header, which holds a checksum of all that follows it."""
         tail = BytesWriter()
@@ -270,7 +285,8 @@ class BlockWriter:
         crc = zlib.crc32(header_tail, zlib.crc32(rare_byte))
         for piece in pieces:
             crc = zlib.crc32(piece, crc)
-        header = MAGIC + bytes([VERSION, 0, rare, 0]) + crc.to_bytes(4, "little") + header_tail
+        version = VERSION if rare & RARE_OWNER else VERSION_UNOWNED
+        header = MAGIC + bytes([version, 0, rare, 0]) + crc.to_bytes(4, "little") + header_tail
         return b"".join([header, *pieces])
 
     def _name_columns(self) -> list[bytes]:
@@ -401,7 +417,7 @@ class Block:
         dedup_seconds = int(read_i32_le(data, self.dedups_at + 4 * i)) if rare & RARE_DEDUP else 0
         target = self.target_of(index)
         if due_at or expires_at or deliveries_max or dedup_seconds or target:
-            return Terms(due_at, expires_at, deliveries_max, dedup_seconds, target)
+            return Terms(due_at, expires_at, deliveries_max, dedup_seconds, target, self.owner_of(index))
         return None
 
     def target_of(self, index: int) -> bytes:
@@ -409,6 +425,13 @@ class Block:
         if not self.rare & RARE_TARGET:
             return b""
         code: i64 = i64(read_i32_le(self.data, self.targets_at + 4 * i64(index)))
+        return self.names[code] if code >= 0 else b""
+
+    def owner_of(self, index: int) -> bytes:
+        """The user whose id the message has; empty when nobody said so."""
+        if not self.rare & RARE_OWNER:
+            return b""
+        code: i64 = i64(read_i32_le(self.data, self.owners_at + 4 * i64(index)))
         return self.names[code] if code >= 0 else b""
 
     def event_of(self, index: int) -> bytes:
@@ -449,6 +472,8 @@ class Block:
             largest = max(largest, i64(read_i32_le(data, self.protocols_at + 4 * i)))
             if self.rare & RARE_TARGET:
                 largest = max(largest, i64(read_i32_le(data, self.targets_at + 4 * i)))
+            if self.rare & RARE_OWNER:
+                largest = max(largest, i64(read_i32_le(data, self.owners_at + 4 * i)))
             i += 1
         i = 0
         while i < self.run_count:
@@ -518,7 +543,8 @@ class Block:
         self.deliveries_at: i64 = self.expiries_at + (8 * m if rare & RARE_EXPIRES else 0)
         self.dedups_at: i64 = self.deliveries_at + (_aligned(4 * m) if rare & RARE_DELIVERIES else 0)
         self.targets_at: i64 = self.dedups_at + (_aligned(4 * m) if rare & RARE_DEDUP else 0)
-        return int(self.targets_at) + (_aligned(4 * m) if rare & RARE_TARGET else 0)
+        self.owners_at: i64 = self.targets_at + (_aligned(4 * m) if rare & RARE_TARGET else 0)
+        return int(self.owners_at) + (_aligned(4 * m) if rare & RARE_OWNER else 0)
 
 
 def block_length(header: bytes) -> int:

@@ -123,6 +123,7 @@ class Session:
         self.refusals = Refusals()
         self.identity: Identity | None = None  # as whom it came in, and by what; None for nobody in particular
         self.user: User | None = None
+        self.owner = b""  # its user's name: message ids are a user's own
         self.publishable: dict[bytes, None] | None = None  # its user's, see there; None: it may do everything
         self.puttable: dict[bytes, None] | None = None
         self.gate: Gate | None = None  # while it has not said who it is
@@ -330,6 +331,7 @@ class Session:
     def _adopt(self, identity: Identity) -> None:
         self.identity = identity
         self.user = identity.user
+        self.owner = identity.user.name.encode()
         self.publishable = identity.user.publishable
         self.puttable = identity.user.puttable
 

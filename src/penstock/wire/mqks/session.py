@@ -10,7 +10,7 @@ from typing import Final
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
-from penstock.message import LINE_SAFE, Message
+from penstock.message import LINE_SAFE, Message, Terms
 from penstock.wire.expression import ExpressionError, evaluate, render
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
@@ -149,6 +149,7 @@ class MqksSession(NamingSession):
         name_size_max = self.name_size_max
         publishable = self.publishable
         routing = broker.routing
+        owner = self.owner if broker.dedups else b""
         last_event = b""
         has_comma = False
         for line in lines:
@@ -167,6 +168,8 @@ class MqksSession(NamingSession):
                         has_comma = COMMA in event
                     if not has_comma:
                         message.line_fit = LINE_SAFE
+                    if owner:
+                        message.terms = Terms(owner=owner)
                     try:
                         if publishable is not None:
                             if event not in publishable:
@@ -185,6 +188,7 @@ class MqksSession(NamingSession):
                     continue
             self._request(line.rstrip())
             publishable = self.publishable  # it may have shown a token
+            owner = self.owner if broker.dedups else b""
             consumers = self.consumers
 
     def _request(self, line: bytes) -> None:
@@ -246,6 +250,8 @@ class MqksSession(NamingSession):
         message = Message(request.id, event, data, self.now, PROTOCOL)
         if flags.wish is not None:
             message.terms = flags.wish.terms(self.now, self.hub.limits.dedup_seconds)
+        if self.owner:
+            self.broker.own(message, self.owner)
         if request.confirm:
             self.publish_confirmed(message, request.id, b" ok \n")
         else:

@@ -226,6 +226,7 @@ class MqmqSession(Session):
         message.terms = options.wish.terms(self.now, limits.dedup_seconds)
         if options.id:
             message.id = options.id
+            message.terms.owner = self.owner
 
     def _has_room(self) -> bool:
         """Whether one more answer may follow those that the client has not been given yet."""

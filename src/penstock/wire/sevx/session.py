@@ -258,6 +258,8 @@ class SevxSession(NamingSession):
         message = Message(id, event, text, self.now, PROTOCOL)
         message.document = document
         message.terms = terms
+        if self.owner and (terms is not None or self.broker.dedups):
+            self.broker.own(message, self.owner)
         if (is_clean or RETURN not in text) and self.dialect.is_line_safe(event):
             message.line_fit = LINE_SAFE
         try:
