@@ -45,12 +45,14 @@ class Target:
     def left(self) -> float:
         return max(0.05, self.until - time.time())
 
-    def connect(self, protocol: str, buffer: int = 0, user: str = "") -> socket.socket:
-        """A connection, as that user where one is named."""
+    def connect(self, protocol: str, buffer: int = 0, user: str = "", source: str = "") -> socket.socket:
+        """A connection, as that user where one is named, from that address of this machine."""
         sock = socket.socket()
         self.opened.append(sock)
         if buffer:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        if source:
+            sock.bind((source, 0))
         sock.settimeout(max(self.left(), 5.0) if user else self.left())
         sock.connect((HOST, self.ports[protocol]))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -18,7 +18,6 @@ machine's and not the attack's. An attack that misses a bar is tried once more, 
 
     python -m bench.hostile --only smqs,lease      those attacks whose names have these words in them
     python -m bench.hostile --list                 their names
-    nice -n -10 python -m bench.hostile            on a machine that others use: attackers are at 19 all the same
 """
 
 from __future__ import annotations
@@ -195,7 +194,7 @@ def measure(plan: Plan, name: str) -> Outcome:
     else:
         chosen = [ATTACKS[name]]
     visits = sorted({visit for attack in chosen for visit in attack.visits}, key=lambda visit: visit not in USUAL)
-    with _broker(plan, chosen[0].settings) as (process, door, tokens, log), contextlib.ExitStack() as stack:
+    with site(plan.limit, chosen[0].settings) as (process, door, tokens, log), contextlib.ExitStack() as stack:
         assert process.process is not None
         pid = process.process.pid
         victim = stack.enter_context(Victim(door, plan.rate, visits))
@@ -263,12 +262,12 @@ def _attack(parent: Connection, attack: Attack, ports: dict[str, int], tokens: d
 
 
 @contextlib.contextmanager
-def _broker(plan: Plan, settings: dict[str, object]) -> Iterator[tuple[BrokerProcess, Door, dict[str, str], Path]]:
+def site(limit: int, settings: dict[str, object]) -> Iterator[tuple[BrokerProcess, Door, dict[str, str], Path]]:
     """A broker with users, on an empty directory."""
     with tempfile.TemporaryDirectory(prefix="hostile-", ignore_cleanup_errors=True) as name:
         directory = Path(name)
         tokens = make_users(directory / "users.json")
-        chosen: dict[str, object] = {"memory_bytes_max": plan.limit, "users": directory / "users.json"}
+        chosen: dict[str, object] = {"memory_bytes_max": limit, "users": directory / "users.json"}
         chosen |= settings
         ca = None
         if chosen.pop("tls", False):

@@ -43,10 +43,10 @@ ATTACKS: dict[str, Attack] = {}
 
 
 def attack(
-    name: str, *, visits: tuple[str, ...] = (), control: bool = False, **settings: object
+    name: str, *, visits: tuple[str, ...] = (), control: bool = False, settings: dict[str, object] | None = None
 ) -> Callable[[Callable[[Target], Run]], Callable[[Target], Run]]:
     def register(function: Callable[[Target], Run]) -> Callable[[Target], Run]:
-        ATTACKS[name] = Attack(name, function, settings, USUAL + visits, control)
+        ATTACKS[name] = Attack(name, function, settings or {}, USUAL + visits, control)
         return function
 
     return register

@@ -137,7 +137,7 @@ def binds(target: Target) -> Run:
     return f"{mib(sent)} sent, {swallow(target, sock)} bytes answered"
 
 
-@attack("mqks: publisher beside an idle consumer, --memory", memory=True)
+@attack("mqks: publisher beside an idle consumer, --memory", settings={"memory": True})
 def idle_consumer(target: Target) -> Run:
     consumer = target.connect("mqks", buffer=4096, user=MALLORY)
     consumer.sendall(b"i consume --confirm --manual-ack m.idle m.idle\n")

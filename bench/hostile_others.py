@@ -50,7 +50,7 @@ def comes_and_goes(target: Target) -> Run:
     return f"{count:,} times"
 
 
-@attack("tls: handshakes, again and again", tls=True)
+@attack("tls: handshakes, again and again", settings={"tls": True})
 def handshakes(target: Target) -> Run:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -64,7 +64,7 @@ def handshakes(target: Target) -> Run:
     return f"{count:,} handshakes"
 
 
-@attack("tls: hellos without an end", tls=True)
+@attack("tls: hellos without an end", settings={"tls": True})
 def hellos(target: Target) -> Run:
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -15,11 +15,12 @@ DOORS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any")
 WRONG = "pst_" + "a" * 8 + "_" + "b" * 43
 
 
-def _opened(target: Target, protocol: str, count: int) -> list[socket.socket]:
+def _opened(target: Target, protocol: str, count: int, addresses: int = 1) -> list[socket.socket]:
     socks = []
-    for _ in range(count):
+    for number in range(count):
+        source = f"127.1.0.{number % addresses + 1}" if addresses > 1 else ""
         with contextlib.suppress(OSError):
-            socks.append(target.connect(protocol))
+            socks.append(target.connect(protocol, source=source))
     return socks
 
 
@@ -78,13 +79,15 @@ def wrong_tokens_by_http(target: Target) -> Run:
     return f"{count} tokens"
 
 
-def slow_bodies(name: str, user: str, count: int) -> None:
-    @attack(name)
+def slow_bodies(
+    name: str, user: str, count: int, addresses: int = 1, settings: dict[str, object] | None = None
+) -> None:
+    @attack(name, settings=settings)
     def run(target: Target) -> Run:
         token = target.tokens[user] if user else ""
         request = request_of("POST", "/v1/publish", b"x" * 1000, token=token)[:-1000]
         yield
-        socks = _opened(target, "http", count)
+        socks = _opened(target, "http", count, addresses)
         for sock in socks:
             with contextlib.suppress(OSError):
                 sock.sendall(request)
@@ -101,6 +104,8 @@ def slow_bodies(name: str, user: str, count: int) -> None:
 
 slow_bodies("http: 1,010 slow bodies of a user", MALLORY, 1010)
 slow_bodies("http: 1,010 slow bodies of strangers", "", 1010)
+slow_bodies("http: 1,010 slow bodies of a user from twenty addresses", MALLORY, 1010, 20)
+slow_bodies("http: 1,010 slow bodies where nobody is asked who they are", "", 1010, settings={"auth": "off"})
 
 
 @attack("http: 1,010 slow heads")

@@ -145,11 +145,11 @@ evaluates(
 
 def _large_json(kind: str) -> bytes:
     if kind == "numbers":
-        return b'{"event":"m.json","a":[' + b"0," * (15 << 20) + b"0]}"
+        return b'{"event":"m.json","a":[' + b"0," * (14 << 20) + b"0]}"
     if kind == "members":
         return b'{"event":"m.json","a":{' + b",".join(b'"%d":{}' % number for number in range(1_500_000)) + b"}}"
     if kind == "empty lists":
-        return b'{"event":"m.json","a":[' + b"[]," * (10 << 20) + b"[]]}"
+        return b'{"event":"m.json","a":[' + b"[]," * (9 << 20) + b"[]]}"
     return b'{"event":"m.json","a":' + b"[" * 900 + b"]" * 900 + b"}"
 
 
@@ -158,7 +158,7 @@ for _kind in ("numbers", "members", "empty lists"):
     @attack(f"sevx: one large JSON after the other, {_kind}")
     def large_json(target: Target, kind: str = _kind) -> Run:
         sock = target.connect("sevx", user=MALLORY)
-        data = b"j send " + _large_json(kind)[: 30 << 20] + b"\n"
+        data = b"j send " + _large_json(kind) + b"\n"
         yield
         rounds = 0
         while target.goes_on():
@@ -176,7 +176,7 @@ for _kind in ("numbers", "members", "empty lists"):
 
     @attack(f"http: one large JSON after the other, {_kind}")
     def large_json_by_http(target: Target, kind: str = _kind) -> Run:
-        data = _large_json(kind)[: 30 << 20]
+        data = _large_json(kind)
         yield
         told: list[int] = []
         while target.goes_on():

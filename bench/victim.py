@@ -35,8 +35,8 @@ CONFIRMED = 50  # one message in so many is confirmed
 TICK_NS = 1_000_000
 CHUNK = 500  # messages that are sent in one piece, when the publisher is behind
 LOOK_NS = 50_000_000  # how often it looks whether it is to stop
-STALL_SECONDS = 60.0  # a broker that does not answer for so long is given up
-LATE_SECONDS = 30.0  # how long the consumer waits for what is still on its way, when the publisher has stopped
+STALL_SECONDS = 20.0  # a broker that does not answer for so long is given up
+LATE_SECONDS = 15.0  # how long the consumer waits for what is still on its way, when the publisher has stopped
 VISIT_SECONDS = 0.5
 VISIT_PATIENCE = 10.0
 DELIVERY = re.compile(rb"c ok (\d+) event=victim\.event(?:,retry=\d+)? (\d{14})x*~\n")
@@ -60,8 +60,8 @@ class Notes:
     """What the three of them saw. Times are nanoseconds of the monotonic clock."""
 
     start_ns: int = 0
+    left_ns: int = 0  # when the publisher stopped
     rate: int = 1
-    count: int = 0  # messages sent
     stamps: array[int] = field(default_factory=lambda: array("q"))  # when each that came was due
     arrivals: array[int] = field(default_factory=lambda: array("q"))  # and when it came
     confirms: list[tuple[int, int]] = field(default_factory=list)  # when it was sent, how long it took
@@ -76,10 +76,8 @@ class Notes:
             for stamp, arrival in zip(self.stamps, self.arrivals, strict=True)
             if from_ns <= stamp < to_ns
         )
-        due = min(self.count, (to_ns - self.start_ns) * self.rate // 10**9) - max(
-            0, (from_ns - self.start_ns) * self.rate // 10**9
-        )
-        missing = max(0, due - len(ages) - 1)
+        span_ns = min(to_ns, self.left_ns) - max(from_ns, self.start_ns)
+        missing = max(0, span_ns * self.rate // 10**9 - len(ages) - 1)  # also those that could not even be sent
         ages += [self.end_ns - from_ns] * missing
         came = sum(1 for arrival in self.arrivals if from_ns <= arrival < to_ns)
         wanted = (to_ns - from_ns) * self.rate / 10**9
@@ -133,13 +131,13 @@ class Victim:
 
     def leave(self) -> Notes:
         self._publisher.tell("stop")
-        start_ns, count, confirms, errors = self._publisher.report(2 * STALL_SECONDS)
+        start_ns, left_ns, count, confirms, errors = self._publisher.report(2 * STALL_SECONDS)
         self._consumer.tell(count)
         stamps, arrivals, more, end_ns = self._consumer.report(LATE_SECONDS + STALL_SECONDS)
         self._visitor.tell("stop")
         visits = self._visitor.report(10 * VISIT_PATIENCE)
         errors = errors + more
-        return Notes(start_ns, self._rate, count, stamps, arrivals, confirms, visits, errors, end_ns)
+        return Notes(start_ns, left_ns, self._rate, stamps, arrivals, confirms, visits, errors, end_ns)
 
     def __enter__(self) -> Victim:
         return self
@@ -177,6 +175,7 @@ def _publish(parent: Connection, door: Door, rate: int) -> None:
     sent = 0
     looked_ns = start_ns
     rest = b""
+    unsent = b""
     while True:
         now_ns = time.monotonic_ns()
         if now_ns - looked_ns > LOOK_NS:
@@ -185,9 +184,12 @@ def _publish(parent: Connection, door: Door, rate: int) -> None:
                 break
         due = min((now_ns - start_ns) * rate // 10**9 + 1, sent + CHUNK)
         try:
-            if due > sent:
-                sock.sendall(b"".join(_line(number, start_ns, rate, waiting) for number in range(sent, due)))
+            if due > sent and not unsent:
+                unsent = b"".join(_line(number, start_ns, rate, waiting) for number in range(sent, due))
                 sent = due
+            if unsent:
+                with contextlib.suppress(BlockingIOError):
+                    unsent = unsent[sock.send(unsent, socket.MSG_DONTWAIT) :]
             with contextlib.suppress(BlockingIOError):
                 data = sock.recv(65536, socket.MSG_DONTWAIT)
                 if not data:
@@ -204,11 +206,13 @@ def _publish(parent: Connection, door: Door, rate: int) -> None:
         except (OSError, Stalled) as error:
             errors.append((now_ns, f"publisher: {error!r}"))
             sock.close()
-            sock, sent, rest = _again(door, b"p ping x\n", b"p ok x\n"), due, b""
+            sock, rest, unsent = _again(door, b"p ping x\n", b"p ok x\n"), b"", b""
         wait_ns = start_ns + sent * 10**9 // rate - time.monotonic_ns()
-        if wait_ns > 0:
+        if wait_ns > 0 or unsent:
             time.sleep(max(wait_ns, TICK_NS) / 1e9)
-    parent.send((start_ns, sent, confirms, errors))
+    end_ns = time.monotonic_ns()
+    confirms += [(sent_ns, end_ns - sent_ns) for sent_ns in waiting.values() if end_ns - sent_ns > 10**9]
+    parent.send((start_ns, end_ns, sent, confirms, errors))
     parent.poll(STALL_SECONDS)
 
 
