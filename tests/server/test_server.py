@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -227,7 +228,8 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
         peer = "somebody"
         protocol = "mqks"
         outbox_size = 0
-        closing = False
+        closing = busy = False
+        unfed: ClassVar[list[bytes]] = []
         successor = user = gate = None
 
         def feed(self, data: bytes, now: int) -> None:

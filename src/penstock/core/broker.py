@@ -245,6 +245,7 @@ class Broker:
         return 0 if terms is None else terms.dedup_seconds
 
     def _fan_out(self, message: Message, queues: list[Queue]) -> None:
+        self.usage.work += len(queues)
         terms = message.terms
         # A message that will be sent again goes to all of its queues or to none: the second time it would go to none.
         all_or_none = terms is not None and terms.dedup_seconds > 0

@@ -484,6 +484,7 @@ class Queue:
     def pump(self) -> None:
         """Give what is ready to who is waiting."""
         usage = self.usage
+        given = self.delivered
         while self.ready and self.waiting and not self.waits_to_send:
             if usage.bytes >= usage.bytes_max and not self.backlog.head and not self._finds_taker():
                 break
@@ -508,6 +509,7 @@ class Queue:
                 self._give(self.waiting[0], message, item.retry, item.bound, item.serial)
             else:
                 self._give(self.waiting[0], message, 0, message.offset, 0)
+        usage.work += self.delivered - given
         if self.expiring:
             self._watch_head()
 
@@ -577,6 +579,7 @@ class Queue:
         """Give the message to every active consumer whose connection takes bytes, whatever it holds already."""
         reached = 0
         size = len(message.body)
+        self.usage.work += len(self.subscriptions)
         for subscription in list(self.subscriptions):
             if not subscription.suspended and (size < LARGE_BODY or self.usage.may_send(size)):
                 if size >= LARGE_BODY:
@@ -828,6 +831,7 @@ class Queue:
         """Put deliveries back to where they were: RETURN counts as a try, RELEASE does not."""
         returned: list[Redelivery] = []
         sealed: list[Sealed] = []
+        self.usage.work += len(deliveries)
         for delivery in deliveries:
             self._close(delivery)
             retry = delivery.retry
@@ -1135,6 +1139,7 @@ class Queue:
             self.touch()
         assumed = self.backlog.take_first(bound, limit, taken, unread)
         count = len(taken) + len(unread)
+        self.usage.work += count
         self.ready -= count
         self.dropped += count
         self.bytes -= assumed
@@ -1150,6 +1155,7 @@ class Queue:
 
     def clear(self) -> None:
         """The queue is being deleted: consumers are told, messages go with it."""
+        self.usage.work += len(self.subscriptions) + len(self.backlog.head) + len(self.backlog.tail)
         for subscription in [*self.subscriptions, *self.parked]:
             for delivery in subscription.held():
                 self._close(delivery)

@@ -65,6 +65,7 @@ class Redrive:
         places: list[Place] = []
         walk = self.walk
         size = 0
+        self._broker.usage.work += self.queue.tuning.look_length
         for seen in walk.step(self.queue.tuning.look_length):
             place = seen[0]
             if place[0] >= self._bound or self.moved + len(going) >= self._limit:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
+from mypy_extensions import i64
+
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.limits import LARGE_BODY, Limits
 from penstock.message import Message
@@ -79,6 +81,7 @@ class Usage:
         self.deadlines = deadlines
         self.dead_letters = dead_letters
         self.now = 0  # the time that was said last
+        self.work: i64 = 0  # that was ever done, see `server.turns`: what looks at many things adds how many
         self.alarms: list[Alarm] = []  # whoever tells people empties it
         self.queues: dict[bytes, Queue] = {}
         self.bytes = 0  # in memory, overhead included

@@ -17,6 +17,7 @@ from penstock.server.incoming import Incoming
 from penstock.server.memory import Shares
 from penstock.server.outgoing import Outgoing
 from penstock.server.storage import Storage
+from penstock.server.turns import BYTES_PER_WORK, FULL_READ, SMALL_READ, Turns
 from penstock.wire.refusals import TEXT_SIZE_MAX
 from penstock.wire.session import Dialect, Hub, Session
 
@@ -52,6 +53,7 @@ class Switchboard:
         self.paused: list[Connection] = []
         self.behind: list[Connection] = []  # wait for the disk alone, whatever they do, and however short memory is
         self.slowed: dict[Queue, Slowdown] = {}
+        self.turns = Turns(loop, hub)
         self.flush_planned = False
         self.draining = False
         self.storage: Storage | None = None
@@ -95,6 +97,9 @@ class Switchboard:
         hub.broker.end_turn()
         if self.storage is not None:
             self.storage.end_turn(self.clock.now())
+        self.turns.begin()
+        if hub.unfinished:
+            self._put_in_line()
         dirty = hub.dirty
         hub.dirty = []
         for session in dirty:
@@ -119,6 +124,14 @@ class Switchboard:
             for connection in behind:
                 connection.resume_reading()
         self._arm_timer()
+
+    def _put_in_line(self) -> None:
+        unfinished = self.hub.unfinished
+        self.hub.unfinished = []
+        for session in unfinished:
+            connection = self.connections.get(session)
+            if connection is not None and session.busy:
+                connection.wait_in_line()
 
     def fail(self, connection: "Connection", session: Session, error: Exception) -> None:
         """An error of a session ends the one connection it happened on: the others of this turn go on."""
@@ -173,7 +186,7 @@ class Switchboard:
         while hub.awake:
             for session in hub.awake:  # grows when what one gives back goes to another
                 connection = self.connections.get(session)
-                if connection is not None and connection.transport.is_closing():
+                if connection is not None and connection.transport.is_closing() and not connection.gone:
                     try:
                         connection.end_session()
                     except Exception as error:
@@ -296,6 +309,11 @@ class Connection(asyncio.Protocol):
         self.unread = False  # the peer asks and does not read the answers
         self.half_closed = False  # the peer says no more
         self.deaf = False  # the peer failed to say who it is
+        self.in_line = False  # for its next slice, see `turns.py`
+        self.waits = False  # nothing is read until what was read is done
+        self.refills = False  # there is room for more deliveries
+        self.ended = False  # the peer has said all it has to say; that is done first
+        self.gone = False  # the same, and nobody hears the answers
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
@@ -338,6 +356,50 @@ class Connection(asyncio.Protocol):
         if session is None:
             return
         board = self.switchboard
+        size = len(data)
+        board.hub.broker.usage.work += size // BYTES_PER_WORK
+        if session.busy or session.unfed or (size > SMALL_READ and board.turns.is_over()):
+            session.unfed.append(data)
+            self.wait_in_line()
+            return
+        session = self._work(session, data)
+        if session.busy or size >= FULL_READ:
+            self.wait_in_line()
+
+    def wait_in_line(self) -> None:
+        """Read no more until what was read is done, a slice in each turn."""
+        if not self.waits:
+            self.waits = True
+            self.pause_reading()
+        self.switchboard.turns.add(self)
+
+    def go_on(self) -> None:
+        """The next slice: more deliveries, and more of what was read."""
+        session = self.session
+        if session is None:
+            return
+        if self.refills:
+            self.refills = False
+            self._refill(session)
+        if not self.waits or (self.reading_pauses > 1 and not self.gone):
+            return  # when it is not to be read for other reasons either, what was read waits as well
+        if session.busy:
+            session = self._work(session, None)
+        elif session.unfed:
+            session = self._work(session, session.unfed.pop(0))
+        if session.busy or session.unfed:
+            self.switchboard.turns.add(self)
+            return
+        self.waits = False
+        self.resume_reading()
+        if self.gone:
+            self.end_session()
+        elif self.ended and not self._end_of_input():
+            self.transport.close()
+
+    def _work(self, session: Session, data: bytes | None) -> Session:
+        """Feed the session, or let it go on, and see what follows from what it did."""
+        board = self.switchboard
         hub = board.hub
         before = hub.broker.published
         log = hub.broker.log
@@ -346,8 +408,11 @@ class Connection(asyncio.Protocol):
         failure: Exception | None = None
         try:
             board.feeding = self
-            board.fed = data
-            session.feed(data, now)
+            if data is None:
+                session.go_on(now)
+            else:
+                board.fed = data
+                session.feed(data, now)
         except Exception as error:
             failure = error
         board.feeding = None
@@ -373,10 +438,11 @@ class Connection(asyncio.Protocol):
             self.pause_reading()
         user = session.user
         if user is not None:
-            wait = user.charge(hub.broker.published - before, len(data), now)
+            wait = user.charge(hub.broker.published - before, 0 if data is None else len(data), now)
             if wait > 0:
                 self.pause_reading()
                 board.loop.call_later(wait, self.resume_reading)
+        return session
 
     def close_stalled(self, size: int) -> None:
         """The client does not go on with a large request, or reads no large message, and others wait for that."""
@@ -398,12 +464,22 @@ class Connection(asyncio.Protocol):
 
     def resume_reading(self) -> None:
         self.reading_pauses -= 1
-        if self.reading_pauses == 0 and not self.transport.is_closing():
-            self.transport.resume_reading()
+        if self.reading_pauses == 0:
+            if not self.transport.is_closing():
+                self.transport.resume_reading()
+        elif self.reading_pauses == 1 and self.waits:
+            self.switchboard.turns.add(self)
 
     def eof_received(self) -> bool:
         """A half-closed connection counts as closed: what was asked is answered, nothing more is given."""
         self.half_closed = True
+        if self._has_more():
+            self.ended = True
+            return True
+        return self._end_of_input()
+
+    def _end_of_input(self) -> bool:
+        """All that the peer has said is done; whether the connection stays nevertheless."""
         self.write_outbox()
         if self.session is not None and self.session.unconfirmed:
             self.session.hang_up()
@@ -412,7 +488,17 @@ class Connection(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.end_session()
+        session = self.session
+        if session is not None and self._has_more() and not session.closing and not self.deaf:
+            self.gone = True
+            session.be_gone()
+            self.wait_in_line()
+        else:
+            self.end_session()
+
+    def _has_more(self) -> bool:
+        session = self.session
+        return session is not None and (session.busy or bool(session.unfed))
 
     def end_session(self) -> None:
         session = self.session
@@ -453,7 +539,13 @@ class Connection(asyncio.Protocol):
             self.unread = False
             self.resume_reading()
         if self.session is not None and self.session.gate is None:
-            self.session.resume()
+            self.refills = True
+            self.switchboard.turns.add(self)
+
+    def _refill(self, session: Session) -> None:
+        """Let consumers have more."""
+        if not self.writing_paused and not self.gone and session.gate is None:
+            session.resume()
             self.switchboard.plan_flush()
 
     def write_outbox(self) -> None:
@@ -462,6 +554,9 @@ class Connection(asyncio.Protocol):
             return
         if session.successor is not None:
             session = self.succeed(session, session.successor)
+        if self.gone:
+            session.drain()
+            return
         if session.outbox_size:
             full = session.outbox_size >= session.outbox_max
             self.transport.write(session.drain())
@@ -472,9 +567,8 @@ class Connection(asyncio.Protocol):
                 self.pause_reading()
             if full and not self.writing_paused and not self.half_closed and session.gate is None:
                 # The outbox was the limit, not the socket: nobody else will say that there is room again.
-                session.resume()
-                if session.outbox_size:
-                    self.switchboard.plan_flush()
+                self.refills = True
+                self.switchboard.turns.add(self)
         if session.closing and not session.unconfirmed and not session.outbox_size:
             self.transport.close()
 

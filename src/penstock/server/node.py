@@ -229,7 +229,7 @@ class Node:
     def _owes_something(self) -> bool:
         connections = self.switchboard.connections
         return any(
-            s.owes() or s.unconfirmed or s.outbox_size or c.transport.get_write_buffer_size()
+            s.owes() or s.busy or s.unfed or s.unconfirmed or s.outbox_size or c.transport.get_write_buffer_size()
             for s, c in connections.items()
         )
 

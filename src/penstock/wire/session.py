@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from librt.strings import BytesWriter
+from mypy_extensions import i64
 
 from penstock.access.directory import Directory, Identity
 from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
@@ -34,6 +35,9 @@ YES: Final = 2
 
 # An outbox that has grown beyond this is not kept for the next turn: ten thousand clients have one each.
 OUTBOX_KEPT_MAX: Final = 1 << 16
+
+# What a session does at once where nobody says how much: all there is.
+NO_SLICES: Final = 1 << 60
 
 # (level, event name, details): how a session tells people about something, without knowing where logs go.
 Report = Callable[[str, str, dict[str, object]], None]
@@ -68,6 +72,8 @@ class Hub:
         self.dirty: list[Session] = []  # have something to write
         self.receipts: list[Receipt] = []  # confirmations of this turn, for when it is safe
         self.access: Directory | None = None  # None: everybody may do everything
+        self.slice_work: i64 = NO_SLICES  # how much of what it was fed a session does before others have their turn
+        self.unfinished: list[Session] = []  # are `busy`, and wait for their next slice
         self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
         self.broken: list[tuple[Session, Exception]] = []  # could not take what they were given: to be ended
 
@@ -114,6 +120,8 @@ class Session:
         self.unconfirmed = 0  # confirmations that wait for the disk
         self.unconfirmed_size = 0  # bytes of them
         self.waits_for_room = False  # executes nothing while its answers are not read, so there is no use in reading on
+        self.busy = False  # its slice was not enough for all that it was fed, see `go_on`
+        self.unfed: list[bytes] = []  # reads that wait until it is not, or until there is time for them
         self.closing = False  # write what is there, then close
         self.over = False  # the connection is gone
         self.successor: Session | None = None  # takes this one's place at its connection
@@ -132,8 +140,27 @@ class Session:
     # -- what the owner of the socket calls -------------------------------------------------------------------------
 
     def feed(self, data: bytes, now: int) -> None:
-        """Take what was read; answers and deliveries land in outboxes. Raises nothing."""
+        """Take what was read; answers and deliveries land in outboxes. Raises nothing.
+
+        It stops between two requests when `hub.slice_work` is used up, and is `busy` then. Until it is not, nothing
+        more is fed to it, and whoever owns the socket calls `go_on`, after others had their turn.
+        """
         raise NotImplementedError
+
+    def go_on(self, now: int) -> None:
+        """The next slice of what was fed to a session that is busy."""
+        self.busy = False
+
+    def be_gone(self) -> None:
+        """The client is gone, and what it sent before is still to be done: it is given nothing any more."""
+        self.pause()
+        self.suspend_all()
+
+    def be_busy(self) -> None:
+        """The slice is used up, and there is more to do."""
+        if not self.busy:
+            self.busy = True
+            self.hub.unfinished.append(self)
 
     def pending(self) -> int:
         """How many bytes of requests are kept that are not whole, or that wait for their turn."""
@@ -164,6 +191,7 @@ class Session:
         for subscription in self.subscriptions():
             self.broker.cancel(subscription, now)
         self.outbox = BytesWriter()
+        self.unfed = []
         self.hub.sessions.pop(self, None)
         self.leave_user()
         if self.gate is not None:

@@ -55,7 +55,7 @@ class Listening(Session):
         if self.closing:
             return
         if self.successor is not None:
-            self.successor.feed(data, now)  # more came before the owner of the socket saw that somebody took over
+            self._feed_successor(self.successor, data, now)  # more came before the owner of the socket saw it
             return
         self.head += data
         self.reads.append(data)
@@ -108,11 +108,18 @@ class Listening(Session):
         self.successor.inherit(self)
         self.hub.sessions.pop(self, None)
         for read in self.reads:
-            self.successor.feed(read, now)
+            self._feed_successor(self.successor, read, now)
+        self.successor.unfed += self.unfed
         self.head = b""
         self.reads = []
         # Whoever owns the socket finds the successor when it comes to write what this session has to say.
         self.hub.dirty.append(self)
+
+    def _feed_successor(self, successor: Session, read: bytes, now: int) -> None:
+        if successor.busy:
+            successor.unfed.append(read)
+        else:
+            successor.feed(read, now)
 
     def _turn_away(self, reason: str) -> None:
         self.broker.deadlines.cancel(self.rest)

@@ -7,6 +7,8 @@ reconnects starts its consumers again under their old ids, perhaps before its ol
 from collections.abc import Callable
 from typing import Final
 
+from mypy_extensions import i64
+
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
@@ -114,6 +116,8 @@ class MqksSession(NamingSession):
         self.lines = LineBuffer(dialect.hub.limits.line_size_max)
         self.name_size_max = dialect.hub.limits.name_size_max
         self.fresh = True
+        self.todo: list[bytes] = []  # lines of a read that one slice was not enough for ...
+        self.done: i64 = 0  # ... and how many of them are done
 
     def pending(self) -> int:
         return self.lines.pending()
@@ -133,17 +137,38 @@ class MqksSession(NamingSession):
                 self.complain("an HTTP request on the MQKS port", lines[0])
                 self.hang_up()
                 return
+        self._work_off(lines, 0)
+
+    def go_on(self, now: int) -> None:
+        self.busy = False
+        lines = self.todo
+        self.todo = []
+        if not self.closing and self.gate is None:
+            self.now = now
+            self.broker.set_time(now)
+            self._work_off(lines, self.done)
+
+    def _work_off(self, lines: list[bytes], start: i64) -> None:
         try:
-            self._run(lines)
+            done = self._run(lines, start)
         except TurnedAway:
+            return
+        if done < len(lines):
+            self.todo = lines
+            self.done = done
+            self.be_busy()
             return
         if self.lines.fault:
             self.send(encode_error(NOBODY, self.fail(self.lines.fault, b"")))
             self.hang_up()
         self.tell_ids()
 
-    def _run(self, lines: list[bytes]) -> None:
+    def _run(self, lines: list[bytes], start: i64) -> i64:
+        """Carry out the lines from `start` on, up to the end of the slice; how many are done then."""
         broker = self.broker
+        usage = broker.usage
+        slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
+        count: i64 = len(lines)
         consumers = self.consumers
         now = self.now
         name_size_max = self.name_size_max
@@ -152,7 +177,10 @@ class MqksSession(NamingSession):
         owner = self.owner if broker.dedups else b""
         last_event = b""
         has_comma = False
-        for line in lines:
+        done = start
+        while done < count and usage.work + done < slice_end:
+            line = lines[done]
+            done += 1
             parts = line.split(b" ", 3)
             # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of
             # them.
@@ -190,6 +218,8 @@ class MqksSession(NamingSession):
             publishable = self.publishable  # it may have shown a token
             owner = self.owner if broker.dedups else b""
             consumers = self.consumers
+        usage.work += done - start
+        return done
 
     def _request(self, line: bytes) -> None:
         request = decode(line)

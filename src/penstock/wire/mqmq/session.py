@@ -12,6 +12,8 @@ then the connection may turn out to be gone, and the message goes back to its pl
 
 from typing import Final
 
+from mypy_extensions import i64
+
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import (
     DENIED,
@@ -26,6 +28,7 @@ from penstock.errors import (
 )
 from penstock.message import Message
 from penstock.wire.gate import ASKS, LEAVES, SHOWS, Greeting
+from penstock.wire.listings import Listings
 from penstock.wire.mqmq.codec import (
     AUTH,
     BAD_PARAMS,
@@ -50,11 +53,12 @@ from penstock.wire.mqmq.codec import (
     encode_info,
     encode_ok_head,
 )
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Session
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
 from penstock.wire.terms import Options
 from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "mqmq"
+LISTED_PER_WORK: Final = 1024  # bytes of an answer that is given again
 
 # Beyond the four error types of the original: what the core refuses, and a client that sends on behind a waiting Get.
 REFUSALS: Final = {
@@ -75,6 +79,10 @@ class Mqmq(Dialect):
 
     name = PROTOCOL
     default_port = 47774
+
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(hub)
+        self.listings = Listings()
 
     def open(self, peer: str, now: int) -> Session:
         return MqmqSession(self, peer)
@@ -140,6 +148,7 @@ class MqmqSession(Session):
     def __init__(self, dialect: Mqmq, peer: str) -> None:
         super().__init__(dialect.hub, peer)
         self.waits_for_room = True
+        self.listings = dialect.listings
         limits = dialect.hub.limits
         self.decoder = Decoder(limits.line_size_max)
         self.name_size_max = min(NAME_SIZE_MAX, limits.name_size_max)
@@ -147,6 +156,7 @@ class MqmqSession(Session):
         self.served: WaitingGet | None = None  # was given a message that is not known to be written yet
         self.deadline: GetDeadline | None = None
         self.paused = False  # the socket takes no more
+        self.gone = False  # nobody is there to be given anything
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
@@ -163,6 +173,17 @@ class MqmqSession(Session):
         self.broker.set_time(now)
         self.decoder.append(data)
         self._go_on()
+
+    def go_on(self, now: int) -> None:
+        self.busy = False
+        self.now = now
+        self.broker.set_time(now)
+        if not self.closing and self.gate is None:
+            self._go_on()
+
+    def be_gone(self) -> None:
+        self.gone = True
+        self.suspend_all()
 
     def wake(self, now: int) -> None:
         self.now = now
@@ -196,7 +217,15 @@ class MqmqSession(Session):
         decoder = self.decoder
         name_size_max = self.name_size_max
         puttable = self.puttable
+        usage = broker.usage
+        done: i64 = 0
+        slice_end = usage.work + self.hub.slice_work  # each request is one piece of work, and may be more
         while self.waiting is None and self._has_room() and not self.closing and self.gate is None:
+            if usage.work + done >= slice_end:
+                if decoder.pending():
+                    self.be_busy()
+                break
+            done += 1
             request = decoder.take()
             if request is None:
                 break
@@ -219,6 +248,7 @@ class MqmqSession(Session):
             else:
                 self._rest(request)
                 puttable = self.puttable  # it may have been its token
+        usage.work += done
 
     def _set_terms(self, message: Message, text: bytes) -> None:
         limits = self.hub.limits
@@ -233,6 +263,9 @@ class MqmqSession(Session):
         return not self.paused and self.outbox_size + self.unconfirmed_size < self.outbox_max
 
     def _get(self, request: Request) -> None:
+        if self.gone:
+            self.decoder.clear()  # there is no answer, and what is behind it waits for one
+            return
         queue = request.queue
         if request.count < 2:
             self._refuse(BAD_PARAMS, "Get needs a queue", GET)
@@ -259,8 +292,7 @@ class MqmqSession(Session):
     def _rest(self, request: Request) -> None:
         command = request.command
         if command == INFO:
-            counts = {name: queue.ready for name, queue in self.broker.queues.items() if self.may_see(name)}
-            self._send_value(encode_info(len(self.hub.sessions), counts))
+            self._send_value(self._info())
         elif command == QUIT:
             self.hang_up()
         elif command == AUTH and request.count > 1:
@@ -274,6 +306,20 @@ class MqmqSession(Session):
             self._refuse(BAD_PARAMS, "Put needs a queue and a message", PUT)
         else:
             self._refuse_name(request)
+
+    def _info(self) -> bytes:
+        broker = self.broker
+        user = None if self.puttable is None else self.user
+        position = broker.log.position
+        info = self.listings.find(user, position, self.now)
+        if info is None:
+            queues = broker.queues
+            broker.usage.work += len(queues)
+            counts = {name: queue.ready for name, queue in queues.items() if self.may_see(name)}
+            info = encode_info(len(self.hub.sessions), counts)
+            self.listings.keep(user, info, position, self.now, len(queues))
+        broker.usage.work += len(info) // LISTED_PER_WORK
+        return info
 
     def _send_value(self, value: bytes) -> None:
         self.send(encode_ok_head(len(value)))

@@ -19,6 +19,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from mypy_extensions import i64
+
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
 from penstock.message import TO_CONSUMERS, Message, Terms, tell_delivered
@@ -181,10 +183,28 @@ class RqSession(Session):
             self._heard_again()
         if self.head is not None:
             data = self._past_http(self.head + data)
+        self.decoder.feed(data)
+        self._run()
+
+    def go_on(self, now: int) -> None:
+        self.busy = False
+        if not self.closing and self.gate is None:
+            self.now = now
+            self.broker.set_time(now)
+            self._run()
+
+    def _run(self) -> None:
         decoder = self.decoder
-        decoder.feed(data)
+        usage = self.broker.usage
+        done: i64 = 0
+        slice_end = usage.work + self.hub.slice_work  # each action is one piece of work, and may be more
         try:
             while not self.closing:
+                if usage.work + done >= slice_end:
+                    if decoder.pending():
+                        self.be_busy()
+                    break
+                done += 1
                 action = decoder.next_action()
                 # The three of a request's life are called without looking for them.
                 if action == REQUEST:
@@ -203,6 +223,7 @@ class RqSession(Session):
                         break
         except ProtocolError as error:
             self._break_off(error.reason)
+        usage.work += done
 
     def _past_http(self, head: bytes) -> bytes:
         """The beginning of the connection, or nothing while it could be, or when it is, that of an HTTP request."""

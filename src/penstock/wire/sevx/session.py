@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from librt.strings import read_i32_le
-from mypy_extensions import i32
+from mypy_extensions import i32, i64
 from orjson import loads as orjson_loads
 
 from penstock.core.patterns import canonical_text
@@ -177,6 +177,9 @@ class SevxSession(NamingSession):
         self.fresh = True
         self.id_size = 24  # of the ids of its requests: a dtid's, until another is seen
         self.rest_is_clean = True  # the beginning of a line that is kept, see `feed`
+        self.todo: list[bytes] = []  # lines of a read that one slice was not enough for ...
+        self.done: i64 = 0  # ... how many of them are done ...
+        self.todo_is_clean = True  # ... and how they were, see `feed`
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
 
@@ -203,19 +206,49 @@ class SevxSession(NamingSession):
                     self.complain("an HTTP request on the SEVX port", lines[0])
                     self.hang_up()
                     return
-            try:
-                self._run(lines, is_clean)
-            except TurnedAway:
-                return
-        elif not clean:
+            self._work_off(lines, 0, is_clean)
+            return
+        if not clean:
             self.rest_is_clean = False
+        self._end_read()
+
+    def go_on(self, now: int) -> None:
+        self.busy = False
+        lines = self.todo
+        self.todo = []
+        if not self.closing and self.gate is None:
+            self.now = now
+            self.broker.set_time(now)
+            self._work_off(lines, self.done, self.todo_is_clean)
+
+    def _work_off(self, lines: list[bytes], start: i64, is_clean: bool) -> None:
+        try:
+            done = self._run(lines, start, is_clean)
+        except TurnedAway:
+            return
+        if done < len(lines):
+            self.todo = lines
+            self.done = done
+            self.todo_is_clean = is_clean
+            self.be_busy()
+        else:
+            self._end_read()
+
+    def _end_read(self) -> None:
         if self.lines.fault:
             self._refuse(self._new_id(), self.lines.fault, b"")
             self.hang_up()
         self.tell_ids()
 
-    def _run(self, lines: list[bytes], is_clean: bool) -> None:
-        for line in lines:
+    def _run(self, lines: list[bytes], start: i64, is_clean: bool) -> i64:
+        """Carry out the lines from `start` on, up to the end of the slice; how many are done then."""
+        usage = self.broker.usage
+        slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
+        count: i64 = len(lines)
+        done = start
+        while done < count and usage.work + done < slice_end:
+            line = lines[done]
+            done += 1
             # The two most frequent lines, a send and an ack of one event, are recognised before a Request is made of
             # them. The ids that a client makes up are mostly of one size.
             size = self.id_size
@@ -229,6 +262,8 @@ class SevxSession(NamingSession):
                 if SPACE not in id and (is_clean or id.isalnum()) and self._ack_one(id, line[size + 5 :]):
                     continue
             self._request(line.rstrip())
+        usage.work += done - start
+        return done
 
     def _publish(self, id: bytes, text: bytes, is_clean: bool, line: bytes, terms: Terms | None = None) -> None:
         if text and (text[-1] <= 32 or text[0] <= 32):

@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from mypy_extensions import i64
+
 from penstock.access.directory import BY_TOKEN
 from penstock.access.tokens import id_of
 from penstock.core.subscription import Delivery, Subscription
@@ -20,7 +22,8 @@ from penstock.errors import Refused
 from penstock.message import Message
 from penstock.wire.gate import ASKS, SHOWS, Greeting
 from penstock.wire.lines import LineBuffer, looks_like_http
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Session, TurnedAway, is_denied
+from penstock.wire.listings import Listings
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session, TurnedAway, is_denied
 from penstock.wire.smqs.codec import (
     AUTH,
     CONSUME,
@@ -40,6 +43,7 @@ from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "smqs"
 LF: Final = 10
+LISTED_PER_WORK: Final = 1024  # bytes of an answer that is given again
 QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S is taken as it is
 WITHOUT_NAME_MAX: Final = 64  # of a C, D or S: more than its letter, its colons and any count that makes sense
 
@@ -59,6 +63,10 @@ RECOGNISE_WITHIN: Final = 512  # the others' id and action are not longer than t
 class Smqs(Dialect):
     name = PROTOCOL
     default_port = 2201
+
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(hub)
+        self.listings = Listings()
 
     def open(self, peer: str, now: int) -> Session:
         return SmqsSession(self, peer)
@@ -130,9 +138,12 @@ class SmqsSession(Session):
 
     def __init__(self, dialect: Smqs, peer: str) -> None:
         super().__init__(dialect.hub, peer)
+        self.listings = dialect.listings
         self.lines = LineBuffer(dialect.hub.limits.line_size_max)
         self.quiet_time: QuietTime | None = None  # made when a line is first left unfinished
         self.fresh = True
+        self.todo: list[bytes] = []  # lines of a read that one slice was not enough for ...
+        self.done: i64 = 0  # ... and how many of them are done
         self.own: dict[bytes, Consumer] = {}
         self.sole: Consumer | None = None  # the only one there is, while `order` is not kept
         self.order: deque[Delivery] | None = None
@@ -163,14 +174,31 @@ class SmqsSession(Session):
                 self.hang_up()
                 return
             self.fresh = False
-            try:
-                self._run(lines)
-            except TurnedAway:
-                return
+        self._work_off(lines, 0)
+
+    def go_on(self, now: int) -> None:
+        self.busy = False
+        lines = self.todo
+        self.todo = []
+        if not self.closing and self.gate is None:
+            self.now = now
+            self.broker.set_time(now)
+            self._work_off(lines, self.done)
+
+    def _work_off(self, lines: list[bytes], start: i64) -> None:
+        try:
+            done = self._run_slice(lines, start)
+        except TurnedAway:
+            return
+        if done < len(lines):
+            self.todo = lines
+            self.done = done
+            self.be_busy()
+            return
         if self.lines.fault:
             self.complain(self.lines.fault, b"")
             self.hang_up()
-        self._watch_rest(now)
+        self._watch_rest(self.now)
 
     def _end_unfinished(self, data: bytes) -> bool:
         """Carry out a complete C, D or S that came without a line end, where the next read begins with a command.
@@ -204,7 +232,7 @@ class SmqsSession(Session):
 
     def run_unfinished(self, now: int) -> None:
         """Nothing came for a while: take the unfinished line as it is, if it can be a request."""
-        if self.closing or self.over or self.gate is not None:
+        if self.closing or self.over or self.gate is not None or self.busy:
             return
         *lines, rest = split_done(self.lines.take_rest())
         if needs_no_end(rest):
@@ -214,14 +242,27 @@ class SmqsSession(Session):
         if lines:
             self.now = now
             self.fresh = False
-            self._run(lines)
+            self._work_off(lines, 0)
 
     def _run(self, lines: list[bytes]) -> None:
+        """Carry out a few lines, whatever they take."""
+        done: i64 = 0
+        while done < len(lines):
+            done = self._run_slice(lines, done)
+
+    def _run_slice(self, lines: list[bytes], start: i64) -> i64:
+        """Carry out the lines from `start` on, up to the end of the slice; how many are done then."""
         broker = self.broker
+        usage = broker.usage
+        slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
+        count: i64 = len(lines)
         ids = self.hub.ids
         now = self.now
         puttable = self.puttable
-        for line in lines:
+        done = start
+        while done < count and usage.work + done < slice_end:
+            line = lines[done]
+            done += 1
             parts = line.split(b":", 2)
             if len(parts) == 3 and parts[0] == MESSAGE:
                 queue = parts[1]
@@ -236,6 +277,8 @@ class SmqsSession(Session):
             else:
                 self._request(line, parts)
                 puttable = self.puttable  # it may have shown a token
+        usage.work += done - start
+        return done
 
     def _request(self, line: bytes, parts: list[bytes]) -> None:
         if len(parts) > 1:
@@ -407,8 +450,18 @@ class SmqsSession(Session):
         return not self.blocked and self.outbox_size < self.outbox_max
 
     def _stats(self) -> bytes:
-        queues = self.broker.queues.items()
-        return encode_stats({name: queue.ready + queue.unacked for name, queue in queues if self.may_see(name)})
+        broker = self.broker
+        user = None if self.puttable is None else self.user
+        position = broker.log.position
+        stats = self.listings.find(user, position, self.now)
+        if stats is None:
+            queues = broker.queues
+            broker.usage.work += len(queues)
+            counts = {name: queue.ready + queue.unacked for name, queue in queues.items() if self.may_see(name)}
+            stats = encode_stats(counts)
+            self.listings.keep(user, stats, position, self.now, len(queues))
+        broker.usage.work += len(stats) // LISTED_PER_WORK
+        return stats
 
     def pause(self) -> None:
         self.blocked = True

@@ -1,0 +1,80 @@
+"""Who goes on next: in a turn of the loop each connection has a slice, and whoever has more to do stands in line.
+
+A slice ends by work, and work is counted in pieces: a request is one, what looks at n things adds n, and so many bytes
+read are one. What a slice leaves undone waits in the session; the socket is not read meanwhile, so that its client is
+told to wait by TCP. In the next turn whoever has said little is served first, when its bytes are read. Then those in
+line have a slice each, for as long as the turn lasts, and at least one of them has.
+
+    poll ──► data_received: a slice, if the turn is not over yet or the read is small
+      ▲              │ more to do
+      │              ▼
+      │            line ──► run: a slice each, the longest waiting first
+      │                       │
+      └──────── flush ◄───────┘
+
+So what one client does costs another one turn, however much it has sent.
+"""
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from penstock.wire.session import Hub
+
+if TYPE_CHECKING:
+    from penstock.server.connection import Connection
+
+SLICE_WORK = 2048  # a millisecond or two, where each piece is a plain message
+TURN_WORK = 4096  # when so much was done in a turn, those in line and large reads wait for the next one
+BYTES_PER_WORK = 128  # of what is read
+SMALL_READ = 4096  # is worked on at once, whatever others have to do
+
+# A read of this size may be followed by another one in the same turn: the loop goes on for as long as reads are full.
+FULL_READ = 128 << 10
+
+
+class Turns:
+    """The line of those that have more to do, and how much of a turn is left."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, hub: Hub) -> None:
+        self._loop = loop
+        self._hub = hub
+        self._usage = hub.broker.usage
+        self._line: deque[Connection] = deque()
+        self._planned = False
+        self._over_at = self._usage.work + TURN_WORK
+        hub.slice_work = SLICE_WORK
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    def is_over(self) -> bool:
+        """Whether as much was done in this turn as a turn should take."""
+        return self._usage.work >= self._over_at
+
+    def begin(self) -> None:
+        """A turn has ended."""
+        self._over_at = self._usage.work + TURN_WORK
+
+    def add(self, connection: "Connection") -> None:
+        """The connection has more to do, once it is its turn."""
+        if not connection.in_line:
+            connection.in_line = True
+            self._line.append(connection)
+        if not self._planned:
+            self._planned = True
+            self._loop.call_soon(self.run)
+
+    def run(self) -> None:
+        """Let those in line have their slices, for as long as this turn lasts."""
+        self._planned = False
+        line = self._line
+        for _ in range(len(line)):
+            connection = line.popleft()
+            connection.in_line = False
+            connection.go_on()  # it may come back, behind the others
+            if self.is_over():
+                break
+        if line and not self._planned:
+            self._planned = True
+            self._loop.call_soon(self.run)

@@ -1,0 +1,144 @@
+"""A session that has its requests done in slices says the same as one that does all at once."""
+
+import pytest
+
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
+from penstock.log.memory import MemoryLog
+from penstock.wire.dialects import DIALECTS
+from penstock.wire.session import Hub, Session
+
+
+class World:
+    def __init__(self, slice_work: int = 0) -> None:
+        self.broker = Broker(MemoryLog(keep=True), Limits())
+        self.hub = Hub(self.broker, lambda level, event, details: None, id_prefix=b"test.")
+        if slice_work:
+            self.hub.slice_work = slice_work
+        self.dialects = {dialect.name: dialect for dialect in [make(self.hub) for make in DIALECTS]}
+
+    def open(self, protocol: str) -> Session:
+        return self.dialects[protocol].open(protocol, 0)
+
+    def answers(self, session: Session, read: bytes) -> tuple[bytes, int]:
+        """What there is in the outbox once the read is done, and how many slices that took."""
+        session.feed(read, 0)
+        slices = 1
+        while session.busy:
+            session.go_on(0)
+            self.hub.run_awake(0)
+            slices += 1
+        return session.drain(), slices
+
+
+def value(text: bytes) -> bytes:
+    return len(text).to_bytes(4, "big") + text
+
+
+def frame(*values: bytes) -> bytes:
+    return value(b"".join([value(one) for one in values]))
+
+
+def rq_request(id: int, queue: bytes, payload: bytes) -> bytes:
+    return b"\x01\x80%b\xa0%c%b\xe0%b%b\x0a" % (
+        id.to_bytes(4, "big"),
+        len(queue),
+        queue,
+        len(payload).to_bytes(4, "big"),
+        payload,
+    )
+
+
+TALKS: dict[str, bytes] = {
+    "mqks": b"c consume --confirm q --manual-ack e\n"
+    + b"".join(b"m%d publish e body %d\n" % (n, n) for n in range(40))
+    + b"p ping x\nc ack --confirm c m3\nnonsense\nr --confirm reject c m4\n",
+    "sevx": b'c recv {"queue": "q", "pattern": {}, "manual_ack": true}\n'
+    + b"".join(b'%024d send {"event": "e", "n": %d}\n' % (n, n) for n in range(40))
+    + b'p _ping {"data": 1}\n',
+    "smqs": b"C:q\n" + b"".join(b"M:q:body %d\n" % n for n in range(40)) + b"S\nX\nD:q:7\nS\n",
+    "mqmq": b"".join(frame(b"Put", b"q", b"body %d" % n) for n in range(20)) + frame(b"Get", b"q") * 20,
+    "rq": b"\x01\xa0\x01q\x15" + b"".join(rq_request(n, b"q", b"body %d" % n) for n in range(20)) + b"\x01\x07",
+}
+
+
+@pytest.mark.parametrize("slice_work", [1, 3, 7])
+@pytest.mark.parametrize("protocol", list(TALKS))
+def test_slices_of_any_size_give_the_answers_of_one_go(protocol: str, slice_work: int) -> None:
+    whole, sliced = World(), World(slice_work)
+    at_once, one = whole.answers(whole.open(protocol), TALKS[protocol])
+    in_slices, many = sliced.answers(sliced.open(protocol), TALKS[protocol])
+    assert one == 1
+    assert many >= 20 // slice_work
+    assert without_ids(in_slices) == without_ids(at_once)
+    assert sliced.broker.published == whole.broker.published
+
+
+def without_ids(answers: bytes) -> list[bytes]:
+    """Error ids are random, so their lines are cut behind the word."""
+    return [line.partition(b" error ")[0] for line in answers.split(b"\n")]
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "smqs", "sevx"])
+def test_a_line_is_cut_by_no_slice(protocol: str) -> None:
+    world = World(1)
+    session = world.open(protocol)
+    talk = TALKS[protocol]
+    for at in range(0, len(talk), 100):
+        session.feed(talk[at : at + 100], 0)
+        while session.busy:
+            session.go_on(0)
+    assert world.broker.published == 40
+
+
+def test_a_message_for_many_queues_is_as_much_work_as_there_are_queues() -> None:
+    world = World(100)
+    consumer = world.open("mqks")
+    for number in range(50):
+        consumer.feed(b"c%d consume q%d e\n" % (number, number), 0)
+    publisher = world.open("mqks")
+    _, slices = world.answers(publisher, b"m publish e x\n" * 20)
+    assert slices >= 10
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "smqs", "sevx", "mqmq"])
+def test_what_a_client_sent_before_it_was_gone_is_done_and_it_is_given_nothing(protocol: str) -> None:
+    world = World(5)
+    session = world.open(protocol)
+    session.feed(TALKS[protocol], 0)
+    session.be_gone()
+    session.drain()
+    while session.busy:
+        session.go_on(0)
+    assert world.broker.published == (20 if protocol == "mqmq" else 40)
+    assert b"body" not in session.drain()
+
+
+def test_the_gets_of_a_client_that_is_gone_take_nothing() -> None:
+    world = World(5)
+    session = world.open("mqmq")
+    session.feed(TALKS["mqmq"], 0)
+    session.be_gone()
+    while session.busy:
+        session.go_on(0)
+    session.end(0)
+    assert world.broker.queues[b"q"].ready == 20
+
+
+@pytest.mark.parametrize("protocol", ["smqs", "mqmq"])
+def test_a_list_of_all_queues_is_as_much_work_as_there_are_queues_and_made_once(protocol: str) -> None:
+    world = World(100)
+    for number in range(1000):
+        world.broker.declare(b"q%d" % number)
+    ask = b"S\n" if protocol == "smqs" else frame(b"Info")
+    before = world.broker.usage.work
+    answers, slices = world.answers(world.open(protocol), ask * 30)
+    assert answers.count(b"q999") == 30
+    assert slices >= 3
+    assert 1000 <= world.broker.usage.work - before < 3000
+
+
+def test_a_list_of_all_queues_is_made_anew_when_something_has_changed() -> None:
+    world = World()
+    answers, _ = world.answers(world.open("smqs"), b"S\nM:q:x\nS\nM:q:x\nS\n")
+    assert answers == b'{}\n{"q":1}\n{"q":2}\n'
