@@ -97,19 +97,78 @@ def test_pings_are_answered_and_counted(start_guarded: Start) -> None:
         assert client.closed_by_peer()
 
 
-def test_one_address_has_so_many_unknown_connections_and_no_more(start_guarded: Start) -> None:
+def test_one_address_has_so_many_unknown_connections_and_the_oldest_goes_for_one_more(start_guarded: Start) -> None:
     broker = start_guarded(unauthenticated_per_address_max=3)
     token = broker.add("ann", "admin")
     known = come_in(broker, Mqks, token)
     waiting = [broker.connect("mqks") for _ in range(3)]
     until(lambda: broker.call(lambda: broker.node.keeper.directory.lobby.count) == 3)
-    assert broker.connect("any").closed_by_peer()
-    assert "unauthenticated_per_address_max" in str(broker.reported("connection.refused")[0]["limit"])
+    one_more = broker.connect("any")
+    assert waiting[0].closed_by_peer()
+    assert "unauthenticated_per_address_max" in str(broker.reported("connection.crowded_out")[0]["limit"])
     assert is_still_in(Mqks, known)
-    waiting.pop().close()
+    assert is_still_in(Mqks, waiting[2])  # a ping says nothing of who it is
+    one_more.close()
     until(lambda: broker.call(lambda: broker.node.keeper.directory.lobby.count) == 2)
     come_in(broker, Mqks, token)
     assert broker.call(lambda: broker.node.keeper.directory.lobby.count) == 2
+
+
+@EVERY
+def test_silent_connections_keep_no_right_token_out(start_guarded: Start, dialect: type[Dialect]) -> None:
+    broker = start_guarded()
+    token = broker.add("ann", "admin")
+    crowd = [broker.connect(dialect.name) for _ in range(150)]
+    come_in(broker, dialect, token)
+    assert int(str(broker.call(lambda: broker.node.keeper.directory.lobby.count))) <= 100
+    for client in crowd:
+        client.close()
+
+
+@EVERY
+def test_wrong_tokens_keep_no_right_one_out_or_waiting(start_guarded: Start, dialect: type[Dialect]) -> None:
+    broker = start_guarded(unauthenticated_per_address_max=10)
+    lobby = broker.node.keeper.directory.lobby
+    lobby.delay_step = 3_600_000_000
+    token = broker.add("ann", "admin")
+    early = broker.connect(dialect.name)  # slow to show its token, which is right
+    until(lambda: broker.call(lambda: lobby.count) == 1)
+    wrong = []
+    for number in range(15):
+        wrong.append(broker.connect(dialect.name))
+        wrong[-1].send(dialect.auth(NOBODYS))
+        until(lambda: len(broker.reported("audit.auth_failed")) > number)  # noqa: B023
+    come_in(broker, dialect, token)
+    assert dialect.ask(early, dialect.auth(token)).startswith(dialect.welcome())
+    assert wrong[0].closed_by_peer()
+    assert wrong[0].buffer.startswith(dialect.rebuff)  # it is told so all the same
+    assert wrong[-1].quiet()
+
+
+def test_who_has_not_said_who_it_is_makes_room_where_every_place_is_taken(start_guarded: Start) -> None:
+    broker = start_guarded(connections_max=3)
+    token = broker.add("ann", "admin")
+    known = come_in(broker, Mqks, token)
+    silent = [broker.connect("mqks") for _ in range(2)]
+    until(lambda: broker.call(lambda: broker.node.keeper.directory.lobby.count) == 2)
+    another = come_in(broker, Mqks, token)
+    assert silent[0].closed_by_peer()
+    come_in(broker, Mqks, token)
+    assert broker.connect("mqks").closed_by_peer()  # those who are in stay
+    assert is_still_in(Mqks, known)
+    assert is_still_in(Mqks, another)
+
+
+def test_one_user_does_not_take_every_place(start_guarded: Start) -> None:
+    broker = start_guarded(connections_max=20)
+    token, other = broker.add("ann", "admin"), broker.add("bob")
+    clients = [come_in(broker, Mqks, token) for _ in range(18)]
+    refused = broker.connect("mqks")
+    refused.send(Mqks.auth(token))
+    assert refused.closed_by_peer()
+    assert "connections_max" in str(broker.reported("audit.auth_failed")[-1]["reason"])
+    come_in(broker, Mqks, other)
+    assert all(is_still_in(Mqks, client) for client in clients)
 
 
 @EVERY

@@ -6,6 +6,7 @@
     user        one user, with what was decided for it already
     directory   all users of one broker: who presents this token, this certificate?
     lobby       connections of nobody in particular yet: how many from where, and who failed before
+    places      what there is a number of, shared so that nobody has more than are left for others
     users       the changes that people make
     file        where it is kept
     passwords   for people at the console; slow on purpose, so never on the event loop

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import cast
 
 from penstock.access.certificates import names_of
-from penstock.access.directory import Directory, Identity
+from penstock.access.directory import Directory
 from penstock.access.lobby import address_of
+from penstock.access.places import GREED_OF_CONNECTIONS, Places
 from penstock.access.tokens import redacted
+from penstock.access.user import User
 from penstock.clock import Clock
 from penstock.core.queue import Queue
 from penstock.server.incoming import Incoming
@@ -18,6 +20,7 @@ from penstock.server.memory import Shares
 from penstock.server.outgoing import Outgoing
 from penstock.server.storage import Storage
 from penstock.server.turns import BYTES_PER_WORK, FULL_READ, SMALL_READ, Turns
+from penstock.wire.gate import Gate
 from penstock.wire.refusals import TEXT_SIZE_MAX
 from penstock.wire.session import Dialect, Hub, Session
 
@@ -35,6 +38,9 @@ TRACE_SIZE_MAX = 8000
 # How long a publisher waits at most, at one time, for the consumers of a queue it fills.
 SLOWDOWN_SECONDS = 0.05
 
+# How many connections that were refused, or had to go for others, are told of in a second.
+CROWDED_TOLD_MAX = 10
+
 # How long a timer of the loop runs at most before the clock is looked at again.
 TIMER_SECONDS_MAX = 30.0
 
@@ -48,6 +54,10 @@ class Switchboard:
         self.clock = clock
         self.connections_max = connections_max
         self.connections: dict[Session, Connection] = {}
+        hub.connections_max = connections_max
+        self.places = Places(connections_max, GREED_OF_CONNECTIONS)  # by address, where there are no users
+        self._crowded_second = -1
+        self._crowded_told = 0
         self.timer: asyncio.TimerHandle | None = None
         self.timer_due = -1
         self.paused: list[Connection] = []
@@ -132,6 +142,52 @@ class Switchboard:
             connection = self.connections.get(session)
             if connection is not None and session.busy:
                 connection.wait_in_line()
+
+    # -- places -----------------------------------------------------------------------------------------------------
+
+    def make_room(self, peer: str) -> str:
+        """Let one who has not said who it is go where every place is taken; which limit keeps the next one out."""
+        access = self.hub.access
+        is_full = len(self.connections) >= self.connections_max
+        if access is None:
+            holder = f"address {address_of(peer)}"
+            if not is_full and self.places.has_room(holder):
+                return ""
+            return f"connections_max is {self.connections_max}: {self.places.why_full(holder, 'connections')}"
+        if is_full and not self._let_go(access.lobby.first(), "connections_max"):
+            return f"connections_max is {self.connections_max}"
+        return ""
+
+    def make_room_in_lobby(self, access: Directory, address: str) -> None:
+        """Another one of an address is about to come: the first of those it has goes where they are too many."""
+        while access.lobby.is_full(address):
+            self._let_go(access.lobby.first(address), "unauthenticated_per_address_max")
+
+    def _let_go(self, guest: object, limit: str) -> bool:
+        """End the connection of somebody who has not said who it is, for another one. False when there is nobody."""
+        if not isinstance(guest, Gate):
+            return False
+        session = guest.session
+        connection = self.connections.get(session)
+        self.report_crowded("connection.crowded_out", session.peer, session.protocol, limit)
+        if connection is None:
+            guest.leave()
+            return True
+        refusal = guest.refusal
+        connection.end_session()
+        if refusal:
+            connection.transport.write(refusal)
+        connection.transport.close()
+        return True
+
+    def report_crowded(self, event: str, peer: str, protocol: str, limit: str) -> None:
+        """Some of them each second: whoever comes may come often."""
+        second = int(self.loop.time())
+        if second != self._crowded_second:
+            self._crowded_second, self._crowded_told = second, 0
+        self._crowded_told += 1
+        if self._crowded_told <= CROWDED_TOLD_MAX:
+            self.hub.report("warning", event, {"peer": peer, "protocol": protocol, "limit": limit})
 
     def fail(self, connection: "Connection", session: Session, error: Exception) -> None:
         """An error of a session ends the one connection it happened on: the others of this turn go on."""
@@ -314,16 +370,16 @@ class Connection(asyncio.Protocol):
         self.refills = False  # there is room for more deliveries
         self.ended = False  # the peer has said all it has to say; that is done first
         self.gone = False  # the same, and nobody hears the answers
+        self.place = ""  # whose place among the connections it takes, where there are no users
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
         board = self.switchboard
         peer = peer_name(transport)
-        if len(board.connections) >= board.connections_max or board.draining:
-            limit = "draining" if board.draining else f"connections_max is {board.connections_max}"
-            board.hub.report(
-                "warning", "connection.refused", {"peer": peer, "protocol": self.dialect.name, "limit": limit}
-            )
+        access = board.hub.access
+        limit = "draining" if board.draining else board.make_room(peer)
+        if limit:
+            board.report_crowded("connection.refused", peer, self.dialect.name, limit)
             farewell = self.dialect.full()
             if farewell:
                 transport.write(farewell)
@@ -333,15 +389,15 @@ class Connection(asyncio.Protocol):
         if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport.set_write_buffer_limits(high=WRITE_HIGH, low=WRITE_LOW)
-        access = board.hub.access
         identity = None
         if access is not None:
             names = certificate_names(transport)
             identity = access.by_certificate(names) or access.by_default(self.dialect.default_user)
-            limit = limit_of(access, identity, peer)
+            if identity is None:
+                board.make_room_in_lobby(access, address_of(peer))
+            limit = "" if identity is None else limit_of(board.hub, identity.user)
             if limit:
-                details: dict[str, object] = {"peer": peer, "protocol": self.dialect.name, "limit": limit}
-                board.hub.report("warning", "connection.refused", details)
+                board.report_crowded("connection.refused", peer, self.dialect.name, limit)
                 transport.close()
                 return
         now = board.clock.now()
@@ -349,6 +405,9 @@ class Connection(asyncio.Protocol):
         if access is not None:
             self.session.enter(identity, now)
         board.connections[self.session] = self
+        if access is None:
+            self.place = f"address {address_of(peer)}"
+            board.places.enter(self.place)
         board.plan_flush()
 
     def data_received(self, data: bytes) -> None:
@@ -506,6 +565,9 @@ class Connection(asyncio.Protocol):
             self.session = None
             board = self.switchboard
             board.connections.pop(session, None)
+            if self.place:
+                board.places.leave(self.place)
+                self.place = ""
             board.incoming.leave(self)
             board.outgoing.leave(self)
             now = board.clock.now()
@@ -596,13 +658,13 @@ def certificate_names(transport: asyncio.BaseTransport) -> list[str]:
     return names_of(certificate, tls.getpeercert(True)) if certificate else []
 
 
-def limit_of(access: Directory, identity: Identity | None, peer: str) -> str:
-    """Which limit keeps a connection out; empty when none does."""
-    if identity is None:
-        most = access.lobby.per_address_max
-        return f"unauthenticated_per_address_max is {most}" if access.lobby.is_full(address_of(peer)) else ""
-    user = identity.user
-    return "" if user.has_room() else f"the quota of connections of user {user.name!r} is {user.quotas.connections}"
+def limit_of(hub: Hub, user: User) -> str:
+    """Which limit keeps a connection of a user out; empty when none does."""
+    if not user.has_room():
+        return f"the quota of connections of user {user.name!r} is {user.quotas.connections}"
+    if not hub.has_place(user):
+        return f"user {user.name!r} has {user.connections} connections of connections_max, {hub.connections_max}"
+    return ""
 
 
 def peer_name(transport: asyncio.BaseTransport) -> str:

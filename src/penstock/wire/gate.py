@@ -49,7 +49,7 @@ class Gate(SessionTimer):
         self.failing = False
         self.refusal = b""
         self._is_open = False
-        access.lobby.enter(self.address)
+        access.lobby.enter(self.address, self)
 
     def fire(self, now: int) -> None:
         session = self.session
@@ -66,5 +66,5 @@ class Gate(SessionTimer):
         if not self._is_open:
             self._is_open = True
             self.held = b""
-            self.access.lobby.leave(self.address)
+            self.access.lobby.leave(self.address, self)
             self.session.broker.deadlines.cancel(self)

@@ -15,6 +15,7 @@ from librt.strings import BytesWriter
 from mypy_extensions import i64
 
 from penstock.access.directory import Directory, Identity
+from penstock.access.places import GREED_OF_CONNECTIONS
 from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
 from penstock.access.tokens import id_of, redacted
 from penstock.access.user import User
@@ -76,6 +77,15 @@ class Hub:
         self.unfinished: list[Session] = []  # are `busy`, and wait for their next slice
         self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
         self.broken: list[tuple[Session, Exception]] = []  # could not take what they were given: to be ended
+        self.connections_max = 0  # 0: as many as there are
+
+    def has_place(self, user: User) -> bool:
+        """Whether a user may have one more connection, as far as there have to be some for others."""
+        if self.connections_max == 0:
+            return True
+        # The connection that asks is there already.
+        free = self.connections_max - len(self.sessions) + 1
+        return user.connections == 0 or user.connections < GREED_OF_CONNECTIONS * free
 
     def run_awake(self, now: int) -> None:
         """Let sessions go on that were given something they waited for."""
@@ -302,6 +312,11 @@ class Session:
                 reason = f"user {identity.user.name!r} has reached its quota: connections is {quota}"
                 self.turn_away(id, reason, token, True)
                 return
+            if identity.user is not self.user and not self.hub.has_place(identity.user):
+                limit = f"connections_max is {self.hub.connections_max}, and the last ones are kept for others"
+                reason = f"user {identity.user.name!r} has {identity.user.connections} connections: {limit}"
+                self.turn_away(id, reason, token, True)
+                return
             self._become(identity)
         self.send(self.welcome(id))
 
@@ -325,6 +340,7 @@ class Session:
             details["token"] = id_of(token) or "of another shape"
         self.hub.report("warning", "audit.auth_failed", details)
         gate.failing = True
+        access.lobby.put_first(gate.address, gate)
         gate.held = b""
         gate.refusal = self.rebuff(id, reason)
         self.tell_ids()
