@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
+from penstock.core.invariants import Inconsistent
 from penstock.core.limits import MESSAGE_OVERHEAD, Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import replay
 from penstock.core.subscription import Inbox
+from penstock.core.walk import Walk
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.memory import MemoryLog
@@ -130,3 +134,13 @@ def test_what_comes_back_from_a_move_still_expires() -> None:
     inbox = Inbox(b"q")
     broker.subscribe(b"q", inbox, None, 6 * SECOND)
     assert inbox.received == []
+
+
+def test_a_message_that_was_taken_out_and_went_nowhere_is_missed_at_the_end_of_the_turn() -> None:
+    broker = Broker(MemoryLog(), Limits())
+    broker.put(b"q", message())
+    broker.end_turn()
+    queue = broker.queues[b"q"]
+    assert len(queue.take_out([seen[0] for seen in Walk(queue.backlog).step(1)])) == 1
+    with pytest.raises(Inconsistent):
+        broker.end_turn()

@@ -108,6 +108,19 @@ def test_entries_are_the_whole_history(tmp_path: Path) -> None:
     assert set(kinds) == {"declared", "bound", "expires", "deleted", "settled"}
 
 
+def test_nothing_is_remembered_of_segments_that_are_gone(tmp_path: Path) -> None:
+    """Another one may take the name of one that went: a directory that was restored, read by a process that stayed."""
+    grow(DurableLog(500), tmp_path, 9)
+    first, *others = paths_of(tmp_path)
+    reader = LogReader(tmp_path)
+    assert offsets(reader.messages(7)) == [7, 8]
+    for path in [first, *others]:
+        path.unlink()
+    assert offsets(reader.messages(1)) == []
+    grow(DurableLog(500), tmp_path, 20, size=100)
+    assert [(m.offset, len(m.body)) for m in reader.messages(4)] == [(offset, 100) for offset in range(4, 20)]
+
+
 def test_a_block_that_is_being_written_is_not_yet_there(tmp_path: Path) -> None:
     """Byte by byte, over two segments: never half a block, never called damage."""
     whole = tmp_path / "whole"

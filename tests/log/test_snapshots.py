@@ -203,6 +203,35 @@ def test_history_goes_by_size_also_around_what_is_owed(house: House) -> None:
     assert check.damages == []
 
 
+class NotingDisk(Disk):
+    """Notes what becomes of the directory."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.notes: list[str] = []
+
+    def open(self, name: str) -> int:
+        self.notes.append(f"open {name}")
+        return super().open(name)
+
+    def remove(self, name: str) -> None:
+        self.notes.append(f"remove {name}")
+        super().remove(name)
+
+    def sync_directory(self) -> None:
+        self.notes.append("sync")
+        super().sync_directory()
+
+
+def test_old_snapshots_go_once_the_new_one_is_there_for_good_and_are_gone_for_good(tmp_path: Path) -> None:
+    disk = NotingDisk(tmp_path)
+    names = [snapshot_name(position) for position in (10, 20, 30)]
+    for name in names:
+        disk.notes.clear()
+        write_snapshot(disk, name, [b"content"])
+    assert disk.notes == [f"open {names[2]}", "sync", f"remove {names[0]}", "sync"]
+
+
 def test_nothing_goes_before_there_are_two_snapshots(house: House) -> None:
     house.put(b"q", b"1")
     house.broker.get(b"q")

@@ -21,6 +21,7 @@ from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog, Pending
 from penstock.message import Message
 from penstock.server.flusher import EXIT_DISK_FAILED, Flusher
+from penstock.server.memory import Shares
 from penstock.server.storage import Storage, recover
 from penstock.wire.session import Hub
 
@@ -370,6 +371,36 @@ def test_queues_that_wait_for_the_disk_are_reported_when_they_begin_to_and_when_
             storage.end_turn(0)
         assert reports == [("log.unreadable", 2), ("log.readable", None), ("log.unreadable", 1)]
         storage.stop(0)
+
+
+def test_the_disk_is_behind_with_more_than_its_share_and_far_behind_with_more_than_two_of_them(tmp_path: Path) -> None:
+    gate = threading.Event()
+
+    class SlowDisk(Disk):
+        def open(self, name: str) -> int:
+            gate.wait(10)
+            return super().open(name)
+
+    shares = Shares(1 << 20)
+    storage = Storage(tmp_path, "off", 1 << 20, lambda *_: None, SlowDisk(tmp_path), shares=shares)
+    broker = storage.open(Limits(), 0)
+    with closing(asyncio.new_event_loop()) as loop:
+        hub = Hub(broker, lambda *_: None)
+        storage.start(loop, hub, lambda: None)
+        try:
+            for number in range(2):
+                broker.put(b"q", Message(b"m", b"q", b"x" * number, 0, "mqmq"))
+            storage.end_turn(0)
+            size = storage.behind_bytes()
+            for share, is_behind, is_far_behind in (
+                (size, False, False), (size - 1, True, False), (size // 2, True, size % 2 == 1),
+                (size // 2 - 1, True, True),
+            ):  # fmt: skip
+                shares.behind = share
+                assert (storage.is_behind(), storage.is_far_behind()) == (is_behind, is_far_behind)
+        finally:
+            gate.set()
+            storage.stop(0)
 
 
 def test_time_that_went_back_while_the_broker_was_down_changes_nothing(tmp_path: Path) -> None:
