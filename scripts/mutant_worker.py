@@ -1,7 +1,7 @@
 """The side of `scripts.mutants` that runs tests: a plugin of pytest, in a process that works on a copy of the tree.
 
     record   runs every test once, on a copy whose blocks of statements note that they were reached, and writes down
-             for each test how long it took and which blocks it reached
+             for each test how long it took and which blocks it reached, in programs that it started as well
     serve    collects the tests once, and then tries one mutant after another: for each it forks, puts the changed
              function in place of the other, and runs the tests it was told to, up to the first that fails
 
@@ -19,6 +19,7 @@ import time
 import types
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,17 @@ MODE = "MUTANTS_MODE"
 PIPES = "MUTANTS_PIPES"  # two numbers: read orders here, write answers there
 RECORD = "MUTANTS_RECORD"  # the file to write
 HITS = "mutant_hits"  # the module of the blocks that were reached
+HITS_FILE = "MUTANTS_HITS"  # the file they are in: programs that a test starts note theirs there as well
+NOTED = """import mmap
+import os
+
+_file = os.environ.get("{file}", "")
+{name} = bytearray({count})
+if _file:
+    _handle = os.open(_file, os.O_RDWR)
+    {name} = mmap.mmap(_handle, {count})
+    os.close(_handle)
+"""
 WRITTEN_EVERY = 10.0  # seconds: a recording that takes too long is used as far as it is
 MEMORY_MAX = 3 << 30  # bytes; a mutant may well ask for more and more
 GRACE = 15.0  # seconds that any test may take ...
@@ -123,7 +135,7 @@ def mark(source: Path, names: list[str]) -> list[Block]:
             place += 1
         tree.body.insert(place, ast.parse(f"from {HITS} import {HITS}").body[0])
         path.write_text(ast.unparse(ast.fix_missing_locations(tree)))
-    (source / f"{HITS}.py").write_text(f"{HITS} = bytearray({len(blocks)})\n")
+    (source / f"{HITS}.py").write_text(NOTED.format(name=HITS, file=HITS_FILE, count=len(blocks)))
     return blocks
 
 
@@ -132,7 +144,7 @@ class Recorder:
         self.path = path
         self.tests: dict[str, tuple[float, list[int]]] = {}
         self.unfit: list[str] = []  # fail or are skipped as it is
-        self.hits: bytearray = __import__(HITS).mutant_hits
+        self.hits: bytearray | mmap = __import__(HITS).mutant_hits
         self._written_at = time.monotonic()
 
     @pytest.hookimpl(wrapper=True)
@@ -141,7 +153,7 @@ class Recorder:
         began = time.monotonic()
         result = yield
         seconds = round(time.monotonic() - began, 4)
-        self.tests[item.nodeid] = seconds, [number for number, hit in enumerate(self.hits) if hit]
+        self.tests[item.nodeid] = seconds, [number for number, hit in enumerate(self.hits[:]) if hit]
         if time.monotonic() > self._written_at + WRITTEN_EVERY:
             self._write()
         return result

@@ -6,7 +6,8 @@ A mutant is the tree with one change in one function of a compiled room or of `s
 `<=`, a statement left out and the like (`scripts/mutations.py`). The seed and the tree decide which ones are tried;
 they are spread evenly over the functions. The tests run interpreted, on a copy of the tree, never on the tree itself:
 
-    record   once for a file of tests: which test reaches which block of statements, and how long it takes
+    record   once for a file of tests: which test reaches which block of statements, also in programs that it starts,
+             and how long it takes
     try      for each mutant, the tests that reach its block, nearest and quickest first, up to the first that fails
 
 A mutant that hangs or ends the process is caught as well. A test that waits for sockets may fail for other reasons on a
@@ -34,7 +35,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from scripts.mutant_worker import MODE, PIPES, RECORD, Block, blocks_of, code_of, mark
+from scripts.mutant_worker import HITS_FILE, MODE, PIPES, RECORD, Block, blocks_of, code_of, mark
 from scripts.mutations import Mutation, mutations_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +46,7 @@ ALONE = ("message.py", "errors.py", "clock.py")
 COPIED = ("src", "tests", "scripts", "fuzz", "bench", "examples", "docs", "deploy", "pyproject.toml", "README.md")
 TESTS = (
     "tests/core", "tests/log", "tests/wire", "tests/access", "tests/conformance", "tests/sim", "tests/server",
-    "tests/tls", "tests/test_clock.py", "tests/test_config.py",
+    "tests/tls", "tests/http", "tests/test_clock.py", "tests/test_config.py",
 )  # fmt: skip
 NEAREST = {
     "core": ("tests/core",),
@@ -55,7 +56,7 @@ NEAREST = {
     "message": ("tests/test_clock.py", "tests/core", "tests/wire", "tests/log"),
 }
 SEARCHING = ("tests/conformance", "tests/core/test_model", "tests/core/test_delivery_model", "tests/sim")
-TOUCHY = ("tests/server", "tests/tls", "tests/access", "tests/conformance")  # use sockets and clocks
+TOUCHY = ("tests/server", "tests/tls", "tests/access", "tests/conformance", "tests/http")  # use sockets and clocks
 QUICK = 0.5  # seconds
 ALONE_MAX = 60  # seconds that one test may take
 LIVES, CAUGHT, EQUAL, UNTRIED = "lives", "caught", "equivalent, by hand", "not tried"
@@ -273,15 +274,18 @@ def _record(record: Record, copy: Path, files: list[str], jobs: int, seconds_max
     blocks = mark(copy / "src", sorted(sources(copy)))
     parts = [files[number::jobs] for number in range(jobs) if files[number::jobs]]
     outputs = [copy / f"record-{number}.json" for number in range(len(parts))]
+    hits = [output.with_suffix(".hits") for output in outputs]
+    for file in hits:
+        file.write_bytes(bytes(len(blocks)))
     running = [
         subprocess.Popen(
             [*pytest_command(part), "-o", f"timeout={ALONE_MAX}"],
             cwd=copy,
-            env=environment(copy, **{MODE: "record", RECORD: str(output)}),
+            env=environment(copy, **{MODE: "record", RECORD: str(output), HITS_FILE: str(file)}),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        for part, output in zip(parts, outputs, strict=True)
+        for part, output, file in zip(parts, outputs, hits, strict=True)
     ]
     until = time.monotonic() + seconds_max
     for process in running:
