@@ -105,3 +105,14 @@ def test_no_answer_is_a_surprise(served: RunningBroker) -> None:
             asked += 1
     assert asked > 30
     assert not served.reported("http.failed")
+
+
+def test_the_document_is_encoded_once_and_not_for_each_who_asks(
+    served: RunningBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.http.app.document_of", None)  # whoever asked for it now would fail
+    api = Api(served.ports["http"])
+    told = api.get("/openapi.json")
+    api.close()
+    assert told.status == 200
+    assert told.json["info"]["title"] == "Penstock"

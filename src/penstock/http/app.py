@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
@@ -34,7 +34,7 @@ from penstock.http.bodies import Intake
 from penstock.http.guard import Application, Guard, hosts_of
 from penstock.http.inside import Inside
 from penstock.http.problems import ProblemShape, catch_problems
-from penstock.http.replies import BODY_SHAPES
+from penstock.http.replies import BODY_SHAPES, JSON, answer
 
 DESCRIPTION = """One message broker for five small queue protocols: what it holds, what it does, and how to change it.
 Errors are problem+json (RFC 9457). docs/http.md has the rules that hold everywhere."""
@@ -82,6 +82,7 @@ def make_app(inside: Inside) -> Application:
         description=DESCRIPTION,
         docs_url=None,  # they load their scripts from elsewhere
         redoc_url=None,
+        openapi_url=None,  # below: encoded once, not for each who asks
         redirect_slashes=False,
     )
     app.state.intake = Intake(max(inside.shares.intake, inside.hub.limits.line_size_max))
@@ -89,8 +90,13 @@ def make_app(inside: Inside) -> Application:
     for resource in RESOURCES:
         app.include_router(resource.routes(inside))
     app.openapi = lambda: document_of(app)  # type: ignore[method-assign]
-    app.openapi()  # now, where nothing waits for it
+    document = answer(app.openapi()).body  # now, where nothing waits for it
     app.include_router(page.routes())
+
+    async def describe() -> Response:
+        return Response(document, media_type=JSON)
+
+    app.add_api_route("/openapi.json", describe, include_in_schema=False)
     return Guard(app, hosts_of(inside.config.host, inside.config.http_hosts), inside.doorman)
 
 
