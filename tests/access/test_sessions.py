@@ -598,3 +598,47 @@ def test_operators_see_each_consumer_where_two_users_have_one_of_a_name(names: N
     view = StateView(world.hub)
     assert view.queues_by_consumer_ids == {"c1": "hers", "c1 of bob": "his"}
     assert view.messages_by_consumer_ids == {"c1": {}, "c1 of bob": {}}
+
+
+# -- bindings that others have made -----------------------------------------------------------------------------------
+
+OTHERS_BINDINGS = (b"orders", (b"orders.paid", b"public"), (b'{"event":"orders.paid"}', b'{"total":5}'))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "request_line"),
+    [
+        ("mqks", b"c consume --confirm orders public\n"),
+        ("sevx", b'c recv {"queue":"orders","pattern":{"event":"public"}}\n'),
+    ],
+)
+def test_a_consumer_takes_no_binding_from_a_queue_that_is_not_its_users(protocol: str, request_line: bytes) -> None:
+    world = World(
+        low=["consume queue:orders", "consume event:public"],
+        named=["consume queue:orders", "consume event:public", "consume event:orders.*"],  # the other pattern is of all
+        owner=["consume queue:orders", "consume event:public", "delete queue:orders"],
+        every=["consume *"],
+    )
+    world.broker.bind(*OTHERS_BINDINGS)
+    queue = world.broker.queues[b"orders"]
+    for user in ("low", "named"):
+        assert world.say(world.open(protocol, user), request_line).startswith(b"c error denied")
+        assert (queue.events, queue.patterns) == OTHERS_BINDINGS[1:]
+        assert queue.consumer_count() == 0
+        reason = str(world.reports[-1][1]["reason"])
+        assert "bindings of queue 'orders'" in reason
+        assert "orders.paid" not in reason  # it is told nothing of what it may not see
+    for user in ("owner", "every"):
+        world.broker.bind(*OTHERS_BINDINGS)
+        assert world.say(world.open(protocol, user), request_line) == b"c ok \n"
+        assert len(queue.events) + len(queue.patterns) == 1
+
+
+def test_a_consumer_whose_bindings_are_there_already_needs_no_more() -> None:
+    world = World(low=["consume queue:orders", "consume event:public"])
+    world.broker.bind(b"orders", (b"public",))
+    assert world.say(world.open("mqks", "low"), b"c consume --confirm orders public\n") == b"c ok \n"
+    world.broker.bind(b"orders", (), (b'{"event":"public"}',))
+    assert (
+        world.say(world.open("sevx", "low"), b'c recv {"queue":"orders","pattern":{"event":"public"}}\n') == b"c ok \n"
+    )

@@ -14,7 +14,7 @@ from penstock.core.broker import Broker
 from penstock.core.queue import Queue
 from penstock.http.problems import Problem
 from penstock.message import TO_QUEUE, Message
-from penstock.wire.session import check_claim
+from penstock.wire.session import check_claim, check_rebind
 
 
 class Caller:
@@ -104,10 +104,10 @@ class Caller:
             else:
                 user.check_all(CONSUME, EVENT)
 
-    def check_unbind(self, queue: Queue, events: list[bytes], patterns: list[object]) -> None:
+    def check_rebind(self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
         """To take what others have bound from a queue needs what binding it needs, or the right to delete the queue."""
-        if (events or patterns) and not self.may(DELETE, QUEUE, queue.name):
-            self.check_bind(events, patterns)
+        if self.user is not None:
+            check_rebind(self.user, queue, events, patterns)
 
     def check_made(self, queue: bytes, broker: Broker) -> None:
         """The queue comes to be, which a quota may be against."""

@@ -135,7 +135,7 @@ def queue_of(inside: Inside, queue: Queue) -> dict[str, object]:
             "patterns": [orjson.loads(pattern) for pattern in queue.patterns],
         },
         "consumers_list": consumers_of(inside, queue, CONSUMERS_SHOWN),
-        "policy": policy_of(queue.policy),
+        "policy": policy_of(queue.policy, inside.caller),
     }
 
 
@@ -234,13 +234,7 @@ def check_declaration(who: Caller, broker: Broker, name: bytes, declaration: Dec
     who.check_bind([event.encode() for event in declaration.events or ()], declaration.patterns or ())
     queue = broker.queues.get(name)
     if queue is not None:
-        events = {event.encode() for event in declaration.events or ()}
-        patterns = [orjson.loads(pattern) for pattern in queue.patterns]
-        who.check_unbind(
-            queue,
-            [] if declaration.events is None else [event for event in queue.events if event not in events],
-            [] if declaration.patterns is None else [kept for kept in patterns if kept not in declaration.patterns],
-        )
+        who.check_rebind(queue, *bindings_of(queue, declaration))
     if "expires_after_seconds" in declaration.model_fields_set:
         who.check_expiry(queue, expiry_of(declaration))
     who.check_made(name, broker)
@@ -251,6 +245,20 @@ def expiry_of(declaration: Declaration) -> int:
     return NEVER if seconds is None else int(seconds * 1_000_000)
 
 
+def bindings_of(queue: Queue | None, declaration: Declaration) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """The events and patterns that a queue would be bound to: what is not said stays as it is. Raises Problem."""
+    events = queue.events if queue is not None else ()
+    patterns = queue.patterns if queue is not None else ()
+    if declaration.events is not None:
+        events = tuple(event.encode() for event in declaration.events)
+    if declaration.patterns is not None:
+        try:
+            patterns = tuple(canonical_text(pattern) for pattern in declaration.patterns)
+        except Refused as refusal:
+            raise from_refusal(refusal) from refusal
+    return events, patterns
+
+
 def declare(broker: Broker, name: bytes, declaration: Declaration) -> None:
     """Make the queue what the declaration says. Whatever is refused is refused before anything has changed."""
     given = declaration.model_fields_set
@@ -258,13 +266,8 @@ def declare(broker: Broker, name: bytes, declaration: Declaration) -> None:
         raise invalid("path.name", "a queue's name is not empty")
     queue = broker.queues.get(name)
     if declaration.events is not None or declaration.patterns is not None:
-        events = queue.events if queue is not None else ()
-        patterns = queue.patterns if queue is not None else ()
-        if declaration.events is not None:
-            events = tuple(event.encode() for event in declaration.events)
+        events, patterns = bindings_of(queue, declaration)
         try:
-            if declaration.patterns is not None:
-                patterns = tuple(canonical_text(pattern) for pattern in declaration.patterns)
             broker.bind(name, events, patterns)
         except Refused as refusal:
             raise from_refusal(refusal) from refusal

@@ -11,6 +11,7 @@ say, one write each.
 from collections.abc import Callable
 from typing import Final
 
+import orjson
 from librt.strings import BytesWriter
 from mypy_extensions import i64
 
@@ -22,6 +23,7 @@ from penstock.access.user import User
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.patterns import event_claimed_by, may_claim_event
+from penstock.core.queue import Queue
 from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
 from penstock.message import Message
@@ -468,6 +470,15 @@ class Session:
             raise nobody()
         user.check_all(CONSUME, EVENT)
 
+    def check_rebind(self, queue: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
+        """A queue that is there may lose bindings by this."""
+        found = self.broker.queues.get(queue)
+        user = self.user
+        if user is None:
+            raise nobody()
+        if found is not None:
+            check_rebind(user, found, events, patterns)
+
     def check_expiry(self, queue: bytes, after: int) -> None:
         """To let a queue go when it is unused is to delete it: whoever has not made it needs the right to."""
         found = self.broker.queues.get(queue)
@@ -726,6 +737,30 @@ def check_claimed(user: User, event: bytes, name_size_max: int) -> None:
         user.check_all(PUBLISH, EVENT)  # what was decided is kept by name, and this is none to keep
     elif event not in user.publishable:
         user.check_publish(event)
+
+
+def check_rebind(user: User, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
+    """Raises Refused where these bindings, canonical texts, would take others from a queue that are not its user's.
+
+    To take a binding away needs what making it needs, or the right to delete the queue. The refusal does not say what
+    the queue is bound to.
+    """
+    if (queue.events == events and queue.patterns == patterns) or user.may(DELETE, QUEUE, queue.name):
+        return
+    kept = set(events)
+    others = [event for event in queue.events if event not in kept and not user.may(CONSUME, EVENT, event)]
+    taken = [orjson.loads(pattern) for pattern in queue.patterns if pattern not in patterns]
+    if others or [pattern for pattern in taken if not may_bind_pattern(user, pattern)]:
+        shown = queue.name.decode("utf-8", "backslashreplace")
+        raise user.refusal(f"to take away bindings of queue {shown!r}: consume on each of their events, or delete")
+
+
+def may_bind_pattern(user: User, pattern: object) -> bool:
+    """A pattern that asks for one event needs what that event needs; any other one may match all of them."""
+    event = pattern.get("event") if isinstance(pattern, dict) else None
+    if isinstance(event, str):
+        return user.may(CONSUME, EVENT, event.encode("utf-8", "surrogatepass"))
+    return user.may_all(CONSUME, EVENT)
 
 
 def nobody() -> Refused:

@@ -293,6 +293,7 @@ class MqksSession(NamingSession):
         if self.puttable is not None:
             self.check_consumer(arguments.queue)
             self.check_events(arguments.events)
+            self.check_rebind(arguments.queue, arguments.events)
             if arguments.expires_after is not None:
                 self.check_expiry(arguments.queue, arguments.expires_after)
         broker.bind(arguments.queue, arguments.events)

@@ -413,9 +413,11 @@ class SevxSession(NamingSession):
         broker = self.broker
         queue = arguments.queue
         is_new = queue not in broker.queues
+        pattern = canonical_text(arguments.pattern)
         if self.puttable is not None:
             self._check_recv(arguments)
-        broker.bind(queue, (), (canonical_text(arguments.pattern),))
+            self.check_rebind(queue, (), (pattern,))
+        broker.bind(queue, (), (pattern,))
         if arguments.expires_after is not None:
             broker.expire(queue, arguments.expires_after)
         elif is_new:
