@@ -15,6 +15,7 @@ ALLOWED = {
     "clock": set[str](),
     "globs": set[str](),
     "files": set[str](),
+    "plain": set[str](),
     "access": {"message", "errors", "globs", "files"},
     "log": {"message", "errors", "files"},
     "core": {
@@ -33,7 +34,20 @@ ALLOWED = {
     "config": {"errors"},
     "doors": {"config", "errors"},
     # The node puts everything together, HTTP with it; HTTP knows the node's parts, and not the node.
-    "server": {"message", "errors", "files", "clock", "access", "core", "log", "wire", "config", "doors", "http.door"},
+    "server": {
+        "message",
+        "errors",
+        "files",
+        "plain",
+        "clock",
+        "access",
+        "core",
+        "log",
+        "wire",
+        "config",
+        "doors",
+        "http.door",
+    },
     "http": {
         *("message", "errors", "clock", "access", "core", "log", "wire", "config"),
         *("server.connection", "server.cursors", "server.doorstep", "server.keeper", "server.memory"),
@@ -43,7 +57,20 @@ ALLOWED = {
         *("message", "errors", "files", "log.holes", "log.reader", "log.lifecycle", "log.moments"),
         *("client", "client._credentials", "client._options", "client.errors"),  # who comes is said in one way
     },
-    "cli": {"message", "errors", "files", "access", "config", "doors", "core", "log", "server", "spark", "client"},
+    "cli": {
+        "message",
+        "errors",
+        "files",
+        "plain",
+        "access",
+        "config",
+        "doors",
+        "core",
+        "log",
+        "server",
+        "spark",
+        "client",
+    },
     "client": {"errors"},  # clients work against any server of their protocol, so they know none
     "adapters": {"client"},
     "testing": {"config", "server", "access", "client", "cli.tls"},

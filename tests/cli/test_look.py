@@ -8,11 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from penstock.cli import mqmq as old_name
+from penstock.cli import show
 from penstock.client import mqmq
 from penstock.testing import Broker
 
@@ -224,3 +226,50 @@ def test_every_command_has_json(penstock: Penstock) -> None:
     without = {name for name, command in found.items() if not any("--json" in each.opts for each in command.params)}
     # A broker logs JSON and says `ready {...}`; what completes a shell is a script.
     assert without == {"serve", "completion"}
+
+
+NASTY = "look.\x1b]0;owned\x07\x9b2J\u202e"
+ESCAPED = r"look.\x1b]0;owned\x07\x9b2J\u202e"
+
+
+@pytest.fixture
+def nasty(broker: Broker) -> Iterator[Broker]:
+    """A queue whose name, and whose message, would be obeyed by a terminal."""
+    with mqmq.Client().connect(broker.address("mqmq")) as client:
+        client.put(NASTY, NASTY)
+        yield broker
+        client.get(NASTY)
+
+
+def strings_of(value: object) -> list[str]:
+    """All texts of a JSON document, names of members too."""
+    if isinstance(value, dict):
+        return [*value, *strings_of(list(value.values()))]
+    if isinstance(value, list):
+        return [text for member in value for text in strings_of(member)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("command", [["queues"], ["stats"], ["info"], ["top", "--once", "--interval", "0.05"]])
+def test_no_command_lets_a_name_through_to_the_terminal(online: Penstock, nasty: Broker, command: list[str]) -> None:
+    shown = "\n".join(online.lines(*command))
+    assert not [mark for mark in "\x1b\x07\x9b\u202e" if mark in shown]
+    assert ESCAPED[:12] in shown  # `top` has to be brief
+    written = online.lines(*command, "--json")
+    assert not [mark for mark in "\x1b\x07\x9b\u202e" if mark in "".join(written)]
+    assert NASTY in strings_of([json.loads(line) for line in written])
+
+
+def test_an_error_shows_a_name_and_does_not_obey_it(online: Penstock) -> None:
+    code, why = online.failure("queues", "--sort", "\x1b[2J")
+    assert (code, r"\x1b[2J" in why, "\x1b" in why) == (2, True, False)
+
+
+def test_a_body_is_its_very_bytes_unless_a_terminal_would_obey_it(
+    online: Penstock, nasty: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert online.lines("get", NASTY) == [NASTY]
+    online.lines("put", NASTY, NASTY)
+    monkeypatch.setattr(show, "is_terminal", lambda: True)
+    assert online.lines("get", NASTY) == [ESCAPED]
+    online.lines("put", NASTY, NASTY)

@@ -10,6 +10,7 @@ from penstock.cli.reach import Addr, Api, Json, Seconds, Server, options_for, pl
 from penstock.cli.show import print_json, say, seconds, size, table
 from penstock.client import mqmq, smqs
 from penstock.core.census import SORT_KEYS
+from penstock.plain import plain
 
 
 def app() -> typer.Typer:
@@ -57,7 +58,7 @@ def print_info(found: mqmq.ServerInfo) -> None:
     if found.queues:
         say("Queues:")
     for name, count in found.queues.items():
-        say(f"        {name}: {count}")
+        say(f"        {plain(name)}: {count}")
 
 
 def _overview(server: str) -> Any:

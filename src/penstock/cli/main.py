@@ -18,6 +18,7 @@ from typer.main import get_command
 from penstock import __version__
 from penstock.cli.exits import EXIT_FAILED, EXIT_MISUSED, EXITS, Failed
 from penstock.errors import ConfigError, Error
+from penstock.plain import plain
 
 # The module of the same name has the rest: a function `app`, which makes the Typer with the options.
 COMMANDS = {
@@ -88,7 +89,7 @@ def ending(program: str) -> Iterator[None]:
 
 def _end(program: str, error: Exception, code: int) -> None:
     # Whatever a message quotes from a file or a flag, it stays one line.
-    sys.stderr.write(f"{program}: " + " ".join(str(error).split()) + "\n")
+    sys.stderr.write(f"{program}: " + plain(" ".join(str(error).split())) + "\n")
     sys.exit(code)
 
 

@@ -11,6 +11,7 @@ import typer
 from penstock.cli.reach import CaFile, CertFile, KeyFile, TokenFile
 from penstock.cli.show import print_json
 from penstock.errors import Error
+from penstock.plain import plain_lines
 
 if TYPE_CHECKING:
     from penstock.spark.listener import Report
@@ -175,7 +176,7 @@ def _start(job: "Job", name: str, own: bool) -> dict[str, int]:
 
 def _aside(line: str) -> None:
     """What people read does not go among what machines read."""
-    typer.echo(line, err=True)
+    typer.echo(plain_lines(line), err=True)
 
 
 def _batch_as_json(report: "Report") -> None:

@@ -13,6 +13,7 @@ import orjson
 from penstock.errors import LogError
 from penstock.log.port import Change
 from penstock.message import BY_EVENT, INTERNAL_PREFIX, SETTLEMENT_NAMES, Message, Terms, queue_of
+from penstock.plain import plain, plain_json, plain_lines
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -43,11 +44,12 @@ def existing(directory: Path) -> Path:
 
 
 def print_json(value: object) -> None:
-    sys.stdout.write(orjson.dumps(value).decode() + "\n")
+    sys.stdout.write(plain_json(orjson.dumps(value).decode()) + "\n")
 
 
 def say(line: str) -> None:
-    sys.stdout.write(line + "\n")
+    """For people: whatever names and texts are in the line, the terminal only shows them."""
+    sys.stdout.write(plain_lines(line) + "\n")
 
 
 def tell(json: bool, line: str, **fields: object) -> None:
@@ -66,8 +68,15 @@ def body_to_json(body: bytes) -> dict[str, str]:
         return {"body_base64": base64.b64encode(body).decode()}
 
 
+def is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
 def write_body(body: bytes) -> None:
-    """The very bytes, and a line end behind them."""
+    """The very bytes, and a line end behind them; on a terminal, what it would obey is shown as escapes."""
+    if is_terminal():
+        say(text(body))
+        return
     sys.stdout.flush()
     sys.stdout.buffer.write(body + b"\n")
     sys.stdout.buffer.flush()
@@ -75,6 +84,7 @@ def write_body(body: bytes) -> None:
 
 def table(headings: list[str], rows: list[list[str]]) -> None:
     """Columns as wide as they need: the first to the left, numbers to the right."""
+    rows = [[plain(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     for row in [headings, *rows]:
         first, *others = (cell.ljust(widths[0]) if n == 0 else cell.rjust(widths[n]) for n, cell in enumerate(row))
@@ -168,7 +178,7 @@ def entry_to_line(entry: Message | Change) -> str:
 
 
 def _plain(value: bytes) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text(value))
+    return plain(text(value))
 
 
 def _change_to_json(change: Change) -> dict[str, object]:

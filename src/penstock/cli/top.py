@@ -11,6 +11,7 @@ from penstock.cli.look import check_sort, state_of
 from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Api, Json, Server, reaching
 from penstock.cli.show import print_json, seconds, size
+from penstock.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -109,7 +110,7 @@ def _picture(look: dict[str, Any]) -> "Group":
     lines = [
         f"{look['status']}  {totals['queues']} queues  {connected}  {size(look['process']['memory_bytes'])} of memory",
         f"{waiting}  {rates['published']:.0f} published/s  {rates['delivered']:.0f} delivered/s",
-        *look["reasons"],
+        *map(plain, look["reasons"]),
     ]
     more = look["total"] - len(look["queues"])
     foot = [Text(f"... and {more} more")] if more > 0 else []
@@ -119,4 +120,4 @@ def _picture(look: dict[str, Any]) -> "Group":
 def _cells(row: dict[str, Any]) -> list[str]:
     counts = [str(row[key]) for key in ("ready", "unacked", "delayed", "consumers")]
     rates = ["-" if row[key] is None else f"{row[key]:.0f}" for key in ("queued_rate", "delivered_rate")]
-    return [row["name"], *counts, *rates, size(row["bytes"]), seconds(row["oldest_age_seconds"]), state_of(row)]
+    return [plain(row["name"]), *counts, *rates, size(row["bytes"]), seconds(row["oldest_age_seconds"]), state_of(row)]
