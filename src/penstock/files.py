@@ -7,7 +7,10 @@ synced under another name before it gets its own, and the directory, which holds
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
+# Of files in a directory where somebody may have put a link of the name: what it points to is never written to.
+WRITE = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -36,10 +39,25 @@ def put_in_place(new: Path, path: Path) -> None:
 
 def write_synced(path: Path, data: bytes) -> None:
     """A file with this content. Its name is on the disk once the directory is synced."""
-    with path.open("wb") as file:
+    with open_private(path) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def open_private(path: Path) -> BinaryIO:
+    """An empty file for writing that nobody else may read, also where one was there. A link is refused, not followed.
+
+    Raises OSError.
+    """
+    handle = os.open(path, WRITE, 0o600)
+    try:
+        os.fchmod(handle, 0o600)
+        os.ftruncate(handle, 0)
+    except OSError:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "wb")
 
 
 def sync_directory(directory: Path) -> None:

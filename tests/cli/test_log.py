@@ -1,7 +1,6 @@
 """`penstock log`, `backup` and `restore`: what they print, what they change, how they exit."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -178,7 +177,7 @@ def test_repair(run: Run, data: Path) -> None:
 def test_repair_keeps_away_from_a_running_broker(run: Run, data: Path) -> None:
     lock = lock_directory(data)
     assert run("log", "repair", data) == (1, "", f"penstock: another process uses data directory {data}\n")
-    os.close(lock)
+    lock.close()
 
 
 def test_backup_and_restore(run: Run, data: Path, tmp_path: Path) -> None:

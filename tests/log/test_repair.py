@@ -1,6 +1,9 @@
 """Damage is found, named with what is lost, and taken out so that a broker starts again; and the log is copied."""
 
+import errno
+import fcntl
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -274,7 +277,7 @@ def test_entries_that_make_no_sense_without_a_gap_are_an_error(tmp_path: Path) -
 
 
 def test_the_file_of_the_lock_is_its_owners_alone(tmp_path: Path) -> None:
-    os.close(lock_directory(tmp_path))
+    lock_directory(tmp_path).close()
     (file,) = tmp_path.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -283,8 +286,84 @@ def test_only_one_process_has_a_directory(tmp_path: Path) -> None:
     lock = lock_directory(tmp_path)
     with pytest.raises(DirectoryLocked):
         lock_directory(tmp_path)
-    os.close(lock)
-    os.close(lock_directory(tmp_path))
+    lock.close()
+    lock_directory(tmp_path).close()
+
+
+def test_who_removes_the_file_of_the_lock_lets_nobody_in(tmp_path: Path) -> None:
+    lock = lock_directory(tmp_path)
+    (tmp_path / "lock").unlink()
+    with pytest.raises(DirectoryLocked):
+        lock_directory(tmp_path)
+    lock.close()
+    lock_directory(tmp_path).close()
+
+
+def test_a_backup_and_what_is_restored_of_it_are_their_owners_alone(tmp_path: Path) -> None:
+    data, copy, new = tmp_path / "data", tmp_path / "copy", tmp_path / "new"
+    data.mkdir()
+    small_history(data)
+    (data / "cursors.json").write_text("{}")
+    (data / "users.json").write_text('{"version": 1, "serial": 1, "users": {}}')
+    (data / "gaps.json").write_text("[]")
+    for path in data.iterdir():
+        path.chmod(0o644)
+    for directory in (copy, new):
+        directory.mkdir()
+        directory.chmod(0o755)
+    list(back_up(data, copy))
+    list(restore(copy, new))
+    for directory in (copy, new):
+        assert directory.stat().st_mode & 0o777 == 0o700
+        assert {path.name: oct(path.stat().st_mode & 0o777) for path in directory.iterdir()} == {
+            path.name: "0o600" for path in directory.iterdir()
+        }
+        assert len(list(directory.iterdir())) >= 4
+
+
+def test_where_directories_cannot_be_locked_the_file_that_has_the_name_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+
+    def no_directories(handle: int, how: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        flock(handle, how)
+        if removed:  # somebody was faster: the file that is locked by now has no name any more
+            removed.pop().unlink()
+
+    removed = [tmp_path / "lock"]
+    monkeypatch.setattr(fcntl, "flock", no_directories)
+    lock = lock_directory(tmp_path)
+    assert (tmp_path / "lock").exists()
+    with pytest.raises(DirectoryLocked):
+        lock_directory(tmp_path)
+    lock.close()
+
+
+@pytest.mark.parametrize("name", ["lock", "00000000000000000000.seg", "00000000000000000005.snap"])
+def test_what_a_link_in_the_directory_points_to_is_not_written_to(tmp_path: Path, name: str) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    other = tmp_path / "other"
+    other.write_bytes(b"of somebody else")
+    (directory / name).symlink_to(other)
+    disk = Disk(directory)
+    with pytest.raises(OSError, match="symbolic links"):
+        lock_directory(directory) if name == "lock" else disk.open(name)
+    assert other.read_bytes() == b"of somebody else"
+
+
+def test_a_broker_does_not_begin_a_segment_through_a_link(tmp_path: Path) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    other = tmp_path / "other"
+    other.write_bytes(b"of somebody else")
+    (directory / "00000000000000000000.seg").symlink_to(other)
+    with pytest.raises((LogError, OSError)):
+        recovered(directory)
+    assert other.read_bytes() == b"of somebody else"
 
 
 # Backups

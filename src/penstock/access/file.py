@@ -102,7 +102,7 @@ class UsersFile:
     def say_seen(self, serial: int) -> None:
         """For the broker: the file was taken in up to this change. Raises OSError where that cannot be written."""
         if self._seen is None:
-            self._seen = os.open(self.seen_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._seen = os.open(self.seen_path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o600)
             fcntl.flock(self._seen, fcntl.LOCK_SH)
         os.pwrite(self._seen, b"%-20d\n" % serial, 0)
 
@@ -132,7 +132,7 @@ class UsersFile:
     def _is_used(self) -> bool:
         """Whether a broker holds its lock."""
         try:
-            handle = os.open(self.seen_path, os.O_RDWR | os.O_CLOEXEC)
+            handle = os.open(self.seen_path, os.O_RDWR | OPEN_SAFELY)
         except OSError:
             return False
         try:

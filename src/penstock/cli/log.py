@@ -4,7 +4,6 @@ All but `repair` only read, and may run while a broker writes. Exit code 0: done
 damaged, or the work could not be done. 2: the command line was wrong.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -295,4 +294,4 @@ def _locked(directory: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        os.close(lock)
+        lock.close()

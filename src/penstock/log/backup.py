@@ -12,14 +12,13 @@ what is in the log by then, so none is ahead of the copy.
 import os
 from collections.abc import Generator
 from contextlib import suppress
-from io import BufferedWriter
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import orjson
 
 from penstock.errors import LogError
-from penstock.files import replace_file, sync_directory, write_synced
+from penstock.files import NEW, replace_file, sync_directory, write_synced
 from penstock.log.check import Check
 from penstock.log.disk import Disk
 from penstock.log.reader import Cursor, LogReader
@@ -83,10 +82,12 @@ def read_manifest(source: Path) -> tuple[int, int]:
 
 
 def begin_empty(target: Path) -> None:
-    """Make a directory; one that is there must be empty."""
+    """Make a directory; one that is there must be empty. It is its owner's alone: all messages will be in it."""
     target.mkdir(parents=True, exist_ok=True, mode=0o700)
     if any(target.iterdir()):
         raise LogError(f"{target} is not empty")
+    with suppress(PermissionError):  # another user's, who lets us write to it; the files in it are ours alone
+        target.chmod(0o700)
 
 
 def checked(directory: Path) -> tuple[int, int]:
@@ -112,14 +113,14 @@ def _copy(source: Path, target: Path, position: int) -> Generator[int, None, Non
                 write_synced(target / name, (source / name).read_bytes())
     cursor = Cursor(Disk(source))
     segment = ""
-    file: BufferedWriter | None = None
+    file: BinaryIO | None = None
     try:
         block = cursor.next_block()
         while block is not None and block.first_position < position:
             if file is None or cursor.segment != segment:
                 _end(file)
                 segment = cursor.segment
-                file = (target / segment).open("xb")
+                file = _new(target / segment)
             file.write(block.data)
             yield len(block.data)
             block = cursor.next_block()
@@ -133,7 +134,12 @@ def _copy(source: Path, target: Path, position: int) -> Generator[int, None, Non
             file.close()
 
 
-def _end(file: BufferedWriter | None) -> None:
+def _new(path: Path) -> BinaryIO:
+    """A file that was not there, and that nobody else may read."""
+    return os.fdopen(os.open(path, NEW, 0o600), "wb")
+
+
+def _end(file: BinaryIO | None) -> None:
     if file is not None:
         file.flush()
         os.fsync(file.fileno())

@@ -11,7 +11,8 @@ from mypy_extensions import mypyc_attr
 
 from penstock.files import sync_directory
 
-APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+# What a link of that name points to is somebody else's file: it is refused, not written to.
+APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -24,7 +25,7 @@ class Disk:
     # -- files ------------------------------------------------------------------------------------------------------
 
     def open(self, name: str) -> int:
-        """A handle that writes to the end of the file, which comes to be if it was not there."""
+        """A handle that writes to the end of the file, which comes to be if it was not there. Never through a link."""
         return os.open(self.directory / name, APPEND, 0o600)
 
     def size(self, handle: int) -> int:

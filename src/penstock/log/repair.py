@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from penstock.errors import LogError
-from penstock.files import put_in_place, sync_directory, write_synced
+from penstock.files import open_private, put_in_place, sync_directory, write_synced
 from penstock.log.block import HEADER_SIZE, Block, BlockWriter, Header, block_length, is_of_another_version, marked
 from penstock.log.check import Check, Piece
 from penstock.log.recovery import GAPS_NAME, Gap, cut, make_safe, write_gaps
@@ -75,7 +75,7 @@ class Repair:
         writer = BlockWriter()
         first = -1
         part = (self.directory / segment).with_suffix(".repair")
-        with part.open("wb") as file:
+        with open_private(part) as file:
             for piece in self.check.pieces_of(segment):
                 if piece.reason:
                     names.lost(piece.data)

@@ -13,7 +13,7 @@ from penstock.core.replay import Replay
 from penstock.errors import LogError
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
-from penstock.log.lock import lock_directory
+from penstock.log.lock import DirectoryLock, lock_directory
 from penstock.log.pager import Pager
 from penstock.log.reader import UNKNOWN
 from penstock.log.recovery import find_start, read_back
@@ -56,7 +56,7 @@ class Storage:
         self._receipts: deque[tuple[int, list[Receipt]]] = deque()
         self._receipt_count = 0  # in all of these
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
-        self._lock = -1
+        self._lock: DirectoryLock | None = None
         self._stalled = False  # it was said that queues wait for what cannot be read back
         self.cursors = Cursors(None)
 
@@ -180,7 +180,8 @@ class Storage:
         self.log.durable = self.log.position
         self.snapshots.stop(self._hub.broker, now)
         self.pager.close()
-        os.close(self._lock)
+        if self._lock is not None:
+            self._lock.close()
 
     def _on_durable(self, position: int, next_offset: int) -> None:
         self.log.written(position, next_offset)
