@@ -77,7 +77,7 @@ def test_absent_flags_empty_and_foreign_variables_are_passed_over() -> None:
 
 def test_every_field_is_flag_variable_and_key(file: Path) -> None:
     samples = {"host": "::1", "data": "d", "memory": "true", "queue_full": "drop-oldest", "sync": "off"}
-    samples |= {"log_level": "error", "log_format": "json", "auth": "on"}
+    samples |= {"log_level": "error", "log_format": "json", "auth": "on", "http_proxies": "127.0.0.1, 10.0.0.0/8"}
     samples |= {"tls_client": "required", "tls_min": "1.3", "any_tls": "off"}
     beside: dict[str, dict[str, object]] = {"tls_key": {"tls_cert": "c"}, "tls_ca": {"tls_cert": "c"}}
     beside["tls_client"] = {"tls_cert": "c", "tls_ca": "a"}
@@ -369,3 +369,9 @@ def test_text_of_every_default_reads_back() -> None:
         if setting.default is not None:
             given = load({setting.key: text_of(setting.key, setting.default)})
             assert getattr(given, setting.key) == setting.default
+
+
+@pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0.1/8", "127.0.0.1,,x"])
+def test_a_proxy_is_an_address_or_a_network(text: str) -> None:
+    with pytest.raises(ConfigError, match="is no address or network"):
+        load({"http_proxies": text})

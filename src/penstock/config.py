@@ -8,6 +8,7 @@ they are in the file alone. Whatever is wrong is told with the key, the value an
 reads the process's own environment or arguments: they are handed in, so that a test can.
 """
 
+import ipaddress
 import math
 import re
 import tomllib
@@ -168,6 +169,17 @@ DefaultUser = Annotated[str, BeforeValidator(user_of)]
 Span = Annotated[float | None, BeforeValidator(span_of)]
 
 
+def proxies_of(value: object) -> str:
+    """Addresses and networks, each as it is understood."""
+    found = [part.strip() for part in str(value).split(",") if part.strip()]
+    for part in found:
+        try:
+            ipaddress.ip_network(part)
+        except ValueError as error:
+            raise ValueError(f"{part!r} is no address or network: {error}") from None
+    return ",".join(found)
+
+
 class PolicyTable(BaseModel):
     """One [[policy]] of the file: what holds for the queues whose names match. What is None is not said."""
 
@@ -230,6 +242,10 @@ class Config(BaseSettings):
     http: Port = Field(default=7780, description="Port for HTTP: health, metrics, API and console.")
     http_hosts: str = Field(
         default="", description="Names under which HTTP answers besides addresses and localhost, separated by commas."
+    )
+    http_proxies: Annotated[str, BeforeValidator(proxies_of)] = Field(
+        default="",
+        description="Proxies that are believed for whom they ask: addresses and networks, separated by commas.",
     )
 
     auth: Literal["auto", "on", "off"] = Field(

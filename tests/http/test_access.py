@@ -399,7 +399,7 @@ def test_a_writers_name_is_its_users_own(tmp_path: Path) -> None:
     assert commit(3, one).json["duplicate"] is True
     assert commit(1000, other).status == 201
     assert api.get("/v1/commits/w", **one).json["batch"] == 3
-    assert api.get("/v1/commits/other%00w", **one).json["batch"] is None
+    assert api.get("/v1/commits/other%00w", **one).status == 422
     assert commit(4, one).json["duplicate"] is False
     nothing = api.post("/v1/commits", {"writer": "w", "batch": 2000, "stages": []}, **other)
     assert (nothing.problem, nothing.json["errors"][0]["field"]) == ("invalid", "body.stages")
@@ -556,7 +556,28 @@ def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
     api.close()
 
 
-def test_a_proxy_names_its_clients_and_is_named_itself(fresh: Guarded) -> None:
+def test_who_is_no_proxy_of_ours_is_counted_by_its_own_address(fresh: Guarded, monkeypatch: Any) -> None:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # nor is the environment asked
+    api = fresh.api()
+    fresh.doorman.of_tokens.free = 2
+    answers = [api.get("/v1/me", x_forwarded_for=f"192.0.2.{n}", **bearer(WRONG)).status for n in range(4)]
+    assert answers == [401, 401, 429, 429]
+    assert all(re.fullmatch(r"127\.0\.0\.1:\d+", str(told["peer"])) for told in fresh.reported("audit.auth_failed"))
+    api.close()
+
+
+@pytest.fixture
+def proxied(tmp_path: Path) -> Iterator[Guarded]:
+    """One that believes a proxy on its own machine."""
+    broker = Guarded(tmp_path / "users.json", http_proxies="192.0.2.128/25, 127.0.0.1")
+    broker.start()
+    broker.add("root", ADMIN)
+    yield broker
+    broker.stop()
+
+
+def test_a_proxy_names_its_clients_and_is_named_itself(proxied: Guarded) -> None:
+    fresh = proxied
     api = fresh.api()
     fresh.doorman.of_tokens.free = 2
     for _ in range(2):
@@ -568,7 +589,8 @@ def test_a_proxy_names_its_clients_and_is_named_itself(fresh: Guarded) -> None:
     api.close()
 
 
-def test_which_proxy_is_believed_is_not_up_to_the_environment(fresh: Guarded, monkeypatch: Any) -> None:
+def test_which_proxy_is_believed_is_not_up_to_the_environment(proxied: Guarded, monkeypatch: Any) -> None:
+    fresh = proxied
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "192.0.2.1")  # before it is loaded
     api = fresh.api()
     assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 401
@@ -980,3 +1002,77 @@ def test_what_a_body_claims_to_be_needs_its_right(fresh: Guarded) -> None:
     assert api.post("/v1/publish", claimed, **root).status == 201
     assert api.get("/v1/queues/paid", **root).json["ready"] == 1
     api.close()
+
+
+# -- names that are not to be seen -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_a_writer_with_a_nul_in_its_name_is_nobodys_to_ask_for(guarded: Guarded, api: Api, method: str) -> None:
+    low = bearer(guarded.add(f"nul-{method.lower()}", "publish event:public"))
+    guarded.call(lambda: guarded.node.broker.commit(b"victim\0nightly", 7, []))
+    answer = api.ask(method, "/v1/commits/victim%00nightly", **low)
+    assert (answer.status, answer.problem) == (422, "invalid")
+    assert "7" not in answer.json["detail"]
+
+
+def test_where_nobody_is_known_a_nul_opens_no_ones_writer(start_broker: Any, open_api: Open) -> None:
+    broker = start_broker()
+    broker.call(lambda: broker.node.broker.commit(b"victim\0nightly", 7, []))
+    assert open_api(broker).get("/v1/commits/victim%00nightly").status == 422
+    assert open_api(broker).ask("DELETE", "/v1/commits/victim%00nightly").status == 422
+    assert broker.node.broker.committed[b"victim\0nightly"] == 7
+
+
+def test_policies_name_no_queue_that_may_not_be_browsed(tmp_path: Path) -> None:
+    rules = (
+        {"queues": ["orders.*", "salaries"], "length_max": 5, "dead_letter": "orders.dead"},
+        {"queues": ["orders.eu"], "dead_letter": "morgue"},
+        {"queues": ["salaries"], "length_max": 1},
+        {"queues": ["*"], "ttl": 5},
+    )
+    broker = Guarded(tmp_path / "users.json", policy=rules)
+    broker.start()
+    broker.add("root", ADMIN)
+    low = bearer(broker.add("low", "browse orders.*"))
+    api = broker.api()
+    everything = api.get("/v1/policies", **bearer(broker.tokens["root"])).json["policies"]
+    assert [table["queues"] for table in everything] == [["orders.*", "salaries"], ["orders.eu"], ["salaries"], ["*"]]
+    assert api.get("/v1/policies", **low).json["policies"] == [
+        {"queues": ["orders.*"], "length_max": 5, "dead_letter": "orders.dead"},
+        {"queues": ["orders.eu"]},
+    ]
+    broker.declare(b"orders.eu")
+    assert api.get("/v1/queues/orders.eu", **low).json["policy"]["dead_letter"] is None
+    api.close()
+    broker.stop()
+
+
+@pytest.mark.parametrize(
+    "host", ["[::1]evil.example", "[::1", "[::1]:80x", "[]", "127.0.0.1:80:evil", "evil@127.0.0.1", "[evil.example]"]
+)
+def test_a_host_that_only_begins_like_ours_is_not_answered(guarded: Guarded, api: Api, host: str) -> None:
+    assert api.get("/v1/me", host=host, **bearer(guarded.tokens["root"])).problem == "wrong-host"
+
+
+@pytest.mark.parametrize("host", ["[::1]", "[::1]:7780", "127.0.0.1:1", "localhost", "a.localhost:80", "localhost:"])
+def test_a_host_that_is_ours_is_answered_with_any_port(guarded: Guarded, api: Api, host: str) -> None:
+    assert api.get("/v1/me", host=host, **bearer(guarded.tokens["root"])).status == 200
+
+
+@pytest.mark.parametrize("depth", [33, 200, 300, 600, 1000])
+@pytest.mark.parametrize("bound", [True, False])
+def test_a_pattern_that_is_nested_too_deep_is_refused_by_the_limits_name(
+    guarded: Guarded, api: Api, depth: int, bound: bool
+) -> None:
+    queue = b"deep-%d" % bound
+    if bound:
+        guarded.call(lambda: guarded.node.broker.bind(queue, (), (b'{"a":{"a":1}}',)))
+    pattern = '{"a":' * depth + "1" + "}" * depth
+    for name in ("root", "binder"):
+        if name not in guarded.tokens:
+            guarded.add(name, "declare *", "consume event:*")
+        sent = {"content_type": "application/json", **bearer(guarded.tokens[name])}
+        answer = api.ask("PUT", f"/v1/queues/{queue.decode()}", b'{"patterns":[%s]}' % pattern.encode(), **sent)
+        assert answer.status == 429
+        assert "pattern_depth_max is 32" in answer.json["detail"]

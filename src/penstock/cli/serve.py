@@ -19,6 +19,7 @@ from penstock.config import (
     message_size_of,
     path_of,
     port_of,
+    proxies_of,
     seconds_of,
     size_of,
     span_of,
@@ -37,6 +38,7 @@ METAVARS = {
     path_of: "DIR",
     file_of: "FILE",
     user_of: "USER",
+    proxies_of: "ADDRESSES",
 }
 
 

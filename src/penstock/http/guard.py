@@ -11,6 +11,7 @@ percent-encoding, and a handler decodes the segment that is a name.
 """
 
 import ipaddress
+import re
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -29,6 +30,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 # What holds for every answer: it is kept by nobody, and is what it says it is.
 KEPT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^][:@/?#\\\s]+))(?::[0-9]{0,5})?")
 CLOSED = (b"connection", b"close")
 SECURED = ((b"strict-transport-security", b"max-age=31536000"),)
 
@@ -97,10 +99,9 @@ class Guard:
 
 
 def name_of_host(host: str) -> str:
-    """The Host header without its port."""
-    if host.startswith("["):
-        return host[1 : host.find("]")]
-    return host.rpartition(":")[0] if ":" in host else host
+    """The Host header without its port; empty where it is none (RFC 9110, 7.2), which no broker is called."""
+    found = HOST.fullmatch(host)
+    return "" if found is None else found[1] or found[2]
 
 
 def is_ours(name: str, hosts: frozenset[str]) -> bool:

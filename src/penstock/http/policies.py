@@ -5,7 +5,9 @@ from typing import Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
+from penstock.config import PolicyTable
 from penstock.core.policy import Policy
+from penstock.http.caller import Caller
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.replies import answer, problems
@@ -33,7 +35,9 @@ class Rules(BaseModel):
     default: PolicyShape
 
 
-def policy_of(policy: Policy) -> dict[str, object]:
+def policy_of(policy: Policy, who: Caller | None = None) -> dict[str, object]:
+    """What holds; where dead letters go is for those to know who may browse that queue."""
+    dead_letter = policy.dead_letter if who is None or who.sees(policy.dead_letter) else b""
     return {
         "length_max": policy.length_max,
         "bytes_max": policy.bytes_max,
@@ -44,9 +48,24 @@ def policy_of(policy: Policy) -> dict[str, object]:
         "retry_delay_seconds": policy.retry_delay / 1_000_000 or None,
         "retry_backoff": policy.retry_backoff,
         "retry_delay_max_seconds": policy.retry_delay_max / 1_000_000,
-        "dead_letter": text_of(policy.dead_letter) or None,
+        "dead_letter": text_of(dead_letter) or None,
         "dedup_seconds": policy.dedup_seconds or None,
     }
+
+
+def seen_of(table: PolicyTable, who: Caller) -> dict[str, object] | None:
+    """A policy as whoever asks may see it: without names that are not theirs to browse; None where none is left.
+
+    A pattern counts as a name: who may browse `orders.*` may know of a policy for `orders.*`, not of one for `*`.
+    """
+    seen: dict[str, object] = table.model_dump(mode="json", exclude_none=True)
+    queues = [glob for glob in table.queues if who.sees(glob.encode())]
+    if not queues:
+        return None
+    seen["queues"] = queues
+    if table.dead_letter is not None and not who.sees(table.dead_letter.encode()):
+        del seen["dead_letter"]
+    return seen
 
 
 def routes(inside: Inside) -> APIRouter:
@@ -54,7 +73,7 @@ def routes(inside: Inside) -> APIRouter:
 
     @router.get("/policies", response_model=Rules, responses=problems(), summary="The policies in force")
     async def policies() -> Response:
-        tables = [table.model_dump(mode="json", exclude_none=True) for table in inside.config.policy]
+        tables = [seen for table in inside.config.policy if (seen := seen_of(table, inside.caller)) is not None]
         return answer({"policies": tables, "default": policy_of(Policy(inside.hub.limits))})
 
     return router

@@ -16,7 +16,6 @@ from penstock.server.connection import Switchboard
 from penstock.server.doorstep import Doorstep
 
 KEEP_ALIVE_SECONDS = 30
-PROXIES = "127.0.0.1,::1"  # who is believed for whom they ask
 TICK_SECONDS = 1.0  # how old the Date of an answer may be
 STOP_POLL_SECONDS = 0.01
 
@@ -46,8 +45,8 @@ class HttpServer:
             server_header=False,
             date_header=True,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            proxy_headers=True,
-            forwarded_allow_ips=PROXIES,  # or uvicorn asks the environment
+            proxy_headers=bool(config.http_proxies),
+            forwarded_allow_ips=config.http_proxies or [],  # or uvicorn asks the environment
         )
         self._config.load()
         self._uvicorn = uvicorn.Server(self._config)

@@ -219,8 +219,7 @@ def routes(inside: Inside) -> APIRouter:
     def last_of(writer: bytes) -> int:
         """The last batch; also of a time when users had no names, or it would be committed again."""
         committed = broker.committed
-        of_nobody = -1 if b"\0" in writer else committed.get(writer, -1)  # with a NUL it is somebody else's
-        return committed.get(key_of(writer), of_nobody)
+        return committed.get(key_of(writer), committed.get(writer, -1))
 
     def stage_of(id: str) -> Stage:
         stage = stages.by_id.get(id)
@@ -247,7 +246,7 @@ def routes(inside: Inside) -> APIRouter:
     async def last_commit(
         writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
     ) -> Response:
-        name = name_of(writer)
+        name = writer_of(writer)
         last = last_of(name)
         return answer({"writer": text_of(name), "batch": None if last < 0 else last})
 
@@ -257,7 +256,7 @@ def routes(inside: Inside) -> APIRouter:
     async def forget(
         writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
     ) -> Response:
-        name = name_of(writer)
+        name = writer_of(writer)
         inside.now()
         if not broker.forget_writer(key_of(name)):
             raise not_found(f"there is no writer {text_of(name)!r}", "it has not committed, or was forgotten")
@@ -265,6 +264,14 @@ def routes(inside: Inside) -> APIRouter:
         return answer({"forgotten": True})
 
     return router
+
+
+def writer_of(text: str) -> bytes:
+    """The name in a path. One with a NUL is none: what is behind such a name is another user's."""
+    name = name_of(text)
+    if b"\0" in name:
+        raise invalid("path.writer", "has a NUL in it")
+    return name
 
 
 def no_stage(id: str) -> Exception:
