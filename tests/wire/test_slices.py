@@ -142,3 +142,20 @@ def test_a_list_of_all_queues_is_made_anew_when_something_has_changed() -> None:
     world = World()
     answers, _ = world.answers(world.open("smqs"), b"S\nM:q:x\nS\nM:q:x\nS\n")
     assert answers == b'{}\n{"q":1}\n{"q":2}\n'
+
+
+@pytest.mark.parametrize(
+    ("protocol", "read", "slices"),
+    [
+        ("mqks", b"".join(b"c%d consume q e\nd delete_consumer c%d\n" % (n, n) for n in range(100)), 10),
+        ("mqks", b"".join(b"c consume q %s\n" % b" ".join([b"e%d" % n] * 100) for n in range(20)), 20),
+        ("mqks", b"".join(b"c consume q%d e\nd delete_queue q%d\n" % (n, n) for n in range(100)), 30),
+        ("smqs", b"".join(b"M:q%d:x\n" % n for n in range(100)), 15),
+        ("mqks", b"m publish --dedup e x\n" * 100, 4),
+        ("sevx", b'c recv {"queue": "q", "pattern": {"a": 1}}\nd delete_queue {"queue": "q"}\n' * 100, 60),
+    ],
+)
+def test_what_takes_longer_than_a_message_uses_up_a_slice_sooner(protocol: str, read: bytes, slices: int) -> None:
+    world = World(slice_work=100)
+    _, taken = world.answers(world.open(protocol), read)
+    assert taken >= slices

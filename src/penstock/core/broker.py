@@ -40,6 +40,13 @@ DEDUP_BYTES_LEAST: Final = 1 << 20
 BINDINGS_SHARE: Final = 4
 BINDINGS_MIN: Final = 1 << 20  # they may always take this much
 
+# Pieces of work (`usage.work`), where a plain message is one: measured, so that a slice takes as long whatever is asked.
+QUEUE_WORK: Final = 16  # to make or to delete a queue
+BINDING_WORK: Final = 3  # an event that is bound, or was
+PATTERN_WORK: Final = 24
+SUBSCRIBE_WORK: Final = 6  # a consumer that comes or goes
+DEDUP_WORK: Final = 4
+
 # How long consumers have at least to come back after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
 
@@ -211,6 +218,7 @@ class Broker:
 
     def _is_repeated(self, message: Message, name: bytes) -> bool:
         """Whether the message was taken before, and is to be taken for the same one now."""
+        self.usage.work += DEDUP_WORK
         if not self._dedup_seconds(message, name) or not self._is_known(message):
             return False
         self.deduplicated += 1
@@ -451,6 +459,7 @@ class Broker:
             return queue
         self._check_new(name)
         queue = self.make_queue(name)
+        self.usage.work += QUEUE_WORK
         self.log.changed(Change(Change.DECLARED, name))
         return queue
 
@@ -484,6 +493,7 @@ class Broker:
     def bind(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
         """Make these the bindings of the queue, in place of what it had. Patterns are texts of JSON objects."""
         limits = self.limits
+        self.usage.work += BINDING_WORK * len(events) + PATTERN_WORK * len(patterns)
         if len(events) + len(patterns) > limits.events_per_queue_max:
             raise Refused(
                 OVER_LIMIT,
@@ -497,8 +507,13 @@ class Broker:
         self._check_bindings(name, events, patterns)
         queue = self.declare(name)
         if queue.events != events or queue.patterns != patterns:
+            self._pay_for_bindings(queue)
             self.routing.bind(queue, events, patterns)
             self.log.changed(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
+
+    def _pay_for_bindings(self, queue: Queue) -> None:
+        """What it had is taken out of the routes."""
+        self.usage.work += BINDING_WORK * len(queue.events) + PATTERN_WORK * len(queue.patterns)
 
     def _check_bindings(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
         """Bindings are always in memory, so all of them together have a share of it and no more."""
@@ -552,6 +567,8 @@ class Broker:
         queue = self.queues.pop(name, None)
         if queue is None:
             return False
+        self.usage.work += QUEUE_WORK
+        self._pay_for_bindings(queue)
         self.log.changed(Change(Change.DELETED, name))
         self.routing.unbind(queue)
         self._stop_expiry(name)
@@ -568,6 +585,7 @@ class Broker:
         is never without a consumer in between.
         """
         self.set_time(now)
+        self.usage.work += SUBSCRIBE_WORK
         queue = self.declare(name)
         unacked_max = self.limits.unacked_max
         if subscription.credit <= 0 or subscription.credit > unacked_max:
@@ -587,6 +605,7 @@ class Broker:
         if queue is None:
             return
         self.set_time(now)
+        self.usage.work += SUBSCRIBE_WORK
         queue.detach(subscription)
         queue.pump()
         if queue.consumer_count() == 0 and queue.expires_after != NEVER:
