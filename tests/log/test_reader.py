@@ -108,6 +108,15 @@ def test_entries_are_the_whole_history(tmp_path: Path) -> None:
     assert set(kinds) == {"declared", "bound", "expires", "deleted", "settled"}
 
 
+def test_a_block_without_messages_of_the_range_gives_no_batch(tmp_path: Path) -> None:
+    log = DurableLog(1 << 20)
+    grow(log, tmp_path, 3)
+    log.settled(Ledger(b"q"), 0, REJECT)
+    log.close_block(0)
+    grow(log, tmp_path, 3)
+    assert [batch.num_rows for batch in LogReader(tmp_path).batches()] == [3, 3]
+
+
 def test_nothing_is_remembered_of_segments_that_are_gone(tmp_path: Path) -> None:
     """Another one may take the name of one that went: a directory that was restored, read by a process that stayed."""
     grow(DurableLog(500), tmp_path, 9)

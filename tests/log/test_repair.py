@@ -150,6 +150,7 @@ def test_one_damaged_block_costs_exactly_its_entries(tmp_path: Path, place_in_bl
     repaired(tmp_path)
     assert [path.name for path in paths_of(tmp_path)] == [segment_name(0), segment_name(9)]
     assert [path.stat().st_size for path in (tmp_path / DAMAGED_NAME).iterdir()] == [end - place]
+    assert (tmp_path / DAMAGED_NAME).stat().st_mode & 0o777 == 0o700  # messages are in there
     broker = recovered(tmp_path)
     assert ids(broker) == {b"q0": [b"a0", b"b0"], b"q1": [b"b1"], b"q3": [b"a3", b"b3"], b"q4": [b"a4", b"b4"]}
     assert (broker.log.next_offset, broker.log.position) == (10, 16)

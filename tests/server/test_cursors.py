@@ -6,7 +6,7 @@ import pytest
 
 from penstock.log.disk import Disk
 from penstock.log.reader import LogReader
-from penstock.log.retention import Retention
+from penstock.log.retention import Due, Retention
 from penstock.server.cursors import HOLD_SECONDS, Cursors, Going
 from penstock.server.snapshots import Snapshots
 
@@ -97,6 +97,19 @@ def test_a_cursor_that_begins_while_segments_are_removed_is_told(trimming: Trimm
     assert trimming.cursors.by_name == {}
     # Afterwards everybody can see what there is.
     assert trimming.cursors.begin("later", 0, trimming.house.now).start == 0
+
+
+def test_a_cursor_may_begin_right_behind_what_is_being_let_go_of() -> None:
+    cursors = Cursors(None)
+    cursors.let_go([Due("a", "b", 0, 5)], 0)
+    with pytest.raises(Going):
+        cursors.begin("too early", 4, 0)
+    assert cursors.begin("just behind", 5, 0).start == 5
+
+
+def test_a_cursor_that_has_come_so_far_does_not_go_back() -> None:
+    cursors = Cursors(None)
+    assert [cursors.reach("a", offset, 0).reached for offset in (3, 8, 5)] == [3, 8, 8]
 
 
 def test_the_flusher_may_have_the_last_word_when_all_has_stopped(trimming: Trimming) -> None:

@@ -323,6 +323,27 @@ def test_a_segment_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         storage.open(Limits(), 0)
 
 
+def test_a_start_says_from_which_snapshot_it_began_and_what_it_found(tmp_path: Path) -> None:
+    opened: list[dict[str, object]] = []
+
+    def report(level: str, event: str, details: dict[str, object]) -> None:
+        if event == "log.opened":
+            opened.append(details)
+
+    for _ in range(2):
+        storage = Storage(tmp_path, "off", 1 << 20, report)
+        broker = storage.open(Limits(), 0)
+        with closing(asyncio.new_event_loop()) as loop:
+            storage.start(loop, Hub(broker, report), lambda: None)
+            if not broker.queues:
+                broker.put(b"q", Message(b"1", b"q", b"1", 0, "mqmq"))
+            storage.stop(0)
+    assert [(found["snapshot"], found["blocks"], found["next_offset"], found["queues"]) for found in opened] == [
+        (-1, 0, 0, 0),
+        (2, 0, 1, 1),
+    ]
+
+
 def test_what_cannot_be_read_back_is_reported_once(tmp_path: Path) -> None:
     reports: list[tuple[str, str, dict[str, object]]] = []
 
