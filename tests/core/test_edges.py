@@ -144,3 +144,10 @@ def test_a_message_that_was_taken_out_and_went_nowhere_is_missed_at_the_end_of_t
     assert len(queue.take_out([seen[0] for seen in Walk(queue.backlog).step(1)])) == 1
     with pytest.raises(Inconsistent):
         broker.end_turn()
+
+
+def test_a_redrive_to_the_queue_itself_moves_nothing() -> None:
+    broker = Broker(MemoryLog(), Limits())
+    broker.put(b"q", message())
+    assert broker.redrive(b"q", 5, b"q", 0) == 0
+    assert [found.offset for found, _ in broker.queues[b"q"].contents()] == [0]
