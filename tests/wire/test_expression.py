@@ -455,27 +455,27 @@ COSTLY = {
         ("nested", 42),
         ("list(items)", 76),
         ("tuple(items)", 76),
-        ("set(items)", 76),
-        ("dict(words)", 109),
+        ("set(items)", 140),
+        ("dict(words)", 117),
         ("sum(items)", 11),
         ("any(items)", 11),
         ("all(items)", 11),
         ("min(items)", 76),
         ("max(items)", 76),
-        ("sorted(items)", 141),
+        ("sorted(items)", 169),
         ("len(items)", 2),
         ("str(items)", 75),
         ("str(nested)", 47),
         ("text.upper()", 204),
-        ("text.split('y')", 13708),
-        ("text.split('y', 2)", 212),
+        ("text.split('y')", 13810),
+        ("text.split('y', 2)", 314),
         ("','.join(words)", 8),
         ("text == text", 205),
         ("items == items", 133),
         ("text is text", 3),
         ("3 in items", 68),
         ("'w1' in words", 3),
-        ("'yy' in text", 105),
+        ("'yy' in text", 207),
         ("3 not in items", 68),
         ("text + text", 405),
         ("items + items", 149),
@@ -497,7 +497,7 @@ COSTLY = {
         ("1 if items else 2", 3),
         ("text and items", 68),
         ("-1", 2),
-        ("text.startswith('y')", 104),
+        ("text.startswith('y')", 105),
         ("round(1.5)", 2),
         ("int('3')", 2),
         ("bool(items)", 2),
@@ -684,3 +684,47 @@ def check_total(code: str) -> None:
     assert text.isprintable()
     assert len(text) <= TEXT_MAX
     text.encode()
+
+
+LARGE = {
+    "text": "a" * 65_000,
+    "other": "b" * 64_999 + "a",
+    "wide": "\U0001f600" * 65_000,
+    "needle": "a" * 99 + "b",
+    "spaces": "a " * 32_000,
+    "numbers": list(range(65_000)),
+    "texts": ["a" * 30 + str(number) for number in range(20_000)],
+    "table": {("a" * 65_000): 1},
+    "seconds": "a" * 64_999,
+    "nested": [[0] * 100 for _ in range(600)],
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("text.strip(other)", "wide.strip(wide)", "text.strip(text[:200])", "text.strip()", "spaces.strip('a ')"),
+        *("needle in text", "other in text", "wide in wide", "text == other", "text < other", "0 in numbers"),
+        *("text.split(needle)", "spaces.split()", "spaces.split(' ')", "text.split('aa')", "spaces.split('a a b')"),
+        *("text.upper()", "wide.lower()", "text.startswith(other)", "text.endswith(text)", "text.startswith(text)"),
+        *("text[::-1]", "numbers[1:]", "text[:30000] + text[:30000]", "text[:1000] * 60", "numbers[:100] * 600"),
+        *("sorted(texts)", "sorted(numbers, reverse=True)", "min(texts)", "max(numbers)", "sum(numbers)", "set(texts)"),
+        *("any(numbers)", "all(numbers)", "list(text)", "tuple(numbers)", "str(numbers[:5000])", "', '.join(texts)"),
+        *("(seconds + 'a') in table", "table[seconds + 'a']", "table.get(seconds + 'a')", "text in texts"),
+        *("sorted(nested)", "nested == nested", "nested < nested", "dict([(x, x) for x in texts[:5000]])"),
+    ],
+)
+def test_no_operation_on_the_largest_values_there_are_takes_long_however_often_it_is_done(code: str) -> None:
+    """As often as the steps allow; far less than a second of a machine at rest, and this one may not be."""
+    repeated = f"[0 for _ in numbers if ({code}) is 1]"
+    began = time.process_time()
+    with pytest.raises(ExpressionError, match=r"steps|longer than|more than"):
+        evaluate(repeated, LARGE)
+    assert time.process_time() - began < 3
+
+
+def test_what_is_stripped_is_paid_for_by_each_character_that_may_be_compared() -> None:
+    began = time.process_time()
+    with pytest.raises(ExpressionError, match="steps"):
+        evaluate("[x.strip(x[:-1] + 'b') for x in ['a' * 60000] * 1000]", {})
+    assert time.process_time() - began < 3

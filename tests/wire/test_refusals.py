@@ -7,11 +7,12 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.wire.dialects import DIALECTS
-from penstock.wire.refusals import IN_FULL_PER_SECOND, SECOND
+from penstock.wire.refusals import IDS_PER_SECOND, IN_FULL_PER_SECOND, SECOND
 from penstock.wire.session import Hub, Session
 
 NOW = 1_700_000_000_000_000
 COUNT = 3000
+TOLD = 900  # not more than a second has place for
 
 
 class House:
@@ -43,9 +44,9 @@ REFUSED = {
 def test_every_error_id_that_a_client_was_given_is_in_the_log(protocol: str) -> None:
     house = House()
     session = house.connect(protocol)
-    session.feed(REFUSED[protocol] * COUNT, NOW)
+    session.feed(REFUSED[protocol] * TOLD, NOW)
     given = [line.rpartition(b" error ")[2].decode() for line in session.drain().splitlines()]
-    assert len(given) == COUNT == session.errors
+    assert len(given) == TOLD == session.errors
     in_full = house.take("request.refused")
     assert len(in_full) == IN_FULL_PER_SECOND
     logged = [str(report["error_id"]) for report in in_full]
@@ -56,8 +57,22 @@ def test_every_error_id_that_a_client_was_given_is_in_the_log(protocol: str) -> 
             assert "body_size_max is 10" in reason
             logged += ids
     assert logged == given
-    assert len(more) < COUNT / 400
+    assert len(more) <= 2
     assert max(len(str(report)) for report in more) < 20_000
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx"])
+def test_of_more_error_ids_than_anybody_looks_for_the_rest_is_counted(protocol: str) -> None:
+    house = House()
+    session = house.connect(protocol)
+    for number in range(10):
+        session.feed(REFUSED[protocol] * COUNT, NOW + number)
+    session.end(NOW + 10)
+    assert len(house.take("request.refused")) == IN_FULL_PER_SECOND
+    more = house.take("requests.refused")
+    assert sum(len(str(report)) for report in more) < 50_000
+    counted = [report["count"] for report in more if "count" in report]
+    assert counted == [10 * COUNT - IN_FULL_PER_SECOND - IDS_PER_SECOND]
 
 
 @pytest.mark.parametrize("protocol", ["smqs", "mqmq", "rq"])

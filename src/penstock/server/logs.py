@@ -1,7 +1,12 @@
-"""Structured logs on stderr: one event per line, for people on a terminal and as JSON everywhere else."""
+"""Structured logs on stderr: one event per line, for people on a terminal and as JSON everywhere else.
+
+Whatever clients do, one event is told so many times a second and no more; how many were left out is told instead.
+"""
 
 import logging
 import sys
+import time
+from collections.abc import Callable
 
 import structlog
 
@@ -17,6 +22,55 @@ def made_plain(_: object, __: str, details: structlog.typing.EventDict) -> struc
         if isinstance(value, str):
             details[key] = plain_lines(value) if key in TRACES else plain(value)
     return details
+
+
+LINES_PER_SECOND = 100  # of one event, whoever causes it
+
+
+class Told:
+    """How often one event was told in a second."""
+
+    def __init__(self, since: float) -> None:
+        self.since = since
+        self.count = 0
+        self.left_out = 0
+
+
+class Limited:
+    """Passes on what is reported, and not more of one event in a second than anybody can read."""
+
+    def __init__(self, report: Report, clock: Callable[[], float] = time.monotonic) -> None:
+        self._report = report
+        self._clock = clock
+        self._told: dict[str, Told] = {}
+        self._silenced: list[str] = []  # events of which some were left out, and that is not told yet
+
+    def __call__(self, level: str, event: str, details: dict[str, object]) -> None:
+        now = self._clock()
+        if self._silenced:
+            self._tell_left_out(now)
+        told = self._told.get(event)
+        if told is None or now - told.since >= 1:
+            told = self._told[event] = Told(now)
+        told.count += 1
+        if told.count <= LINES_PER_SECOND:
+            self._report(level, event, details)
+            return
+        if not told.left_out:
+            self._silenced.append(event)
+        told.left_out += 1
+
+    def _tell_left_out(self, now: float) -> None:
+        for event in self._silenced[:]:
+            told = self._told[event]
+            if now - told.since >= 1:
+                self._silenced.remove(event)
+                details: dict[str, object] = {"of": event, "left_out": told.left_out, "per_second": LINES_PER_SECOND}
+                self._report("warning", "log.limited", details)
+
+    def close(self) -> None:
+        """Tell what was left out last."""
+        self._tell_left_out(self._clock() + 1)
 
 
 def start_logs(level: str, style: str) -> Report:

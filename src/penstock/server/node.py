@@ -29,7 +29,7 @@ from penstock.server.connection import TRACE_SIZE_MAX, Switchboard
 from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
-from penstock.server.logs import start_logs
+from penstock.server.logs import Limited, start_logs
 from penstock.server.memory import LOOK_SECONDS, Shares, Trimmer, keep_memory
 from penstock.server.storage import Storage
 from penstock.server.watch import Watcher
@@ -69,7 +69,8 @@ class Node:
         check_doors(config)
         self.config = config
         self.die = die
-        self.audit = Audit(config.audit, report)
+        self.logs = Limited(report)
+        self.audit = Audit(config.audit, self.logs)
         self.report = report = self.audit.report
         self.keeper = Keeper(config)
         self.watcher = Watcher(report)
@@ -194,6 +195,7 @@ class Node:
             board.timer.cancel()
         self.keeper.stop()
         self.audit.close()
+        self.logs.close()
         if self.certificates is not None:
             self.certificates.stop()
 

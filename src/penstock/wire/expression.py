@@ -35,10 +35,14 @@ INTEGER_MAX: Final = 2**63 - 1
 
 # What takes about as long as visiting one node.
 TEXT_PER_STEP: Final = 64  # characters copied or compared
+SORTED_PER_STEP: Final = 16  # comparisons of items that were paid for
+SOUGHT_PER_STEP: Final = 16  # characters that 64 others are compared with, each with each
 ITEMS_PER_STEP: Final = 8  # items copied or counted, without a look at what they hold
 
 REASON_MAX: Final = 200  # a reason quotes the client's own text, and ends up in a log line
 NUMERAL_MAX: Final = 64  # int() and float() of a text: enough for any number that is allowed
+# A longer text is searched for in a time that does not grow with it.
+SOUGHT_MAX: Final = 128
 DIGITS_MAX: Final = 32  # round(1, -10**9) would compute 10**10**9
 CUT_MARK: Final = "... (cut)"
 
@@ -252,6 +256,10 @@ class _Evaluation:
             raise ExpressionError(f"a text is longer than {TEXT_MAX} characters")
         self._pay(1 + size // TEXT_PER_STEP)
 
+    def _pay_search(self, size: int, sought: int) -> None:
+        """Pays for a look at each character of a text, and at all that is sought at each of them."""
+        self._pay(1 + (size // TEXT_PER_STEP + 1) * (sought // SOUGHT_PER_STEP + 1))
+
     def _pay_items(self, count: int) -> None:
         if count > ITEMS_MAX:
             raise ExpressionError(f"a collection has more than {ITEMS_MAX} items")
@@ -331,7 +339,10 @@ class _Evaluation:
             raise ExpressionError(f"{_kind(owner)} has no attribute {name}")
         place = (owner, name)
         if place not in self._attributes:
-            self._attributes[place] = getattr(owner, name)
+            value = getattr(owner, name)
+            if isinstance(value, COLLECTIONS):
+                self._pay(len(value) // ITEMS_PER_STEP)
+            self._attributes[place] = value
         return self._attributes[place]
 
     def _logic(self, node: ast.BoolOp) -> object:
@@ -364,11 +375,13 @@ class _Evaluation:
 
     def _contains(self, collection: object, item: object) -> bool:
         if isinstance(collection, HASHED):
-            return _key(item) in collection
+            return self._paid_key(item) in collection
         self._pay_for(collection)
         self._pay_for(item)
         if isinstance(collection, str):
-            return _text(item) in collection
+            text = _text(item)
+            self._pay_search(len(collection), min(len(text), SOUGHT_MAX))
+            return text in collection
         return item in _many(collection)
 
     def _arithmetic(self, sign: ast.operator, left: Any, right: Any) -> object:
@@ -385,6 +398,12 @@ class _Evaluation:
                 return left * right
         raise ExpressionError(f"{type(sign).__name__} does not go with {_kind(left)} and {_kind(right)}")
 
+    def _paid_key(self, value: object) -> object:
+        """A key to be looked for: a text is compared with the one that is found."""
+        if isinstance(value, str):
+            self._pay(len(value) // TEXT_PER_STEP)
+        return _key(value)
+
     def _pay_sequence(self, like: object, size: int) -> None:
         if isinstance(like, str):
             self._pay_text(size)
@@ -399,7 +418,7 @@ class _Evaluation:
             return owner[slice(self._bound(index.lower), self._bound(index.upper), self._bound(index.step))]
         place = self._value(index)
         if isinstance(owner, dict):
-            return owner[_key(place)]
+            return owner[self._paid_key(place)]
         if isinstance(owner, (str, list, tuple)) and isinstance(place, int):
             return owner[place]
         raise ExpressionError(f"{_kind(owner)} cannot be indexed with {_kind(place)}")
@@ -512,6 +531,8 @@ class _Evaluation:
     def _collection(self, name: str, arguments: list[object]) -> object:
         values = _many(arguments[0]) if arguments else []
         self._pay_items(len(values))
+        if name in ("set", "dict"):
+            self._pay(len(values))  # each is looked for
         match name:
             case "list":
                 return list(values)
@@ -531,6 +552,7 @@ class _Evaluation:
                 return all(values)
         self._pay_for(values)
         if name == "sorted":
+            self._pay(len(values) * len(values).bit_length() // SORTED_PER_STEP)
             return sorted(values, reverse=bool(options.get("reverse", False)))
         if not values and "default" in options:
             return options["default"]
@@ -552,7 +574,7 @@ class _Evaluation:
             return getattr(owner, name)(*arguments)
         if isinstance(owner, dict) and name in DICT_METHODS:
             for argument in arguments[:1]:
-                _key(argument)
+                self._paid_key(argument)
             return getattr(owner, name)(*arguments)
         if isinstance(owner, str):
             return self._text_method(owner, name, arguments)
@@ -566,7 +588,13 @@ class _Evaluation:
             case "split", 0 | 1 | 2:
                 return self._split(owner, arguments)
         if name in TEXT_METHODS:
-            return getattr(owner, name)(*[_text(argument) for argument in arguments])
+            texts = [_text(argument) for argument in arguments]
+            for text in texts:
+                if name == "strip":
+                    self._pay_search(len(owner), len(text))  # each character may be looked for in all of them
+                else:
+                    self._pay_text(len(text))
+            return getattr(owner, name)(*texts)
         raise ExpressionError(f"text has no method {name} with {len(arguments)} arguments")
 
     def _join(self, separator: str, parts: Collection[object]) -> str:
@@ -583,6 +611,8 @@ class _Evaluation:
         limit = arguments[1] if len(arguments) == 2 else -1
         if not isinstance(limit, int):
             raise ExpressionError(f"{_kind(limit)} cannot limit a split")
+        if separator is not None:
+            self._pay_search(len(owner), min(len(separator), SOUGHT_MAX))
         parts = owner.split(separator, limit)
         self._pay_items(len(parts))
         return parts

@@ -1,7 +1,8 @@
 """How much of what one client was refused is told to people who read the log: bad requests come by the million too.
 
 The first few of a second are told in full. Of the rest, those whose client was given an error id are told by that id
-and their reason, many in one line: whoever has an id finds it. Those that got none are counted.
+and their reason, many in one line: whoever has an id finds it. Those that got none are counted, and so are those with
+an id when a second had more of them than anybody will look for.
 """
 
 from typing import Final
@@ -13,6 +14,7 @@ TEXT_SIZE_MAX: Final = 200  # of a reason or a request: both may quote as much a
 # A line of the log stays readable, and what waits for it is small.
 IDS_PER_LINE: Final = 500
 REASONS_PER_LINE: Final = 20
+IDS_PER_SECOND: Final = 1000
 
 
 class Refusals:
@@ -24,6 +26,7 @@ class Refusals:
         self._ids_count = 0
         self._since = -SECOND
         self._in_full = 0
+        self._ids_told = 0  # in this second
 
     def enter(self, now: int) -> bool:
         """True where another second begins, as it does when the clock was set back."""
@@ -31,6 +34,7 @@ class Refusals:
             return False
         self._since = now
         self._in_full = 0
+        self._ids_told = 0
         return True
 
     def may_tell_in_full(self) -> bool:
@@ -39,6 +43,10 @@ class Refusals:
 
     def add_id(self, reason: str, error_id: str) -> bool:
         """Keep an id that a client was given; True when they fill a line."""
+        self._ids_told += 1
+        if self._ids_told > IDS_PER_SECOND:
+            self.counted += 1
+            return False
         ids = self.ids.get(reason)
         if ids is None:
             ids = self.ids[reason] = []

@@ -42,6 +42,8 @@ OUTBOX_KEPT_MAX: Final = 1 << 16
 # What a session does at once where nobody says how much: all there is.
 NO_SLICES: Final = 1 << 60
 
+EVALUATION_WORK: Final = 10_000  # of an `_eval`, whatever it is: more than a slice, so that others go first
+
 # (level, event name, details): how a session tells people about something, without knowing where logs go.
 Report = Callable[[str, str, dict[str, object]], None]
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from penstock.core.queue import NEVER
 from penstock.core.subscription import Subscription
-from penstock.wire.expression import FlagView, SizeView, View
+from penstock.wire.expression import ITEMS_MAX, ExpressionError, FlagView, SizeView, View
 from penstock.wire.session import Hub
 
 
@@ -72,6 +72,9 @@ class StateView(View):
 
     @property
     def messages_by_consumer_ids(self) -> dict[str, dict[str, str]]:
+        count = sum([s.in_flight for s in self._consumers().values()])
+        if count > ITEMS_MAX:
+            raise ExpressionError(f"{count} messages are un-acked: more than {ITEMS_MAX} are not listed")
         return {
             id: {text(m.id): text(m.event) for m in map(s.queue.message_out, s.held()) if m is not None}
             for id, s in self._consumers().items()

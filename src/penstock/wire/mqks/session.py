@@ -34,7 +34,7 @@ from penstock.wire.mqks.codec import (
 )
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.redriving import Redriving
-from penstock.wire.session import MAYBE, NO, YES, Session, TurnedAway, is_denied
+from penstock.wire.session import EVALUATION_WORK, MAYBE, NO, YES, Session, TurnedAway, is_denied
 from penstock.wire.state import StateView
 from penstock.wire.terms import Flags
 
@@ -362,6 +362,7 @@ class MqksSession(NamingSession):
     def on_eval(self, request: Request) -> None:
         if self.puttable is not None:
             self.check_admin()
+        self.broker.usage.work += EVALUATION_WORK
         value = evaluate(request.rest.decode("utf-8", "replace"), {"state": StateView(self.hub)})
         self.send(encode_ok(request.id, render(value).encode("utf-8", "replace")))
 

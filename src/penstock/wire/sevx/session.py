@@ -23,7 +23,18 @@ from penstock.wire.ids import random_id
 from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.redriving import Redriving
-from penstock.wire.session import MAYBE, NO, YES, Hub, Session, TurnedAway, check_claimed, is_denied, nobody
+from penstock.wire.session import (
+    EVALUATION_WORK,
+    MAYBE,
+    NO,
+    YES,
+    Hub,
+    Session,
+    TurnedAway,
+    check_claimed,
+    is_denied,
+    nobody,
+)
 from penstock.wire.sevx.codec import (
     AT_ONCE,
     COMMA,
@@ -493,6 +504,7 @@ class SevxSession(NamingSession):
     def on_eval(self, request: Request) -> None:
         if self.puttable is not None:
             self.check_admin()
+        self.broker.usage.work += EVALUATION_WORK
         code = decode_text(decode_object(request.text), "code").decode()
         self.send(encode_ok(request.id, encode_result(evaluate(code, {"state": StateView(self.hub)}))))
 
