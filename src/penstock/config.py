@@ -297,6 +297,14 @@ class Config(BaseSettings):
     body_size_max: MessageSize = Field(
         default=33 << 20, description="Bytes of one message's body; at most an eighth of memory_bytes_max."
     )
+    headers_max: Count = Field(default=1000, description="Headers of one message.")
+    headers_bytes_max: Size = Field(
+        default=1 << 20, description="Bytes of the headers of one message, names and values."
+    )
+    json_values_max: Count = Field(
+        default=200_000,
+        description="Values in a JSON that the broker has to parse: an event of SEVX, a request over HTTP.",
+    )
     queues_max: Count = Field(default=100_000, description="Queues that exist at once.")
     queue_length_max: Count = Field(default=50_000_000, description="Messages in one queue.")
     queue_bytes_max: OptionalSize = Field(

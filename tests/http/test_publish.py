@@ -147,3 +147,29 @@ def test_an_answer_means_it_is_on_the_disk(start_process, open_api: Open, tmp_pa
     process.process.wait()
     again = open_api(start_process("--data", str(tmp_path), memory=False))
     assert again.queue("q")["ready"] == 20
+
+
+def test_headers_have_a_limit_in_number_and_in_bytes_and_a_refusal_names_it(api: Api) -> None:
+    many = {f"h{number}": "" for number in range(1001)}
+    answer = api.post("/v1/publish", {"event": "e", "body": "", "headers": many})
+    assert (answer.status, answer.json["detail"]) == (413, "1001 headers: headers_max is 1000")
+    answer = api.post("/v1/publish", {"event": "e", "body": "", "headers": {"h": "x" * (1 << 20)}})
+    assert answer.status == 413
+    assert "headers_bytes_max is 1048576" in answer.json["detail"]
+    table = pa.table(
+        {
+            "event": pa.array(["e"]),
+            "headers": pa.array([list(many.items())], pa.map_(pa.string(), pa.string())),
+        }
+    )
+    answer = api.post("/v1/publish", stream_of(table), content_type=ARROW)
+    assert (answer.status, answer.json["detail"]) == (413, "1001 headers: headers_max is 1000")
+
+
+def test_json_of_many_values_is_refused_before_it_is_parsed_and_a_large_text_is_not(api: Api) -> None:
+    many = {f"h{number}": "" for number in range(200_001)}
+    answer = api.post("/v1/publish", {"event": "e", "body": "", "headers": many})
+    assert answer.status == 413
+    assert "json_values_max is 200000" in answer.json["detail"]
+    answer = api.post("/v1/publish", {"event": "e", "body": "a, [b], {c}" * 100_000})
+    assert answer.status == 201

@@ -159,3 +159,21 @@ def test_what_takes_longer_than_a_message_uses_up_a_slice_sooner(protocol: str, 
     world = World(slice_work=100)
     _, taken = world.answers(world.open(protocol), read)
     assert taken >= slices
+
+
+def test_a_json_of_many_values_is_refused_by_its_limit_and_a_large_text_is_taken() -> None:
+    world = World()
+    session = world.open("sevx")
+    answers, _ = world.answers(session, b'm send {"event": "e", "list": [' + b"0," * 200_000 + b"0]}\n")
+    assert answers.startswith(b"m error ")
+    answers, _ = world.answers(session, b'm send {"event": "e", "text": "' + b"0," * 200_000 + b'"}\n')
+    assert answers == b"m ok \n"
+
+
+def test_a_body_of_many_values_is_given_as_text_where_it_would_have_to_be_parsed() -> None:
+    world = World()
+    receiver = world.open("sevx")
+    receiver.feed(b'r recv {"queue": "q", "pattern": {}}\n', 0)
+    receiver.drain()
+    world.open("mqks").feed(b"m publish e [" + b"0," * 200_000 + b"0]\n", 0)
+    assert receiver.drain().startswith(b'r ok m {"data": "[0,0,0')

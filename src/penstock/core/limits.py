@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from penstock.core.documents import VALUES_MAX
+
 REFUSE: Final = "refuse"
 DROP_OLDEST: Final = "drop-oldest"
 DEAD_LETTER: Final = "dead-letter"  # by policy: the oldest goes to the dead-letter queue
@@ -34,6 +36,9 @@ class Limits:
         memory_bytes_max: int = 1 << 30,
         outbox_bytes_max: int = 1 << 20,
         name_size_max: int = 1024,
+        headers_max: int = 1000,
+        headers_bytes_max: int = 1 << 20,
+        json_values_max: int = VALUES_MAX,
         dedup_seconds: int = 600,
         dedup_ids_max: int = 1_000_000,
         writers_max: int = 100_000,
@@ -54,6 +59,9 @@ class Limits:
         self.requests_bytes_max = max(1, memory_bytes_max // 4)
         self.outbox_bytes_max = outbox_bytes_max
         self.name_size_max = name_size_max
+        self.headers_max = headers_max
+        self.headers_bytes_max = headers_bytes_max
+        self.json_values_max = json_values_max
         self.dedup_seconds = dedup_seconds
         self.dedup_ids_max = dedup_ids_max
         self.writers_max = writers_max

@@ -27,6 +27,7 @@ from typing import Final
 
 import orjson
 
+from penstock.core.documents import loads
 from penstock.core.queue import Queue
 from penstock.errors import INVALID, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.message import Message
@@ -67,9 +68,12 @@ def document_of(message: Message) -> dict[str, object]:
 
 
 def parse_body(body: bytes) -> dict[str, object]:
-    """The JSON object in the body; else its JSON value, text or base64-coded bytes as `data`."""
+    """The JSON object in the body; else its JSON value, text or base64-coded bytes as `data`.
+
+    JSON with more values than is good for anybody is a text.
+    """
     try:
-        value: object = orjson.loads(body)
+        value: object = loads(body)
     except ValueError:
         try:
             value = body.decode()
@@ -96,7 +100,7 @@ def event_claimed_by(body: bytes) -> bytes | None:
     if not may_claim_event(body):
         return None
     try:
-        value: object = orjson.loads(body)
+        value: object = loads(body)
     except ValueError:
         return None
     event = value.get("event") if isinstance(value, dict) else None

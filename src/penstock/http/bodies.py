@@ -3,11 +3,11 @@
 import asyncio
 from typing import TypeVar
 
-import orjson
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
+from penstock.core.documents import VALUES_MAX, TooManyValues, loads
 from penstock.http.problems import Problem, from_fields, malformed, over_limit, too_large
 
 JSON_SIZE_MAX = 1 << 20  # of a request that carries no message
@@ -57,10 +57,12 @@ def media_type_of(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def parsed(data: bytes, shape: type[Model]) -> Model:
+def parsed(data: bytes, shape: type[Model], values_max: int = VALUES_MAX) -> Model:
     """A JSON text as one of our shapes."""
     try:
-        value = orjson.loads(data)
+        value = loads(data, values_max)
+    except TooManyValues as error:
+        raise too_large(f"the body is JSON of {error}") from error
     except ValueError as error:
         raise malformed(f"the body is not JSON: {error}") from error
     try:

@@ -5,12 +5,14 @@ import base64
 import binascii
 import struct
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.broker import Broker
+from penstock.core.limits import Limits
 from penstock.errors import Refused
 from penstock.http.bodies import media_type_of, parsed, read_body, wrong_media_type
 from penstock.http.inside import Inside
@@ -28,7 +30,6 @@ PROTOCOL = "http"
 BATCH_MESSAGES_MAX = 200_000
 OF_THE_BROKER = b"."  # headers that are never shown
 OF_DEAD_LETTERS = b"dead-"  # headers that say how a message died
-HEADERS_SIZE_MAX = 16 << 20  # of one message, names and values
 SLICE = 500  # messages of a batch before others get their turn
 
 EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace": "1"}}
@@ -133,16 +134,23 @@ def new_message(
         raise Problem(413, "too-large", f"name of {len(encoded)} bytes: name_size_max is {size_max}")
     if id is not None and len(id.encode()) > size_max:
         raise Problem(413, "too-large", f"id of {len(id.encode())} bytes: name_size_max is {size_max}")
-    coded = {key.encode(): value.encode() for key, value in headers.items()} if headers else None
-    headers_size = sum(len(key) + len(value) for key, value in coded.items()) if coded else 0
-    if headers_size > HEADERS_SIZE_MAX:
-        raise too_large(f"headers of {headers_size} bytes: at most {HEADERS_SIZE_MAX}")
+    coded = coded_headers(headers, inside.hub.limits) if headers else None
     if coded and inside.caller.user is not None:
         coded = headers_from_outside(coded)
     message = Message(id.encode() if id else inside.hub.ids.next(), encoded, body, inside.clock.now(), PROTOCOL, coded)
     if to_queue:
         message.route = TO_QUEUE
     return message
+
+
+def coded_headers(headers: dict[str, str], limits: Limits) -> dict[bytes, bytes]:
+    if len(headers) > limits.headers_max:
+        raise too_large(f"{len(headers)} headers: headers_max is {limits.headers_max}")
+    coded = {key.encode(): value.encode() for key, value in headers.items()}
+    size = sum(len(key) + len(value) for key, value in coded.items())
+    if size > limits.headers_bytes_max:
+        raise too_large(f"headers of {size} bytes: headers_bytes_max is {limits.headers_bytes_max}")
+    return coded
 
 
 def headers_from_outside(headers: dict[bytes, bytes]) -> dict[bytes, bytes] | None:
@@ -176,12 +184,22 @@ async def messages_of(request: Request, inside: Inside) -> list[Message]:
         return await messages_from_arrow(data, inside)
     if kind not in (JSON, ""):
         raise wrong_media_type(kind, JSON, ARROW)
-    return [message_from(parsed(await read_body(request, size_max, "line_size_max"), NewMessage), inside)]
+    return [
+        message_from(
+            await read_message(request, inside),
+            inside,
+        )
+    ]
+
+
+async def read_message(request: Request, inside: Inside) -> NewMessage:
+    limits = inside.hub.limits
+    return parsed(await read_body(request, limits.line_size_max, "line_size_max"), NewMessage, limits.json_values_max)
 
 
 async def messages_from_arrow(data: bytes, inside: Inside) -> list[Message]:
     found: list[Message] = []
-    for batch in await asyncio.to_thread(batches_of, data):
+    for batch in await asyncio.to_thread(batches_of, data, inside.hub.limits.headers_max):
         for first in range(0, batch.num_rows, SLICE):
             rows = batch.slice(first, SLICE).to_pylist()
             found.extend(_message_from_row(row, place, inside) for place, row in enumerate(rows, first))
@@ -189,7 +207,7 @@ async def messages_from_arrow(data: bytes, inside: Inside) -> list[Message]:
     return found
 
 
-def batches_of(data: bytes) -> "list[pa.RecordBatch]":
+def batches_of(data: bytes, headers_max: int) -> "list[pa.RecordBatch]":
     """The batches of an Arrow stream, with the columns and types that a message is made of."""
     try:
         import pyarrow as pa
@@ -214,9 +232,21 @@ def batches_of(data: bytes) -> "list[pa.RecordBatch]":
         if table.num_rows > BATCH_MESSAGES_MAX:
             raise too_large(f"{table.num_rows} messages: at most {BATCH_MESSAGES_MAX} in one request")
         table.validate(full=True)  # bytes from outside: offsets may point anywhere
-        return list(table.cast(pa.schema([pa.field(name, wanted[name]) for name in names])).to_batches())
+        batches = list(table.cast(pa.schema([pa.field(name, wanted[name]) for name in names])).to_batches())
+        if "headers" in names:
+            check_header_counts([batch.column("headers") for batch in batches], headers_max)
+        return batches
     except (pa.ArrowException, OSError, ValueError, TypeError, struct.error) as error:
         raise malformed(f"the body is not an Arrow stream of messages: {error}") from error
+
+
+def check_header_counts(columns: "list[pa.Array]", headers_max: int) -> None:
+    """Before anything is made of them: a row may have millions."""
+    for column in columns:
+        offsets = column.offsets.to_pylist()
+        for first, last in pairwise(offsets):
+            if last - first > headers_max:
+                raise too_large(f"{last - first} headers: headers_max is {headers_max}")
 
 
 def is_plain(given: "pa.DataType", wanted: "pa.DataType") -> bool:
@@ -415,10 +445,9 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         inside.check_room()
         inside.caller.check_rate(inside.clock.now())
-        size_max = inside.hub.limits.line_size_max
         if media_type_of(request) not in (JSON, ""):
             raise wrong_media_type(media_type_of(request), JSON)
-        new = parsed(await read_body(request, size_max, "line_size_max"), NewMessage)
+        new = await read_message(request, inside)
         if new.event is not None or new.queue is not None:
             raise invalid("body.event", "the queue is named by the path: leave event and queue out")
         message = message_from(new.model_copy(update={"queue": "-"}), inside)
@@ -437,10 +466,12 @@ def routes(inside: Inside) -> APIRouter:
         summary="Which queues would this message reach?",
     )
     async def route(request: Request) -> Response:
-        size_max = inside.hub.limits.line_size_max
         if media_type_of(request) not in (JSON, ""):
             raise wrong_media_type(media_type_of(request), JSON)
-        message = message_from(parsed(await read_body(request, size_max, "line_size_max"), NewMessage), inside)
+        message = message_from(
+            await read_message(request, inside),
+            inside,
+        )
         reached = []
         if message.route == TO_QUEUE:
             queue = broker.queues.get(message.event)

@@ -18,6 +18,7 @@ from typing import Final
 
 import orjson
 
+from penstock.core.documents import loads
 from penstock.message import Message
 from penstock.wire.expression import DICT_ITEMS, DICT_KEYS, DICT_VALUES, TEXT_MAX, render
 from penstock.wire.ids import ALPHABET
@@ -89,7 +90,7 @@ def decode(line: bytes) -> Request:
 
 def decode_object(text: bytes) -> dict[str, object]:
     try:
-        value: object = orjson.loads(text)
+        value = loads(text)
     except ValueError as error:
         raise BadRequest(f"invalid JSON: {error}") from None
     if not isinstance(value, dict):
@@ -282,8 +283,9 @@ def encode_body(message: Message) -> bytes:
 
 
 def _wrapped(body: bytes) -> bytes:
+    """JSON with more values than are parsed here counts as text."""
     try:
-        value: object = orjson.loads(body)
+        value = loads(body)
     except ValueError:
         try:
             return b'{"data": %s}' % orjson.dumps(body.decode())
@@ -316,9 +318,12 @@ def put_first(text: bytes, members: bytes, names: tuple[str, ...]) -> bytes:
     no JSON object, though it came in as one, is put into one: a log may have been written where more could be read.
     """
     try:
-        own = decode_object(text)
-    except BadRequest:
+        value: object = orjson.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
         return put_first(_wrapped(text), members, ())
+    own: dict[str, object] = value
     for name in names:
         if name in own:
             return b"{%s}" % b", ".join([members, *_members_but(text, names)])

@@ -12,6 +12,7 @@ from librt.strings import read_i32_le
 from mypy_extensions import i32, i64
 from orjson import loads as orjson_loads
 
+from penstock.core.documents import SHORT, has_more_values
 from penstock.core.patterns import canonical_text
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
@@ -282,6 +283,10 @@ class SevxSession(NamingSession):
         if len(text) > self.hub.limits.body_size_max:
             # Said by the core as well, but only after all of it would have been parsed.
             self._refuse(id, f"body of {len(text)} bytes: body_size_max is {self.hub.limits.body_size_max}", line)
+            return
+        if len(text) > SHORT and has_more_values(text, self.hub.limits.json_values_max):
+            values_max = self.hub.limits.json_values_max
+            self._refuse(id, f"JSON of more than {values_max} values: json_values_max is {values_max}", line)
             return
         try:
             document: object = loads(text)

@@ -24,6 +24,8 @@ from typing import Final
 
 import orjson
 
+from penstock.core.documents import loads
+
 MESSAGE: Final = b"M"
 CONSUME: Final = b"C"
 DONE: Final = b"D"
@@ -120,8 +122,8 @@ def is_whole(data: bytes) -> bool:
     if data.lstrip()[:1] not in (b"{", b"[", b'"'):
         return False
     try:
-        orjson.loads(data)
-    except orjson.JSONDecodeError:
+        loads(data)
+    except ValueError:
         return False
     return True
 
