@@ -177,3 +177,24 @@ def test_a_body_of_many_values_is_given_as_text_where_it_would_have_to_be_parsed
     receiver.drain()
     world.open("mqks").feed(b"m publish e [" + b"0," * 200_000 + b"0]\n", 0)
     assert receiver.drain().startswith(b'r ok m {"data": "[0,0,0')
+
+
+def test_counts_that_are_glued_together_are_a_request_each() -> None:
+    world = World(10)
+    session = world.open("smqs")
+    world.answers(session, b"C:q\n" + b"M:q:x\n" * 5000)
+    answers, slices = world.answers(session, b"D:q:1" * 3000 + b"S\n")
+    assert answers == b'{"q":2000}\n'
+    assert slices >= 300
+
+
+@pytest.mark.parametrize("read", [b"D:q:1000\n", b"r reject c --all\n", b"a ack c --all\n"])
+def test_whatever_settles_many_messages_is_as_much_work(read: bytes) -> None:
+    world = World()
+    protocol = "smqs" if read.startswith(b"D") else "mqks"
+    session = world.open(protocol)
+    world.answers(session, b"C:q\n" if protocol == "smqs" else b"c consume q e --manual-ack\n")
+    world.answers(session, (b"M:q:x\n" if protocol == "smqs" else b"m publish e x\n") * 1000)
+    before = world.broker.usage.work
+    world.answers(session, read)
+    assert world.broker.usage.work - before >= 1000

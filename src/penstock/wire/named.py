@@ -43,7 +43,9 @@ class NamedConsumer(Subscription):
         """The open delivery of that message, or all of them for None, to be settled now."""
         if message_id is None:
             self.unacked.clear()
-            return self.held()
+            held = self.held()
+            self.owner.broker.usage.work += len(held)
+            return held
         delivery = self.unacked.take(message_id)
         return [] if delivery is None else [delivery]
 

@@ -34,6 +34,9 @@ AUTH: Final = b"A"
 
 UNKNOWN_TYPE: Final = b"UNKNOWN_TYPE\n"
 
+GLUED_SIZE_MAX: Final = 1 << 20  # no client has that much to say in one breath
+PIECES_MAX: Final = 10_000
+
 COUNT_MAX: Final = 10**18  # more than there can be, and as good as any larger number
 
 
@@ -83,11 +86,16 @@ def _decode_hex(text: bytes) -> int:
 
 
 def split_done(line: bytes) -> list[bytes]:
-    """A line with all that is glued to the counts it begins with cut off; most are just what they are."""
+    """A line with all that is glued to the counts it begins with cut off; most are just what they are.
+
+    Of very many, the first are cut off, and the rest is a line like this one.
+    """
     pieces: list[bytes] = []
     at = 0
     while True:
-        found = _DONE_AND_MORE.match(line, at)
+        found = None
+        if len(pieces) < PIECES_MAX and len(line) <= GLUED_SIZE_MAX:
+            found = _DONE_AND_MORE.match(line, at)
         if found is None:
             pieces.append(line[at:] if at else line)
             return pieces

@@ -273,7 +273,15 @@ class SmqsSession(Session):
                 except Refused as refusal:
                     self._refuse_message(refusal, line)
             elif len(parts) == 3 and parts[0] == DONE:
-                self.on_done(line, parts)
+                if parts[2].isdigit():
+                    self._done(line, parts)
+                else:
+                    pieces = split_done(line)
+                    if len(pieces) > 1:
+                        lines[done:done] = pieces  # each is a request
+                        count = len(lines)
+                    else:
+                        self._done(line, parts)
             else:
                 self._request(line, parts)
                 puttable = self.puttable  # it may have shown a token
@@ -356,18 +364,8 @@ class SmqsSession(Session):
         self.share()
 
     def on_done(self, line: bytes, parts: list[bytes]) -> None:
-        if len(parts) < 3:
-            self.complain("expected D:{queue}:{count}", line)
-        elif parts[2].isdigit():
-            self._done(line, parts)
-        else:
-            *counts, rest = split_done(line)
-            for piece in counts:
-                self._done(piece, piece.split(b":", 2))
-            if counts and not rest.startswith(b"D:"):
-                self._run([rest])
-            else:
-                self._done(rest, rest.split(b":", 2))
+        """One without a count; those with one are done where they are found."""
+        self.complain("expected D:{queue}:{count}", line)
 
     def _done(self, line: bytes, parts: list[bytes]) -> None:
         count = decode_count(parts[2])
@@ -392,6 +390,7 @@ class SmqsSession(Session):
         """Accept the oldest deliveries of one consumer; how many there were."""
         broker = self.broker
         count = min(count, consumer.in_flight)
+        broker.usage.work += count
         if self.order is not None:
             self.stale += count
             consumer.ordered -= count
@@ -406,6 +405,7 @@ class SmqsSession(Session):
         broker = self.broker
         while given and (count or not order[0].open):
             given -= 1
+            broker.usage.work += 1
             delivery = order.popleft()
             if delivery.open:
                 count -= 1
