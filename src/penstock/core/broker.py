@@ -40,7 +40,7 @@ DEDUP_BYTES_LEAST: Final = 1 << 20
 BINDINGS_SHARE: Final = 4
 BINDINGS_MIN: Final = 1 << 20  # they may always take this much
 
-# Pieces of work (`usage.work`), where a plain message is one: measured, so that a slice takes as long whatever is asked.
+# Pieces of work (`usage.work`), where a plain message is one. Measured: a slice takes as long, whatever is asked for.
 QUEUE_WORK: Final = 16  # to make or to delete a queue
 BINDING_WORK: Final = 3  # an event that is bound, or was
 PATTERN_WORK: Final = 24
