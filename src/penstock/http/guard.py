@@ -19,6 +19,7 @@ from typing import Any
 from penstock.http.caller import enter
 from penstock.http.doorman import Doorman, peer_of
 from penstock.http.problems import Problem, problem_response
+from penstock.http.turnstile import Turnstile
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -26,6 +27,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN_PATHS = ("/healthz", "/readyz", "/metrics")
+HEALTH_PATHS = ("/healthz", "/readyz")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 # What holds for every answer: it is kept by nobody, and is what it says it is.
@@ -42,6 +44,7 @@ class Guard:
         self.app = app
         self.hosts = hosts
         self.doorman = doorman
+        self.turnstile = Turnstile()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -75,6 +78,8 @@ class Guard:
         except Problem as problem:
             await problem_response(problem)(scope, receive, send_kept)
             return
+        if scope["path"] not in HEALTH_PATHS:
+            await self.turnstile.go_through()
         await self.app(scope, receive, send_kept)
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes], host: str) -> None:

@@ -21,7 +21,7 @@ from penstock.log.span import Span
 from penstock.message import Message
 
 BODY_SHOWN = 4096  # of each part: what is longer is cut for looking at, and whole on the wire
-SIZE_MAX = 1 << 20  # of a body: five protocols are put to work on it
+SIZE_MAX = 1 << 17  # of a body: five protocols are put to work on it, while messages wait
 
 Protocol = Literal["mqks", "smqs", "sevx", "mqmq", "rq", "http"]
 
