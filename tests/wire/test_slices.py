@@ -198,3 +198,10 @@ def test_whatever_settles_many_messages_is_as_much_work(read: bytes) -> None:
     before = world.broker.usage.work
     world.answers(session, read)
     assert world.broker.usage.work - before >= 1000
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs"])
+def test_an_error_is_more_work_than_a_message(protocol: str) -> None:
+    world = World(100)
+    _, slices = world.answers(world.open(protocol), b"x\n" * 100)
+    assert slices >= 4

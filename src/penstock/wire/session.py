@@ -42,6 +42,7 @@ OUTBOX_KEPT_MAX: Final = 1 << 16
 # What a session does at once where nobody says how much: all there is.
 NO_SLICES: Final = 1 << 60
 
+ERROR_WORK: Final = 4  # an error has an id and a reason, and may have a line in the log
 EVALUATION_WORK: Final = 10_000  # of an `_eval`, whatever it is: more than a slice, so that others go first
 
 # (level, event name, details): how a session tells people about something, without knowing where logs go.
@@ -683,6 +684,7 @@ class Session:
 
     def _is_in_full(self) -> bool:
         self.errors += 1
+        self.broker.usage.work += ERROR_WORK
         refusals = self.refusals
         if refusals.enter(self.now):
             self.tell_counted()
