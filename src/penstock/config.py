@@ -290,7 +290,17 @@ class Config(BaseSettings):
         default=False, description="Listen beyond this machine without TLS or without asking who comes."
     )
 
-    connections_max: Count = Field(default=10_000, description="Connections open at once.")
+    connections_max: Count = Field(
+        default=10_000,
+        description="Connections open at once; one user, or one address without users, has nine tenths at most.",
+    )
+    http_connections_max: Count = Field(
+        default=1000,
+        description="Connections of the HTTP port; some more are for health, metrics and administrators alone.",
+    )
+    http_body_rate_min: Size = Field(
+        default=1024, description="Bytes in a second at which a request's body has to come, after 10 seconds."
+    )
     line_size_max: MessageSize = Field(
         default=48 << 20, description="Bytes of one line or frame; at most 3/16 of memory_bytes_max."
     )

@@ -8,6 +8,7 @@ Its socket can be lent to another process, which writes a long answer past the b
 
 import asyncio
 import socket
+from http import HTTPStatus
 from typing import Any
 
 import uvicorn
@@ -15,12 +16,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from penstock.access.lobby import address_of
+from penstock.access.user import User
+from penstock.http.places import ANSWERING, GRACE_SECONDS, IDLE, RECEIVING, UNREAD_SECONDS, HttpPlaces
 from penstock.server.connection import certificate_names, peer_name
 from penstock.wire.session import Hub
 
-CONNECTIONS_MAX = 1000
 HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
 HEAD_SECONDS = 20.0  # for a request's head to arrive
+HEAD_SECONDS_CROWDED = 5.0  # the same where every place is taken
 ANSWER_SECONDS = 20.0  # for the answer to a stranger, which may be held back, to be on its way
 SECOND = 1_000_000
 
@@ -57,8 +60,15 @@ class HttpConnection(HttpToolsProtocol):
         app_state: dict[str, Any],
         hub: Hub | None = None,
         strangers: Strangers | None = None,
+        places: HttpPlaces | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state)
+        self._places = places
+        self.holder = ""  # whose place it takes
+        self.since = 0.0  # when it began to do what it does now
+        self._received = 0  # bytes of the present request
+        self._unsent = 0  # bytes of the answer that wait for the socket, as they were when last looked at
+        self._unsent_since = 0.0
         self._hub = hub
         self._strangers = strangers
         self.is_stranger = False  # it has not said who it is, and has to
@@ -75,10 +85,16 @@ class HttpConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self.certificate_names = certificate_names(transport)
         self.peer = peer_name(transport)
-        if len(self.connections) > CONNECTIONS_MAX:
-            transport.abort()
-            return
-        self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.abort)
+        self.holder = f"address {address_of(self.peer)}"
+        self.since = self.loop.time()
+        seconds = HEAD_SECONDS
+        if self._places is not None:
+            if not self._places.enter(self):
+                transport.abort()
+                return
+            if self._places.is_extra(self):
+                seconds = HEAD_SECONDS_CROWDED
+        self._head_timer = self.loop.call_later(seconds, transport.abort)
         self._enter_lobby()
 
     def _enter_lobby(self) -> None:
@@ -114,6 +130,8 @@ class HttpConnection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
         self.leave_lobby()
+        if self._places is not None:
+            self._places.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -126,6 +144,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._in_head = True
+        self.since = self.loop.time()
         if self._head_timer is None:
             self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
         super().on_message_begin()
@@ -134,6 +153,8 @@ class HttpConnection(HttpToolsProtocol):
         self.scope["state"]["connection"] = self
         self._in_head = False
         self._head_size = 0
+        self.since = self.loop.time()
+        self._received = 0
         self._stop_timer()
         super().on_headers_complete()
 
@@ -141,6 +162,64 @@ class HttpConnection(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+    def on_body(self, body: bytes) -> None:
+        self._received += len(body)
+        super().on_body(body)
+
+    def on_response_complete(self) -> None:
+        self.since = self.loop.time()
+        super().on_response_complete()
+
+    # -- its place ----------------------------------------------------------------------------------------------------
+
+    def take_place(self, user: User | None, is_served: bool) -> bool:
+        """Whether a request is answered: whoever asks for what is always served needs no place of its own."""
+        places = self._places
+        if places is None:
+            return True
+        if user is not None:
+            places.belong(self, f"user {user.name!r}")
+        return not places.is_extra(self) or is_served or places.take(self)
+
+    def is_extra(self) -> bool:
+        return self._places is not None and self._places.is_extra(self)
+
+    def doing(self) -> int:
+        cycle: Any = self.cycle  # None before the first request
+        if self._lent:
+            return ANSWERING
+        if cycle is None or cycle.response_complete:
+            return RECEIVING if self._in_head and self._head_size else IDLE
+        return RECEIVING if cycle.more_body and not cycle.response_started else ANSWERING
+
+    def is_too_slow(self, now: float) -> bool:
+        """Whether its request does not come, or its answer is not taken. Asked once a second."""
+        waiting = 0 if self._lent else self.transport.get_write_buffer_size()
+        if waiting == 0 or self._unsent == 0 or waiting < self._unsent:
+            self._unsent_since = now
+        self._unsent = waiting
+        if waiting and now - self._unsent_since > UNREAD_SECONDS:
+            return True
+        if self._in_head or self._places is None or self.doing() != RECEIVING:
+            return False
+        if self.flow.read_paused:
+            self.since = now  # it is us who do not go on
+            self._received = 0
+        return self._received < self._places.rate_min * (now - self.since - GRACE_SECONDS)
+
+    def end_early(self, status: int, why: bytes) -> None:
+        """End it, and say why where it has asked something and nothing was answered yet."""
+        transport = self.transport
+        if self.doing() == RECEIVING and not transport.get_write_buffer_size():
+            reason = HTTPStatus(status).phrase.encode()
+            head = b"HTTP/1.1 %d %s\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+            transport.write(head % (status, reason, len(why) + 1) + why + b"\n")
+            transport.close()
+        elif transport.get_write_buffer_size():
+            transport.abort()
+        else:
+            transport.close()
 
     # -- lent to another process ------------------------------------------------------------------------------------
 

@@ -16,7 +16,8 @@ import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from penstock.http.caller import enter
+from penstock.access.rights import ADMIN
+from penstock.http.caller import Caller, enter
 from penstock.http.doorman import Doorman, peer_of
 from penstock.http.problems import Problem, problem_response
 from penstock.http.turnstile import Turnstile
@@ -63,7 +64,8 @@ class Guard:
                         break
                 else:
                     message["headers"] = [*message["headers"], *KEPT, *secured]
-                if scope["state"]["connection"].is_stranger:  # it gets its answer, and holds nothing
+                connection = scope["state"]["connection"]
+                if connection.is_stranger or connection.is_extra():  # it gets its answer, and holds nothing
                     message["headers"] = [*message["headers"], CLOSED]
             await send(message)
 
@@ -73,6 +75,7 @@ class Guard:
             caller = await self.doorman.recognise(scope, headers)
             if caller.identity is not None:
                 scope["state"]["connection"].leave_lobby()
+            self._find_place(scope, caller)
             caller.request = f"{peer_of(scope)} {scope['method']} {scope['path']}"
             enter(caller)
         except Problem as problem:
@@ -81,6 +84,18 @@ class Guard:
         if scope["path"] not in HEALTH_PATHS:
             await self.turnstile.go_through()
         await self.app(scope, receive, send_kept)
+
+    def _find_place(self, scope: Scope, caller: Caller) -> None:
+        """Raises Problem where every place is taken. Health, metrics and administrators are always served."""
+        is_served = scope["path"].startswith(OPEN_PATHS) or (caller.user is not None and caller.user.has(ADMIN))
+        if not scope["state"]["connection"].take_place(caller.user, is_served):
+            raise Problem(
+                503,
+                "no-place",
+                "every place is taken, and those who have the most are being answered: http_connections_max",
+                "try again in a second",
+                {"retry-after": "1"},
+            )
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes], host: str) -> None:
         """Raises Problem when this request is not answered, whoever asks."""

@@ -10,6 +10,7 @@ from penstock.http.caller import Caller, caller
 from penstock.http.connection import Strangers
 from penstock.http.doorman import Doorman
 from penstock.http.logins import Logins
+from penstock.http.places import HttpPlaces
 from penstock.http.problems import not_found, over_limit, too_large
 from penstock.http.readers import Readers
 from penstock.http.statistics import Statistics
@@ -49,6 +50,7 @@ class Inside:
         self.logins = Logins(config.login_seconds, config.login_idle_seconds)
         self.doorman = Doorman(self.hub, self.clock, self.logins, config.metrics_open)
         self.strangers = Strangers()
+        self.places = HttpPlaces(config.http_connections_max, config.http_body_rate_min)
         self.keeper: Keeper | None = None  # where users can be changed
         self.pipelines: dict[str, dict[str, object]] = {}  # what jobs have told of themselves, the latest last
 

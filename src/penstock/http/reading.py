@@ -42,7 +42,7 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 # pace they keep nine tenths of their speed on a machine with two cores.
 PACE = 400_000_000
 PACE_SLACK = 0.002  # seconds
-STALLED_MS = 60_000  # a reader that takes nothing for so long has left
+STALLED_MS = 30_000  # a reader that takes nothing for so long has left
 CHUNK_BYTES = 1 << 20  # small batches are written together until they are this large
 
 

@@ -60,7 +60,7 @@ class HttpServer:
         self._ticking = loop.create_task(self._tick())
 
         def make() -> asyncio.Protocol:
-            return HttpConnection(self._config, state, {}, self.inside.hub, self.inside.strangers)
+            return HttpConnection(self._config, state, {}, self.inside.hub, self.inside.strangers, self.inside.places)
 
         if self._doorstep is not None:
             make = self._doorstep.door("http", make)
@@ -90,3 +90,4 @@ class HttpServer:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             await self._uvicorn.on_tick(0)
+            self.inside.places.look(asyncio.get_running_loop().time())

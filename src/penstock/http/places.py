@@ -1,0 +1,100 @@
+"""The places of the HTTP port: who has how many connections, and who goes when every place is taken.
+
+Above `http_connections_max` there are some places more, for as long as it takes to see what is asked. Health, metrics
+and whatever an administrator asks is answered there. Anybody else needs a place, and gets one where somebody has more
+of them: of the user or the address with the most connections, one goes that asks nothing, or is slow to say what. One
+that is being answered stays. So nobody is kept out by one who has many, and an operator is kept out by nobody.
+
+A body has to come at `http_body_rate_min` after its first seconds, and an answer has to be taken.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.http.connection import HttpConnection
+
+EXTRA = 64  # places above the limit
+GRACE_SECONDS = 10.0  # of a body, before it has to come at the least rate
+UNREAD_SECONDS = 30.0  # an answer of which nothing is taken for so long is given up
+
+# What a connection does, in the order in which it may have to go for another.
+IDLE = 0
+RECEIVING = 1
+ANSWERING = 2
+
+
+class HttpPlaces:
+    def __init__(self, most: int, rate_min: int) -> None:
+        self.most = most
+        self.rate_min = rate_min  # bytes in a second
+        self.crowded_out = 0  # connections that went for others
+        self.slow = 0  # that were ended since they did not go on
+        self._all: dict[HttpConnection, None] = {}
+        self._extra: dict[HttpConnection, None] = {}  # of them, those above the limit
+        self._by_holder: dict[str, dict[HttpConnection, None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def is_extra(self, connection: "HttpConnection") -> bool:
+        return connection in self._extra
+
+    def enter(self, connection: "HttpConnection") -> bool:
+        """Count one more. False when there is not even a place to see what it asks."""
+        if len(self._all) - len(self._extra) >= self.most:
+            if len(self._extra) >= EXTRA and not self._let_go(list(self._extra)):
+                return False
+            self._extra[connection] = None
+        self._all[connection] = None
+        self._by_holder.setdefault(connection.holder, {})[connection] = None
+        return True
+
+    def leave(self, connection: "HttpConnection") -> None:
+        if self._all.pop(connection, connection) is None:
+            self._extra.pop(connection, None)
+            self._forget(connection)
+
+    def belong(self, connection: "HttpConnection", holder: str) -> None:
+        """It is known whose connection that is."""
+        if connection.holder != holder and connection in self._all:
+            self._forget(connection)
+            connection.holder = holder
+            self._by_holder.setdefault(holder, {})[connection] = None
+
+    def take(self, connection: "HttpConnection") -> bool:
+        """Give it a place of its own, where somebody who has more can do without one. False when nobody can."""
+        if connection in self._extra:
+            if len(self._all) - len(self._extra) >= self.most and not self._make_room(connection):
+                return False
+            self._extra.pop(connection, None)
+        return True
+
+    def look(self, now: float) -> None:
+        """Once a second: end those that neither go on with their request nor take their answer."""
+        for connection in list(self._all):
+            if connection.is_too_slow(now):
+                self.slow += 1
+                connection.end_early(408, b"the request came too slowly, or its answer was not taken")
+
+    def _make_room(self, connection: "HttpConnection") -> bool:
+        holder = max(self._by_holder, key=lambda name: len(self._by_holder[name]))
+        those = self._by_holder[holder]
+        if len(those) <= len(self._by_holder[connection.holder]):
+            those = self._by_holder[connection.holder]  # nobody has more than it has: one of its own goes, if any
+        return self._let_go([other for other in those if other is not connection and other not in self._extra])
+
+    def _let_go(self, connections: "list[HttpConnection]") -> bool:
+        """End the one that asks nothing, or has been asking longest. False when all are being answered."""
+        found = min(connections, key=lambda other: (other.doing(), other.since), default=None)
+        if found is None or found.doing() == ANSWERING:
+            return False
+        self.crowded_out += 1
+        found.end_early(503, b"every place is taken: http_connections_max")
+        self.leave(found)
+        return True
+
+    def _forget(self, connection: "HttpConnection") -> None:
+        those = self._by_holder[connection.holder]
+        del those[connection]
+        if not those:
+            del self._by_holder[connection.holder]
