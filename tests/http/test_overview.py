@@ -87,16 +87,16 @@ def test_live_streams_are_bounded_and_end_with_the_broker(
     start_broker: Callable[..., RunningBroker], open_api: Open
 ) -> None:
     broker = start_broker()
-    clients = [live(broker) for _ in range(LIVE_MAX)]
+    clients = [live(broker) for _ in range(LIVE_MAX // 2)]
     for client in clients:
         next(samples(client))
     refused = live(broker)
-    assert b"429" in refused.line()
+    assert b"429" in refused.line()  # one address has half of them
     refused.close()
     clients.pop().close()
     door = broker.node.http
     assert door is not None
-    open_api(broker).until("/v1/overview", lambda _: len(door.statistics.watchers) < LIVE_MAX)
+    open_api(broker).until("/v1/overview", lambda _: len(door.statistics.watchers) < LIVE_MAX // 2)
     clients.append(live(broker))
     next(samples(clients[-1]))
     broker.stop()

@@ -129,3 +129,35 @@ def test_an_answer_has_to_be_taken(start_broker: Start, open_api: Open) -> None:
         broker.call(lambda: places.look(float(str(now)) + seconds))  # noqa: B023
     assert places.slow == 1
     assert json.loads(api.get("/healthz").text) == {"status": "ok"}
+
+
+def test_nobody_takes_every_stream_lease_or_stage(tmp_path: Path, open_api: Open) -> None:
+    broker = Guarded(tmp_path / "users.json", memory=False, data=tmp_path / "data")
+    broker.start()
+    try:
+        broker.api().close()
+        many, few = broker.add("ann", ADMIN), broker.add("bob", ADMIN)
+        api = open_api(broker)
+        assert api.ask("PUT", "/v1/queues/q", {}, **bearer(many)).status == 201
+        for number in range(20):
+            body = {"queue": "q", "body": "x" * (1 << 20), "id": str(number)}
+            assert api.post("/v1/publish", body, **bearer(many)).status == 201
+        server = broker.node.http._server  # type: ignore[union-attr]
+        assert server is not None
+        readers = server.inside.readers
+        assert readers is not None
+        readers.places.most = 4
+        unread = []
+        for number in range(2):
+            unread.append(broker.connect("http"))
+            head = b"host: localhost\r\nauthorization: Bearer %s\r\n\r\n" % many.encode()
+            unread[-1].send(b"GET /v1/log HTTP/1.1\r\n" + head)
+            until(lambda: readers.streams == number + 1)  # noqa: B023
+        refused = api.get("/v1/log", **bearer(many))
+        assert refused.problem == "over-limit"
+        assert refused.json["detail"] == "user 'ann' has 2 of 4 streams of the log: 2 are left for others"
+        assert open_api(broker).get("/v1/log?to=1", **bearer(few)).status == 200
+        for client in unread:
+            client.close()
+    finally:
+        broker.stop()

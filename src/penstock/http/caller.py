@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 
 from penstock.access.directory import Identity
+from penstock.access.lobby import address_of
 from penstock.access.rights import BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
 from penstock.access.user import User
 from penstock.core.broker import Broker
@@ -15,6 +16,8 @@ from penstock.core.queue import Queue
 from penstock.http.problems import Problem
 from penstock.message import TO_QUEUE, Message
 from penstock.wire.session import check_claim, check_rebind
+
+VIA = " via "  # between whom a proxy asks for and the proxy
 
 
 class Caller:
@@ -30,6 +33,11 @@ class Caller:
     @property
     def name(self) -> str:
         return "" if self.user is None else self.user.name
+
+    @property
+    def holder(self) -> str:
+        """Who takes the places that this request needs: the user or, where nobody is known, the address."""
+        return f"user {self.name!r}" if self.user is not None else f"address {address_of(self.peer.partition(VIA)[0])}"
 
     # -- one right --------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from penstock.access.passwords import is_password
 from penstock.access.tokens import id_of
 from penstock.access.user import User
 from penstock.clock import Clock
-from penstock.http.caller import Caller
+from penstock.http.caller import VIA, Caller
 from penstock.http.guesses import FREE, FREE_OF_ADDRESS, Guesses
 from penstock.http.logins import Logins, digest_of
 from penstock.http.problems import Problem
@@ -28,7 +28,6 @@ PASSWORDS_WAITING_MAX = 20
 OPEN_PATHS = ("/", "/healthz", "/readyz", "/openapi.json", "/v1/session")
 OPEN_FOLDER = "/console/"  # the page itself, which tells nothing of messages
 COOKIE = "penstock"
-VIA = " via "
 PEER_SIZE_MAX = 64
 CONSOLE_HEADER = b"x-penstock-console"  # no page from elsewhere can send it
 
@@ -57,7 +56,7 @@ class Doorman:
         """Who asks this. Raises Problem when nobody does that we know, and somebody has to."""
         access = self.hub.access
         if access is None:
-            return Caller(None, "")
+            return Caller(None, peer_of(scope))
         peer = peer_of(scope)
         path = scope["path"]
         authorization = headers.get(b"authorization")

@@ -18,6 +18,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from penstock.access.places import Places
 from penstock.access.rights import ADMIN, CONSUME, QUEUE
 from penstock.core.queue import Queue
 from penstock.core.subscription import Basket, Delivery
@@ -34,7 +35,7 @@ from penstock.wire.ids import random_id
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LEASES_MAX = 1000
+LEASES_MAX = 2000  # half of them one user's at most
 MESSAGES_MAX = 100_000
 SECONDS_MAX = 86400
 SLICE = 1000  # messages that are accepted, or encoded, before others get their turn ...
@@ -78,6 +79,7 @@ class Leases:
     def __init__(self, inside: Inside) -> None:
         self.inside = inside
         self.by_id: dict[str, Lease] = {}
+        self.places = Places(LEASES_MAX)
         self.bytes_max = inside.config.lease_bytes_max or inside.shares.answer
 
     def take(self, queue: bytes, asked: NewLease, who: Caller) -> Lease:
@@ -90,6 +92,7 @@ class Leases:
         ends_at = loop.time() + asked.seconds
         timer = loop.call_at(self._next_look(ends_at), self._look, id)
         lease = self.by_id[id] = Lease(id, queue, asked.owner, who, inbox, ends_at, timer)
+        self.places.enter(who.holder)
         inside.board.plan_flush()
         return lease
 
@@ -122,6 +125,7 @@ class Leases:
     def give_back(self, id: str) -> int:
         """What was taken goes back to its places; how many there were."""
         lease = self.by_id.pop(id)
+        self.places.leave(lease.who.holder)
         lease.timer.cancel()
         count = lease.inbox.in_flight
         self.inside.broker.cancel(lease.inbox, self.inside.clock.now())
@@ -130,6 +134,7 @@ class Leases:
 
     def close(self, lease: Lease) -> None:
         del self.by_id[lease.id]
+        self.places.leave(lease.who.holder)
         lease.timer.cancel()
         self.inside.broker.cancel(lease.inbox, self.inside.clock.now())
 
@@ -309,8 +314,8 @@ def routes(inside: Inside) -> APIRouter:
         if importlib.util.find_spec("pyarrow") is None:
             raise needs_arrow()
         queue = inside.queue(name_of(name))
-        if len(leases.by_id) >= LEASES_MAX:
-            raise over_limit(f"{LEASES_MAX} leases are out already", "settle some")
+        if not leases.places.has_room(inside.caller.holder):
+            raise over_limit(leases.places.why_full(inside.caller.holder, "leases"), "settle some")
         lease = leases.take(queue.name, asked, inside.caller)
         if not lease.inbox.deliveries:
             leases.close(lease)

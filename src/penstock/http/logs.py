@@ -167,11 +167,11 @@ def routes(inside: Inside) -> APIRouter:
         connection: HttpConnection = request.state.connection
         client = connection.lend()
         if client is None:
-            pieces = await log.stream(start, end)
+            pieces = await log.stream(start, end, inside.caller.holder)
             return ArrowStream(pieces, headers={"penstock-next-offset": str(end)})
         whole = False
         try:
-            whole = await log.answer(start, end, client, HEAD.format(ARROW, end))
+            whole = await log.answer(start, end, client, HEAD.format(ARROW, end), inside.caller.holder)
         except Problem:
             connection.take_back()
             raise
@@ -188,6 +188,7 @@ def routes(inside: Inside) -> APIRouter:
     async def lifecycle(wanted: From = None, to: To = None) -> Response:
         log = kept_log()
         start, end = range_of(wanted, to)
-        return ArrowStream(await log.stream(start, end, "lifecycle"), headers={"penstock-next-offset": str(end)})
+        pieces = await log.stream(start, end, inside.caller.holder, "lifecycle")
+        return ArrowStream(pieces, headers={"penstock-next-offset": str(end)})
 
     return router

@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from penstock import __version__
+from penstock.access.places import Places
 from penstock.access.rights import ADMIN, BROWSE, QUEUE
 from penstock.core import broker as core
 from penstock.http.caller import Caller
@@ -161,6 +162,7 @@ class LiveResponse(StreamingResponse):
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["overview"])
     statistics = inside.statistics
+    places = Places(LIVE_MAX)
 
     @router.get("/overview", response_model=Overview, responses=problems(), summary="Everything at a glance")
     async def overview() -> Response:
@@ -183,8 +185,9 @@ def routes(inside: Inside) -> APIRouter:
         openapi_extra={"x-endless": True},
     )
     async def live(queue: str | None = Query(None, description="Adds this queue's row to each sample.")) -> Response:
-        if len(statistics.watchers) >= LIVE_MAX:
-            raise over_limit(f"there are {LIVE_MAX} live streams already", "close a console that nobody looks at")
+        if not places.has_room(inside.caller.holder):
+            reason = places.why_full(inside.caller.holder, "live streams")
+            raise over_limit(reason, "close a console that nobody looks at")
         name = None if queue is None else queue.encode()
         if name is not None:
             inside.caller.check(BROWSE, QUEUE, name)
@@ -197,6 +200,7 @@ def routes(inside: Inside) -> APIRouter:
         """
         fresh = asyncio.Event()
         statistics.watchers.add(fresh)
+        places.enter(who.holder)
         try:
             while not inside.board.draining and inside.still_welcome(who):
                 fresh.clear()
@@ -206,6 +210,7 @@ def routes(inside: Inside) -> APIRouter:
                 yield b"event: over\ndata: {}\n\n"  # else a browser would come again and again
         finally:
             statistics.watchers.discard(fresh)
+            places.leave(who.holder)
 
     def with_queue(sample: Sample, name: bytes | None) -> Sample:
         if name is None:

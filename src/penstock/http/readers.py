@@ -11,11 +11,12 @@ from typing import Any
 
 import orjson
 
+from penstock.access.places import Places
 from penstock.http.problems import Problem, needs_arrow, over_limit
 from penstock.http.reading import PACKET_MAX, Answers
 
 AGAIN = "try again"
-STREAMS_MAX = 16  # at once
+STREAMS_MAX = 32  # at once, half of them one user's at most
 BUFFER_BYTES = 1 << 20
 
 
@@ -24,7 +25,7 @@ class Readers:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.streams = 0
+        self.places = Places(STREAMS_MAX)
         self._process: asyncio.subprocess.Process | None = None
         self._control: socket.socket | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -38,55 +39,60 @@ class Readers:
         check(answer)
         return answer
 
-    def check_room(self) -> None:
-        """Whether one more stream can be read now."""
+    @property
+    def streams(self) -> int:
+        """How many are being read."""
+        return self.places.taken
+
+    def check_room(self, holder: str) -> None:
+        """Whether one more stream can be read now by a user, or from an address."""
         if importlib.util.find_spec("pyarrow") is None:
             raise needs_arrow()
-        if self.streams >= STREAMS_MAX:
-            raise over_limit(f"{STREAMS_MAX} streams of the log are being read already", "try again when one has ended")
+        if not self.places.has_room(holder):
+            raise over_limit(self.places.why_full(holder, "streams of the log"), "try again when one has ended")
 
-    async def answer(self, start: int, end: int, client: socket.socket, head: str) -> bool:
+    async def answer(self, start: int, end: int, client: socket.socket, head: str, holder: str) -> bool:
         """Have the process write the whole answer to a client's socket; True when all of it was written.
 
         Raises what is wrong while nothing is written yet.
         """
-        self.check_room()
-        self.streams += 1
+        self.check_room(holder)
+        self.places.enter(holder)
         try:
             answer = await (await self._send("stream", {"from": start, "to": end, "head": head}, client))
         finally:
-            self.streams -= 1
+            self.places.leave(holder)
         if not answer.get("begun", False):
             check(answer)
         return "error" not in answer
 
-    async def stream(self, start: int, end: int, do: str = "stream") -> AsyncIterator[memoryview]:
+    async def stream(self, start: int, end: int, holder: str, do: str = "stream") -> AsyncIterator[memoryview]:
         """The Arrow stream of a range of offsets, in pieces; its first piece comes before this comes back."""
-        self.check_room()
+        self.check_room(holder)
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         for end_of_pair in (ours, theirs):
             end_of_pair.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
-        self.streams += 1
+        self.places.enter(holder)
         try:
             with theirs:
                 answer = await self._send(do, {"from": start, "to": end}, theirs)
             pieces = self._pieces(ours, answer)
             first = await anext(pieces)
         except BaseException:
-            self._end(ours)
+            self._end(ours, holder)
             raise
-        return self._rest(ours, first, pieces)
+        return self._rest(ours, holder, first, pieces)
 
     async def _rest(
-        self, ours: socket.socket, first: memoryview, pieces: AsyncIterator[memoryview]
+        self, ours: socket.socket, holder: str, first: memoryview, pieces: AsyncIterator[memoryview]
     ) -> AsyncIterator[memoryview]:
         try:
             yield first
             async for piece in pieces:
                 yield piece
         finally:
-            self._end(ours)
+            self._end(ours, holder)
 
     async def _pieces(self, ours: socket.socket, answer: "asyncio.Future[dict[str, Any]]") -> AsyncIterator[memoryview]:
         loop = asyncio.get_running_loop()
@@ -97,8 +103,8 @@ class Readers:
         # Nothing more comes; whether that is the end or an accident is said apart.
         check(await answer)
 
-    def _end(self, ours: socket.socket) -> None:
-        self.streams -= 1
+    def _end(self, ours: socket.socket, holder: str) -> None:
+        self.places.leave(holder)
         ours.close()
 
     async def _send(

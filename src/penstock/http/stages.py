@@ -12,9 +12,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from penstock.access.places import Places
 from penstock.core.broker import size_in_log
 from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.http.bodies import read_json
+from penstock.http.caller import Caller
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import invalid, not_found, over_limit, too_large
@@ -24,7 +26,8 @@ from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import Message
 from penstock.wire.ids import random_id
 
-STAGES_MAX = 1000
+STAGES_MAX = 2000  # half of them one user's at most
+COMMIT_STAGES_MAX = 1000
 COMMIT_MESSAGES_MAX = 100_000  # they are published in one turn
 EXPIRES_SECONDS = 600
 EXPIRES_SECONDS_MAX = 3600
@@ -47,7 +50,7 @@ class Commit(BaseModel):
 
     writer: str = Field(description="The writer's own name.", min_length=1, max_length=1024, examples=["daily-report"])
     batch: int = Field(description="Grows from commit to commit.", ge=0, le=BATCH_MAX)
-    stages: list[str] = Field(description="In this order.", max_length=STAGES_MAX)
+    stages: list[str] = Field(description="In this order.", max_length=COMMIT_STAGES_MAX)
 
 
 class Committed(BaseModel):
@@ -71,12 +74,13 @@ class LastCommit(BaseModel):
 
 
 class Stage:
-    def __init__(self, messages: list[Message], expires_at: int, timer: asyncio.TimerHandle, user: str) -> None:
+    def __init__(self, messages: list[Message], expires_at: int, timer: asyncio.TimerHandle, who: Caller) -> None:
         self.messages = messages
         self.bytes = sum(size_in_log(message) + MESSAGE_OVERHEAD for message in messages)
         self.expires_at = expires_at
         self.timer = timer
-        self.user = user  # whose it is, where users have names
+        self.user = who.name  # whose it is, where users have names
+        self.holder = who.holder
 
 
 class Stages:
@@ -85,10 +89,12 @@ class Stages:
     def __init__(self) -> None:
         self.by_id: dict[str, Stage] = {}
         self.bytes = 0
+        self.places = Places(STAGES_MAX)
 
     def add(self, stage: Stage) -> str:
         id = random_id(24).decode()
         self.by_id[id] = stage
+        self.places.enter(stage.holder)
         self.bytes += stage.bytes
         return id
 
@@ -97,6 +103,7 @@ class Stages:
         if stage is None:
             return False
         stage.timer.cancel()
+        self.places.leave(stage.holder)
         self.bytes -= stage.bytes
         return True
 
@@ -124,8 +131,9 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         inside.check_room()
         inside.caller.check_rate(inside.clock.now())
-        if len(stages.by_id) >= STAGES_MAX:
-            raise over_limit(f"there are {STAGES_MAX} stages already", "commit or abort some")
+        holder = inside.caller.holder
+        if not stages.places.has_room(holder):
+            raise over_limit(stages.places.why_full(holder, "stages"), "commit or abort some")
         messages = await messages_of(request, inside)
         await check_all(messages, inside)
         size_max = inside.hub.limits.body_size_max
@@ -137,7 +145,7 @@ def routes(inside: Inside) -> APIRouter:
         # The id is known only when the stage is there, so the timer is told of it afterwards.
         ids: list[str] = []
         timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
-        made = Stage(messages, expires_at, timer, inside.caller.name)
+        made = Stage(messages, expires_at, timer, inside.caller)
         if stages.bytes + made.bytes > staged_bytes_max:
             timer.cancel()
             raise over_limit(

@@ -24,7 +24,7 @@ from penstock.server.timings import Timings
 SAMPLE_SECONDS = 1.0
 SAMPLES_KEPT = 300
 LAG_SECONDS = 0.1  # how often the loop is asked whether it is on time
-LIVE_MAX = 100  # streams of samples at once
+LIVE_MAX = 200  # streams of samples at once, half of them one user's at most
 
 # Above so many queues, a walk over all of them is not made for everyone who asks, but once each second while somebody
 # has asked lately, and now and then otherwise.
