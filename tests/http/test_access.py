@@ -24,6 +24,7 @@ from penstock.http.caller import Caller
 from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
 from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
 from penstock.http.needs import NEEDS, DecidedRoute
+from penstock.http.problems import Problem
 from penstock.message import Message
 from penstock.wire.ids import random_id
 
@@ -615,6 +616,36 @@ def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
     assert "wrong wrong" not in str(fresh.reports)
     assert fresh.call(doorman.locked) == 2
     api.close()
+
+
+def test_whoever_guesses_at_a_name_does_not_lock_its_user_out(fresh: Guarded, monkeypatch: Any) -> None:
+    fresh.add_person("ada")
+    fresh.api().close()
+    monkeypatch.setattr(doorman_module, "is_password", lambda kept, given: given == PASSWORD)
+    monkeypatch.setattr(doorman_module, "SLOWER_SECONDS", 0.001)
+    doorman, access = fresh.doorman, fresh.node.keeper.directory
+
+    def log_in(password: str, peer: str) -> int:
+        async def run() -> int:
+            try:
+                await doorman.by_password(access, "ada", password, peer)
+            except Problem as problem:
+                return problem.status
+            return 200
+
+        return asyncio.run_coroutine_threadsafe(run(), fresh._loop).result(20)
+
+    assert [log_in("wrong wrong", "192.0.2.1:1") for _ in range(6)] == [401] * 5 + [429]
+    assert log_in(PASSWORD, "192.0.2.1:2") == 429  # where it was guessed
+    assert log_in(PASSWORD, "192.0.2.2:1") == 200  # and not elsewhere
+    for number in range(30):
+        assert log_in("wrong wrong", f"198.51.100.{number}:1") == 401
+    assert doorman.of_names.excess("ada", doorman._seconds()) > 10  # whoever comes from anywhere waits a little
+    assert log_in(PASSWORD, "203.0.113.1:1") == 200
+    for _ in range(30):  # others behind one's own address lock nobody out who was there before
+        doorman.of_addresses.failed("192.0.2.2", doorman._seconds())
+    assert log_in("wrong wrong", "203.0.113.1:1") == 401
+    assert log_in(PASSWORD, "192.0.2.2:1") == 200
 
 
 def test_passwords_at_once_are_not_more_than_one_after_the_other(fresh: Guarded, monkeypatch: Any) -> None:

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 from penstock.access.directory import Directory, Identity
 from penstock.access.lobby import address_of
 from penstock.access.passwords import is_password
+from penstock.access.places import Places
 from penstock.access.tokens import id_of
 from penstock.access.user import User
 from penstock.clock import Clock
 from penstock.http.caller import VIA, Caller
-from penstock.http.guesses import FREE, FREE_OF_ADDRESS, Guesses
+from penstock.http.guesses import FREE, FREE_OF_ADDRESS, FREE_OF_NAME, Guesses
 from penstock.http.logins import Logins, digest_of
 from penstock.http.problems import Problem
 from penstock.wire.session import Hub
@@ -25,6 +26,9 @@ SECOND = 1_000_000
 HELD_BACK_MAX = 200  # answers to failures that wait at once; further ones are told at once to come later
 PASSWORDS_AT_ONCE = 1  # each takes 64 MiB and a processor
 PASSWORDS_WAITING_MAX = 20
+SLOWER_SECONDS = 0.5  # by which a password is looked at later, for each failure of its user above those that are free
+SLOWER_SECONDS_MAX = 5.0
+HOMES_MAX = 10_000
 OPEN_PATHS = ("/", "/healthz", "/readyz", "/openapi.json", "/v1/session")
 OPEN_FOLDER = "/console/"  # the page itself, which tells nothing of messages
 COOKIE = "penstock"
@@ -45,12 +49,15 @@ class Doorman:
         self.clock = clock
         self.logins = logins
         self.metrics_open = metrics_open
-        self.of_users = Guesses(FREE)
+        self.of_users = Guesses(FREE)  # by user and address: who guesses locks out who guesses, and not the user
+        self.of_names = Guesses(FREE_OF_NAME)  # from everywhere: a further one is looked at later, but it is
+        self.at_home: dict[tuple[str, str], None] = {}  # users and the addresses they have logged in from
         self.of_addresses = Guesses(FREE_OF_ADDRESS)
         self.of_tokens = Guesses(FREE_OF_ADDRESS)  # by address as well; apart, or wrong tokens would stop logins
         self._held_back = 0
         self._passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
-        self._passwords_waiting = 0
+        self._waiting = Places(PASSWORDS_WAITING_MAX)
+        self._waiting_at_home = Places(PASSWORDS_WAITING_MAX)  # apart: strangers do not take these
 
     async def recognise(self, scope: Scope, headers: Headers) -> Caller:
         """Who asks this. Raises Problem when nobody does that we know, and somebody has to."""
@@ -110,50 +117,69 @@ class Doorman:
     async def by_password(self, access: Directory, name: str, password: str, peer: str) -> Identity:
         """Raises Problem when it is not theirs, or too much was guessed of late."""
         address = counted_as(peer)
-        self._check_guesses(name, address)
+        pair = f"{name}\0{address}"
+        is_home = (name, address) in self.at_home
+        self._check_guesses(pair, address, is_home)
         # It counts while it is looked at, which takes a while: many at once are not more than one after the other.
         now = self._seconds()
-        self.of_users.failed(name, now)
-        self.of_addresses.failed(address, now)
+        late = 0.0 if is_home else min(self.of_names.excess(name, now) * SLOWER_SECONDS, SLOWER_SECONDS_MAX)
+        self._count_guess(name, pair, address, now)
         user = access.users.get(name)
         try:
-            right = await self._is_password(user, password)
+            if late:
+                await asyncio.sleep(late)
+            waiting = self._waiting_at_home if is_home else self._waiting
+            right = await self._is_password(user, password, waiting, f"address {address}")
         except BaseException:  # nobody has looked at it
-            self.of_users.take_back(name)
+            self.of_users.take_back(pair)
+            self.of_names.take_back(name)
             self.of_addresses.take_back(address)
             raise
         if not right:
             await self._tell_late(access, peer, "user or password is wrong", {"user": name[:64]})
             raise Problem(401, "wrong-password", "user or password is wrong", None, CHALLENGE)
         assert user is not None
-        self.of_users.succeeded(name)
+        self.of_users.succeeded(pair)
+        self.of_names.take_back(name)
         self.of_addresses.take_back(address)
+        self.at_home.pop((name, address), None)
+        self.at_home[name, address] = None
+        if len(self.at_home) > HOMES_MAX:
+            del self.at_home[next(iter(self.at_home))]
         return access.by_password(user)
+
+    def _count_guess(self, name: str, pair: str, address: str, now: float) -> None:
+        self.of_users.failed(pair, now)
+        self.of_names.failed(name, now)
+        self.of_addresses.failed(address, now)
 
     async def by_pasted_token(self, access: Directory, token: str, peer: str) -> Identity:
         return await self._by_token(access, b"Bearer " + token.strip().encode("utf-8", "replace"), peer)
 
-    async def _is_password(self, user: User | None, password: str) -> bool:
+    async def _is_password(self, user: User | None, password: str, waiting: Places, holder: str) -> bool:
         kept = "" if user is None else user.password
-        return await self._slowly(lambda: is_password(kept, password))
+        return await self._slowly(lambda: is_password(kept, password), waiting, holder)
 
     async def hash_password(self, hash: Callable[[], str]) -> str:
-        return await self._slowly(hash)
+        return await self._slowly(hash, self._waiting_at_home, "users who choose one")
 
-    async def _slowly(self, work: Callable[[], Result]) -> Result:
-        """What takes long on purpose: in a thread, and not too many at once."""
-        if self._passwords_waiting >= PASSWORDS_WAITING_MAX:
-            raise too_many(5.0, "many passwords are being checked")
-        self._passwords_waiting += 1
+    async def _slowly(self, work: Callable[[], Result], waiting: Places, holder: str) -> Result:
+        """What takes long on purpose: in a thread, not too many at once, and not too many of one address."""
+        if not waiting.has_room(holder):
+            raise too_many(5.0, f"many passwords are being checked: {waiting.why_full(holder, 'places')}")
+        waiting.enter(holder)
         try:
             async with self._passwords:
                 return await asyncio.to_thread(work)
         finally:
-            self._passwords_waiting -= 1
+            waiting.leave(holder)
 
-    def _check_guesses(self, name: str, address: str) -> None:
+    def _check_guesses(self, pair: str, address: str, is_home: bool) -> None:
+        """What others behind an address guess locks out nobody who has logged in from there."""
         now = self._seconds()
-        wait = max(self.of_users.wait(name, now), self.of_addresses.wait(address, now))
+        wait = self.of_users.wait(pair, now)
+        if not is_home:
+            wait = max(wait, self.of_addresses.wait(address, now))
         if wait > 0:
             raise too_many(wait, "too many logins have failed")
 

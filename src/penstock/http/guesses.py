@@ -1,12 +1,14 @@
 """Whoever guesses too often has to wait before the next guess is looked at at all.
 
-Kept for an address and for the name of a user alike: many may guess from one place, and one may be guessed from many.
+Kept for an address, and for a user at an address: many may be guessed from one place. A user who is guessed from many
+places is not locked out, or anybody could do that to anybody: its passwords are looked at later, one after the other.
 Whoever presents a right token is let in whatever was guessed before: 256 bits are not guessed, so there is no use in
 locking anybody out who has them.
 """
 
 FREE = 5  # failures that cost nothing but their own delay
 FREE_OF_ADDRESS = 20  # many people may sit behind one
+FREE_OF_NAME = 20  # of a user, from everywhere
 WAIT_SECONDS = 30.0  # after those; twice as long after each further one
 WAIT_SECONDS_MAX = 900.0
 FORGOTTEN_SECONDS = 1800.0  # without another failure
@@ -28,6 +30,11 @@ class Guesses:
             return 0.0
         locked = min(WAIT_SECONDS * 2.0 ** min(count - self.free, 10), WAIT_SECONDS_MAX)
         return max(0.0, at + locked - now)
+
+    def excess(self, name: str, now: float) -> int:
+        """How many failures above those that are free are not forgotten yet."""
+        count, at = self._failures.get(name, (0, 0.0))
+        return 0 if now - at > FORGOTTEN_SECONDS else max(0, count - self.free)
 
     def failed(self, name: str, now: float) -> None:
         count, at = self._failures.pop(name, (0, 0.0))
