@@ -358,6 +358,10 @@ class Config(BaseSettings):
         default=600.0, description="How long the id of a message that asks for deduplication is remembered."
     )
     dedup_ids_max: Count = Field(default=1_000_000, description="Ids remembered for deduplication.")
+    consumers_max: Count = Field(
+        default=100_000,
+        description="MQKS and SEVX consumers at once; one user, or one address without users, has half at most.",
+    )
     writers_max: Count = Field(default=100_000, description="Writers whose last commit is remembered.")
     writers_per_user_max: Count = Field(default=10_000, description="Of them, those of one user.")
     writer_seconds: Annotated[float, BeforeValidator(span_of)] = Field(

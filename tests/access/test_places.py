@@ -6,10 +6,17 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from penstock.core.broker import Broker
+from penstock.core.limits import Limits
 from penstock.core.policy import Rule
+from penstock.log.memory import MemoryLog
+from penstock.wire.dialects import DIALECTS
+from penstock.wire.session import Hub, Session
 
-from .conftest import GuardedBroker, Mqks, Mqmq, Sevx, frame
+from .conftest import Dialect, GuardedBroker, Mqks, Mqmq, Sevx, frame
 from .test_doors import come_in, until
+
+NOW = 1_000_000
 
 Start = Callable[..., GuardedBroker]
 
@@ -79,3 +86,49 @@ def test_a_policy_takes_no_user_for_another(start_guarded: Start) -> None:
         client = come_in(broker, Mqks, broker.add(name, "publish jobs"))
         Mqks.ask(client, b"pay-1001 publish jobs hello\n" * 2)
     assert broker.ready(b"jobs") == 2
+
+
+# -- consumers ---------------------------------------------------------------------------------------------------------
+
+
+class Addresses:
+    """Clients from several addresses of a broker without users."""
+
+    def __init__(self, **limits: int) -> None:
+        self.broker = Broker(MemoryLog(), Limits(**limits))
+        self.hub = Hub(self.broker, lambda level, event, details: None)
+        self.doors = {door.name: door for door in [make(self.hub) for make in DIALECTS]}
+
+    def open(self, protocol: str, address: str) -> Session:
+        return self.doors[protocol].open(f"{address}:4711", NOW)
+
+
+@pytest.mark.parametrize("dialect", [Mqks, Sevx], ids=lambda dialect: dialect.name)
+def test_no_address_takes_every_consumer(dialect: type[Dialect]) -> None:
+    world = Addresses(consumers_max=6)
+    greedy, other = world.open(dialect.name, "192.0.2.1"), world.open(dialect.name, "192.0.2.2")
+    for name in (b"a", b"b", b"c", b"d", b"a"):
+        greedy.feed(dialect.consume(name), NOW)
+    assert b"d-c error" in greedy.drain()
+    assert sorted(world.broker.queues) == [b"a", b"b", b"c"]  # the fourth did nothing
+    other.feed(dialect.consume(b"e"), NOW)
+    assert b"error" not in other.drain()
+    assert (world.hub.consumers.taken, world.hub.consumers.held) == (
+        4,
+        {"address 192.0.2.1": 3, "address 192.0.2.2": 1},
+    )
+    greedy.end(NOW)
+    assert world.hub.consumers.held == {"address 192.0.2.2": 1}
+
+
+@pytest.mark.parametrize("dialect", [Mqks, Sevx], ids=lambda dialect: dialect.name)
+def test_no_user_takes_every_consumer(start_guarded: Start, dialect: type[Dialect]) -> None:
+    broker = start_guarded(consumers_max=4)
+    greedy = come_in(broker, dialect, broker.add("ann", "admin"))
+    said = dialect.ask(greedy, dialect.consume(b"a") + dialect.consume(b"b") + dialect.consume(b"c"))
+    assert said.count(b" error ") == 1
+    assert "user 'ann' has 2 of 4 consumers" in str(broker.reported("request.refused")[-1]["reason"])
+    assert "consumers_max is 4" in str(broker.reported("request.refused")[-1]["reason"])
+    other = come_in(broker, dialect, broker.add("bob", "admin"))
+    assert b" error " not in dialect.ask(other, dialect.consume(b"c"))
+    assert broker.consumers(b"c") == 1

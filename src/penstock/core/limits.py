@@ -41,6 +41,7 @@ class Limits:
         json_values_max: int = VALUES_MAX,
         dedup_seconds: int = 600,
         dedup_ids_max: int = 1_000_000,
+        consumers_max: int = 100_000,
         writers_max: int = 100_000,
         writers_per_user_max: int = 10_000,
         writer_seconds: int = 30 * 86_400,
@@ -64,6 +65,7 @@ class Limits:
         self.json_values_max = json_values_max
         self.dedup_seconds = dedup_seconds
         self.dedup_ids_max = dedup_ids_max
+        self.consumers_max = consumers_max
         self.writers_max = writers_max
         self.writers_per_user_max = writers_per_user_max
         self.writer_seconds = writer_seconds

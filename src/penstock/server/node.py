@@ -265,6 +265,7 @@ def limits_of(config: Config) -> Limits:
         json_values_max=config.json_values_max,
         dedup_seconds=math.ceil(config.dedup_seconds),
         dedup_ids_max=config.dedup_ids_max,
+        consumers_max=config.consumers_max,
         writers_max=config.writers_max,
         writers_per_user_max=config.writers_per_user_max,
         writer_seconds=max(1, int(config.writer_seconds)),

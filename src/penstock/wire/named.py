@@ -16,10 +16,11 @@ from collections import deque
 from librt.strings import BytesWriter
 
 from penstock.access.directory import Identity
+from penstock.access.lobby import address_of
 from penstock.access.user import User
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery, Subscription
-from penstock.errors import Refused
+from penstock.errors import OVER_LIMIT, Refused
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.unacked import Unacked
 
@@ -31,6 +32,7 @@ class NamedConsumer(Subscription):
         super().__init__(name, manual=manual)
         self.owner = session
         self.namesakes = session.consumers  # those of its user, which it is known among
+        self.holder = session.holder()  # whose place it takes
         self.unacked = Unacked()
 
     def ended(self) -> None:
@@ -95,6 +97,21 @@ class NamingSession(Session):
         super()._adopt(identity)
         self.consumers = self.naming.consumers_of(identity.user)
 
+    def holder(self) -> str:
+        """Who takes the places of its consumers: its user or, where there are none, its address."""
+        user = self.user
+        return f"address {address_of(self.peer)}" if user is None else f"user {user.name!r}"
+
+    def check_place(self, name: bytes) -> None:
+        """Before anything is done for a consumer of that name. Raises Refused where its user has too many."""
+        if name in self.consumers:
+            return
+        places = self.hub.consumers
+        holder = self.holder()
+        if not places.has_room(holder):
+            limit = f"consumers_max is {self.hub.limits.consumers_max}"
+            raise Refused(OVER_LIMIT, f"{places.why_full(holder, 'consumers')}: {limit}")
+
     def start(self, queue: bytes, consumer: NamedConsumer) -> None:
         """Begin to consume, in place of the consumer that had this name."""
         name = consumer.name
@@ -103,6 +120,7 @@ class NamingSession(Session):
             former.owner.forget(former)
         self.own[name] = consumer
         self.consumers[name] = consumer
+        self.hub.consumers.enter(consumer.holder)
         if self.blocked or not self._has_room():
             # Given one message each, a client that reads nothing could start consumers until it has them all.
             consumer.suspended = True
@@ -140,6 +158,7 @@ class NamingSession(Session):
             del consumer.namesakes[consumer.name]
         if self.own.get(consumer.name) is consumer:
             del self.own[consumer.name]
+            self.hub.consumers.leave(consumer.holder)
         self.halted.pop(consumer, None)
 
     def subscriptions(self) -> list[Subscription]:

@@ -16,7 +16,7 @@ from librt.strings import BytesWriter
 from mypy_extensions import i64
 
 from penstock.access.directory import Directory, Identity
-from penstock.access.places import GREED_OF_CONNECTIONS
+from penstock.access.places import GREED_OF_CONNECTIONS, Places
 from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
 from penstock.access.tokens import id_of, redacted
 from penstock.access.user import User
@@ -83,6 +83,7 @@ class Hub:
         self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
         self.broken: list[tuple[Session, Exception]] = []  # could not take what they were given: to be ended
         self.connections_max = 0  # 0: as many as there are
+        self.consumers = Places(self.limits.consumers_max)  # that have a name
 
     def has_place(self, user: User) -> bool:
         """Whether a user may have one more connection, as far as there have to be some for others."""

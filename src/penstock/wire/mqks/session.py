@@ -296,6 +296,7 @@ class MqksSession(NamingSession):
             self.check_rebind(arguments.queue, arguments.events)
             if arguments.expires_after is not None:
                 self.check_expiry(arguments.queue, arguments.expires_after)
+        self.check_place(request.id)
         broker.bind(arguments.queue, arguments.events)
         if arguments.expires_after is not None:
             broker.expire(arguments.queue, arguments.expires_after)

@@ -433,6 +433,7 @@ class SevxSession(NamingSession):
         if self.puttable is not None:
             self._check_recv(arguments)
             self.check_rebind(queue, (), (pattern,))
+        self.check_place(request.id)
         broker.bind(queue, (), (pattern,))
         if arguments.expires_after is not None:
             broker.expire(queue, arguments.expires_after)
