@@ -94,8 +94,8 @@ def test_a_policy_takes_no_user_for_another(start_guarded: Start) -> None:
 class Addresses:
     """Clients from several addresses of a broker without users."""
 
-    def __init__(self, **limits: int) -> None:
-        self.broker = Broker(MemoryLog(), Limits(**limits))
+    def __init__(self, limits: Limits) -> None:
+        self.broker = Broker(MemoryLog(), limits)
         self.hub = Hub(self.broker, lambda level, event, details: None)
         self.doors = {door.name: door for door in [make(self.hub) for make in DIALECTS]}
 
@@ -105,7 +105,7 @@ class Addresses:
 
 @pytest.mark.parametrize("dialect", [Mqks, Sevx], ids=lambda dialect: dialect.name)
 def test_no_address_takes_every_consumer(dialect: type[Dialect]) -> None:
-    world = Addresses(consumers_max=6)
+    world = Addresses(Limits(consumers_max=6))
     greedy, other = world.open(dialect.name, "192.0.2.1"), world.open(dialect.name, "192.0.2.2")
     for name in (b"a", b"b", b"c", b"d", b"a"):
         greedy.feed(dialect.consume(name), NOW)

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from http.client import HTTPConnection
 from pathlib import Path
 
 from penstock.access.rights import ADMIN
 from penstock.http.places import HttpPlaces
 
 from ..server.conftest import Client, RunningBroker
-from .conftest import Open
+from .conftest import Api, Open
 from .test_access import Guarded, bearer, until
 
 Start = Callable[..., RunningBroker]
@@ -161,3 +162,21 @@ def test_nobody_takes_every_stream_lease_or_stage(tmp_path: Path, open_api: Open
             client.close()
     finally:
         broker.stop()
+
+
+def test_no_address_brings_every_writer(start_broker: Start, open_api: Open) -> None:
+    broker = start_broker(writers_per_user_max=4)
+    api, other = open_api(broker), open_api(broker)
+    other.connection = HTTPConnection("127.0.0.1", other.port, timeout=20, source_address=("127.0.0.2", 0))
+
+    def commit(by: Api, writer: str, batch: int = 1) -> int:
+        return by.post("/v1/commits", {"writer": writer, "batch": batch, "stages": []}).status
+
+    assert [commit(api, writer) for writer in ("a", "b", "c")] == [201, 201, 429]
+    refused = api.post("/v1/commits", {"writer": "c", "batch": 1, "stages": []})
+    assert "address 127.0.0.1 has 2 of 4 writers" in refused.json["detail"]
+    assert "writers_per_user_max is 4" in refused.json["detail"]
+    assert commit(api, "a", 2) == 201  # whoever is known goes on
+    assert commit(other, "c") == 201
+    assert api.ask("DELETE", "/v1/commits/a").status == 200
+    assert commit(api, "d") == 201

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.access.places import Places
-from penstock.core.broker import size_in_log
+from penstock.core.broker import Broker, size_in_log
 from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
@@ -108,10 +108,47 @@ class Stages:
         return True
 
 
+class NewWriters:
+    """Which address has brought which writers, where they have no user: nobody brings all there can be.
+
+    It is known of those that came since the start. One that was there before counts, and is nobody's.
+    """
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self._places = Places(0)
+        self._holders: dict[bytes, str] = {}
+
+    def check(self, writer: bytes, holder: str) -> None:
+        """Raises Problem when one that is not known yet cannot come from there."""
+        committed = self.broker.committed
+        if writer in committed:
+            return
+        places = self._places
+        places.most = self.broker.limits.writers_per_user_max - len(committed) + places.taken
+        if not places.has_room(holder):
+            for gone in [known for known in self._holders if known not in committed]:
+                self.forget(gone)
+            if not places.has_room(holder):
+                limit = f"writers_per_user_max is {self.broker.limits.writers_per_user_max}"
+                raise over_limit(f"{places.why_full(holder, 'writers')}: {limit}", "forget those that are done")
+
+    def add(self, writer: bytes, holder: str) -> None:
+        if writer not in self._holders:
+            self._holders[writer] = holder
+            self._places.enter(holder)
+
+    def forget(self, writer: bytes) -> None:
+        holder = self._holders.pop(writer, None)
+        if holder is not None:
+            self._places.leave(holder)
+
+
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["transactions"])
     broker = inside.broker
     stages = Stages()
+    writers = NewWriters(broker)
     # One message of the largest size can always be committed.
     largest = inside.hub.limits.body_size_max + MESSAGE_OVERHEAD
     staged_bytes_max = max(inside.shares.staged, largest)
@@ -207,7 +244,12 @@ def routes(inside: Inside) -> APIRouter:
             for message in messages:
                 message.published_at = now
             own(messages, inside)
+            is_new = writer not in broker.committed
+            if who.user is None:
+                writers.check(writer, who.holder)
             broker.commit(key_of(writer), wanted.batch, messages)
+            if who.user is None and is_new:
+                writers.add(writer, who.holder)
             count = sum(message.offset >= 0 for message in messages)
             result |= {"duplicate": False, "messages": count, "deduplicated": len(messages) - count}
             result |= ends_of(messages)
@@ -268,6 +310,7 @@ def routes(inside: Inside) -> APIRouter:
         inside.now()
         if not broker.forget_writer(key_of(name)):
             raise not_found(f"there is no writer {text_of(name)!r}", "it has not committed, or was forgotten")
+        writers.forget(key_of(name))
         await inside.kept()
         return answer({"forgotten": True})
 
