@@ -9,12 +9,13 @@ from typing import Final
 from fuzz.gates import BYTES_MAX, known, make_access
 from fuzz.history import Disk, History, Memory
 from penstock.core.broker import Broker
-from penstock.core.limits import MESSAGE_OVERHEAD, Limits
+from penstock.core.invariants import wrong_memory
+from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.core.queue import Queue
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Subscription
-from penstock.message import Message
+from penstock.message import MESSAGE_OVERHEAD, Message
 from penstock.wire.mqks.session import Mqks, MqksSession
 from penstock.wire.mqmq.session import Mqmq, MqmqSession
 from penstock.wire.named import NamingSession
@@ -201,8 +202,8 @@ class World:
             assert queue.name == name
             assert len(name) <= limits.name_size_max
             check_queue(queue, limits)
-        in_memory = [queue.size() - queue.backlog.cold - queue.delayed.cold for queue in broker.queues.values()]
-        assert broker.usage.bytes == sum(in_memory)
+        wrong = wrong_memory(broker.usage)
+        assert not wrong, wrong
         owned = {client.current() for client in self.clients.values()}
         assert owned == set(self.hub.sessions), "sessions that nobody owns, or owners without a session"
         for client in self.clients.values():
@@ -300,7 +301,7 @@ def check_queue(queue: Queue, limits: Limits) -> None:
     assert queue.ready == len(queue.backlog)
     assert queue.ready + queue.unacked == len(owed)
     assert queue.length() <= limits.queue_length_max
-    held = sum(len(message.body) + MESSAGE_OVERHEAD for message, _ in owed)
+    held = sum(message.size for message, _ in owed)
     assert queue.bytes == held, f"{queue!r} counts {queue.bytes} bytes and holds {held}"
     assert queue.size() <= limits.queue_bytes_max + limits.body_size_max + MESSAGE_OVERHEAD
     for message, _ in owed:

@@ -29,6 +29,15 @@ OUT: Final = 9  # ends nothing: all that the queue owes before this message's pl
 
 SETTLEMENT_NAMES: Final = ("accept", "reject", "return", "drop", "release", "due", "dead", "expire", "move", "out")
 
+# What a message costs beyond its bytes: the object, its id and event, its place in a queue. Measured, rounded up.
+MESSAGE_OVERHEAD: Final = 256
+
+# The same for each header: two texts, and their place in a table.
+HEADER_OVERHEAD: Final = 128
+
+# Instead of a number of queues: the message went to one at most, so nobody shares its bytes.
+UNSHARED: Final = -1
+
 # A header whose name begins so belongs to the protocol it came by, and is shown to nobody.
 INTERNAL_PREFIX: Final = b"."
 
@@ -100,6 +109,10 @@ class Message:
         self.published_at = published_at  # microseconds since 1970
         self.protocol = protocol  # which door it came in by
         self.headers = headers
+        self.size = len(body) + MESSAGE_OVERHEAD  # what it costs in memory, headers included
+        if headers is not None:
+            self.size += size_of_headers(headers)
+        self.holders = UNSHARED  # of one that went to several queues: in how many it is in memory; `core.usage` counts
         self.route = BY_EVENT
         self.offset = -1  # given by the log
         self.terms: Terms | None = None
@@ -111,6 +124,23 @@ class Message:
 
     def __repr__(self) -> str:
         return f"<Message {self.id!r} event={self.event!r} {len(self.body)} bytes offset={self.offset}>"
+
+
+def size_of_headers(headers: dict[bytes, bytes]) -> int:
+    """What headers cost in memory."""
+    size = 0
+    for name, value in headers.items():
+        size += len(name) + len(value) + HEADER_OVERHEAD
+    return size
+
+
+def payload_size(message: Message) -> int:
+    """How many bytes a client has handed over with it: the body and the headers."""
+    size = len(message.body)
+    if message.headers is not None:
+        for name, value in message.headers.items():
+            size += len(name) + len(value)
+    return size
 
 
 def queue_of(message: Message) -> bytes:

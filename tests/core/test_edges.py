@@ -7,7 +7,7 @@ import pytest
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.invariants import Inconsistent
-from penstock.core.limits import MESSAGE_OVERHEAD, Limits
+from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import replay
 from penstock.core.subscription import Inbox
@@ -17,7 +17,7 @@ from penstock.log.durable import DurableLog
 from penstock.log.memory import MemoryLog
 from penstock.log.pager import Pager
 from penstock.log.tuning import Tuning
-from penstock.message import Message, Terms
+from penstock.message import MESSAGE_OVERHEAD, Message, Terms
 from penstock.server.storage import recover
 
 from ..log.histories import write_out

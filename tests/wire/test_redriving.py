@@ -3,11 +3,11 @@
 import pytest
 
 from penstock.core.broker import Broker
-from penstock.core.limits import MESSAGE_OVERHEAD, Limits
+from penstock.core.limits import Limits
 from penstock.core.redrive import LINE_MAX, WAIT_TIME, WAITS_MAX
 from penstock.log.memory import MemoryLog
 from penstock.log.tuning import Tuning
-from penstock.message import Message
+from penstock.message import MESSAGE_OVERHEAD, Message
 from penstock.wire.mqks.session import Mqks
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.sevx.session import Sevx

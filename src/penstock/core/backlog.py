@@ -20,11 +20,10 @@ among the spans before the log can give it back.
 from collections import deque
 from typing import Final
 
-from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.log.port import Log
 from penstock.log.span import Span, SpanBuilder, split
 from penstock.log.tuning import Tuning
-from penstock.message import Message
+from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
 STALLED: Final = -1  # instead of a number of bytes
 FAR_AWAY: Final = 1 << 62  # behind every place
@@ -60,8 +59,8 @@ def retry_of(item: Item) -> int:
 
 
 def cost_of(message: Message) -> int:
-    """What a message in memory costs."""
-    return len(message.body) + MESSAGE_OVERHEAD
+    """What a message in memory costs, with its headers."""
+    return message.size
 
 
 class Backlog:
@@ -76,6 +75,7 @@ class Backlog:
         self.lost: list[Place] = []  # what could not be paged in; whoever pages in deals with it
         self.is_stalled = False  # the log could give nothing back at the last look, and may later
         self.pinned: dict[int, Message] = {}  # by offset, of what is in spans: these stay in memory
+        self.still_held = 0  # bytes of what was let go of that are in memory for another queue; who forgets takes it
         self._tail_bytes = 0
 
     def __len__(self) -> int:
@@ -142,7 +142,7 @@ class Backlog:
         for offset, message in list(self.pinned.items()):
             if offset < readable and message.requester is None and not message.revoked:
                 del self.pinned[offset]
-                freed += cost_of(message)
+                freed += self._let_go(message)
         if freed:
             # Which of the spans it is in would have to be searched for, and what each costs is a guess anyway.
             self.spans[0].size += freed
@@ -152,15 +152,24 @@ class Backlog:
     def _seal(self, builder: SpanBuilder, item: Item) -> int:
         """Note the place of an item; how many bytes that frees: none where the message has to stay in memory."""
         message = message_of(item)
-        freed = cost_of(message)
         if message.requester is not None or message.revoked or message.offset >= self.log.readable:
             self.pinned[message.offset] = message
             freed = 0
+        else:
+            freed = self._let_go(message)
         if isinstance(item, Redelivery):
             builder.add(message.offset, item.retry, item.bound, item.serial, freed)
         else:
             builder.add_run(message.offset, 1, freed)
         return freed
+
+    def _let_go(self, message: Message) -> int:
+        """The message is not in memory any more, as far as this queue is concerned; how many bytes it counted."""
+        if message.holders != UNSHARED:
+            message.holders -= 1
+            if message.holders > 0:
+                self.still_held += message.size - MESSAGE_OVERHEAD
+        return message.size
 
     # -- out --------------------------------------------------------------------------------------------------------
 
@@ -349,10 +358,11 @@ class Backlog:
         entries = sealed
         for item in returned[near:]:
             message = item.message
-            size = cost_of(message)
             if message.offset >= self.log.readable or message.requester is not None or message.revoked:
                 self.pinned[message.offset] = message
                 size = 0
+            else:
+                size = self._let_go(message)
             freed += size
             entries.append((item.bound, item.serial, message.offset, item.retry, size))
         if entries:

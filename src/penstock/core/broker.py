@@ -205,6 +205,8 @@ class Broker:
         without terms takes a shorter way to the same end. A replay does the same with what it reads.
         """
         self.log.append(message)
+        if len(queues) > 1:
+            message.holders = 0
         terms = message.terms
         if terms is None:
             for queue in queues:

@@ -6,8 +6,7 @@ may see a message before a settlement that was made before it, has the same one.
 
 import heapq
 
-from penstock.core.limits import MESSAGE_OVERHEAD
-from penstock.message import Message
+from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
 
 class PutOff:
@@ -25,6 +24,7 @@ class Delayed:
     def __init__(self) -> None:
         self.bytes = 0  # of all of them, in memory or not, overhead included
         self.cold = 0  # of those that are not
+        self.still_held = 0  # as in `Backlog`
         self._by_offset: dict[int, PutOff] = {}
         self._heap: list[tuple[int, int]] = []  # (due_at, offset), the earliest first
 
@@ -61,6 +61,10 @@ class Delayed:
             if message is not None and entry.offset < readable and message.requester is None and not message.revoked:
                 entry.message = None
                 freed += entry.size
+                if message.holders != UNSHARED:
+                    message.holders -= 1
+                    if message.holders > 0:
+                        self.still_held += entry.size - MESSAGE_OVERHEAD
         self.cold += freed
         return freed
 
@@ -97,4 +101,4 @@ class Delayed:
 
 
 def put_off(message: Message, retry: int, due_at: int) -> PutOff:
-    return PutOff(message.offset, retry, due_at, len(message.body) + MESSAGE_OVERHEAD, message)
+    return PutOff(message.offset, retry, due_at, message.size, message)

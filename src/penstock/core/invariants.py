@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.core.backlog import cost_of, message_of
 from penstock.errors import Error
+from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
+    from penstock.core.usage import Usage
 
 
 class Inconsistent(Error):
@@ -47,6 +49,27 @@ def violations(queue: "Queue") -> str:
         if out != unacked:
             return f"{unacked} are counted as out, and consumers hold {out}"
     return _wrong_bytes(queue, in_memory)
+
+
+def wrong_memory(usage: "Usage") -> str:
+    """What is wrong with the count of what is in memory; empty when nothing is. All of it is looked at."""
+    found = 0
+    holders: dict[Message, int] = {}
+    for queue in usage.queues.values():
+        found += queue.bytes_in_memory()
+        messages = [*queue.backlog.in_memory(), *queue.delayed.in_memory()]
+        for subscription in queue.subscriptions:
+            messages += [held.message for held in subscription.held() if held.message is not None]
+        for message in messages:
+            if message.holders != UNSHARED:
+                holders[message] = holders.get(message, 0) + 1
+    for message, count in holders.items():
+        found -= (count - 1) * (message.size - MESSAGE_OVERHEAD)
+        if message.holders != count:
+            return f"{message!r} is counted as held by {message.holders} queues, and is by {count}"
+    if found != usage.bytes:
+        return f"{usage.bytes} bytes are counted as in memory, and {found} are"
+    return ""
 
 
 def _wrong_bytes(queue: "Queue", in_memory: int) -> str:

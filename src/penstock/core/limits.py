@@ -8,10 +8,6 @@ REFUSE: Final = "refuse"
 DROP_OLDEST: Final = "drop-oldest"
 DEAD_LETTER: Final = "dead-letter"  # by policy: the oldest goes to the dead-letter queue
 
-# What a message costs beyond its bytes: the object, its id and event, its place in a queue. Measured, rounded up.
-MESSAGE_OVERHEAD: Final = 256
-
-
 # The largest body there can be: a column of the log counts its bytes with 32 bits, and has room for others beside it.
 BODY_SIZE_CAP: Final = 1 << 30
 

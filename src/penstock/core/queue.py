@@ -36,7 +36,7 @@ from penstock.core.backlog import (
 from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, REJECTED
 from penstock.core.deadlines import Timer
 from penstock.core.delayed import Delayed, PutOff, put_off
-from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, LARGE_BODY, MESSAGE_OVERHEAD
+from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, LARGE_BODY
 from penstock.core.policy import Policy
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, Usage
@@ -49,10 +49,12 @@ from penstock.message import (
     DROP,
     DUE,
     EXPIRE,
+    MESSAGE_OVERHEAD,
     MOVE,
     REJECT,
     RELEASE,
     RETURN,
+    UNSHARED,
     Message,
     Terms,
     is_delayed,
@@ -257,7 +259,7 @@ class Queue:
         else:
             self.backlog.append(message)
             self.ready += 1
-            self._grow(len(message.body) + MESSAGE_OVERHEAD)
+            self._grow(message)
             if self.bytes - self.unacked_bytes > self.congested_bytes:
                 self._be_long()
             if self.expiring:
@@ -300,6 +302,7 @@ class Queue:
 
     def free_memory(self) -> int:
         """Let go of whatever the log can give back; how many bytes that frees."""
+        before = self.usage.bytes
         backlog = self.backlog
         freed = backlog.seal_tail() + backlog.seal_head() + self.delayed.free(self.log.readable)
         if backlog.pinned:
@@ -308,27 +311,32 @@ class Queue:
         if self.unacked_bytes - self.unkept - self.unacked * MESSAGE_OVERHEAD >= self.congested_bytes:
             for subscription in self.subscriptions:
                 for delivery in subscription.held():
-                    freed += self._let_go(delivery)
-        return freed
+                    self._let_go(delivery)
+        return before - self.usage.bytes
 
     def _forget(self, freed: int) -> None:
-        """Bytes that are in memory no more."""
-        self.usage.bytes -= freed
+        """Bytes that are in memory no more, except for what other queues hold of them."""
+        backlog = self.backlog
+        delayed = self.delayed
+        self.usage.bytes -= freed - backlog.still_held - delayed.still_held
+        backlog.still_held = 0
+        delayed.still_held = 0
         if self.usage.held_up:
             self.usage.relieve()
 
-    def _let_go(self, delivery: Delivery) -> int:
-        """Keep no message for this delivery, if the log can give it back; how many bytes that frees."""
+    def _let_go(self, delivery: Delivery) -> None:
+        """Keep no message for this delivery, if the log can give it back."""
         message = delivery.message
         if message is None or message.offset >= self.log.readable or message.requester is not None or message.revoked:
-            return 0
+            return
         delivery.terms = message.terms
         delivery.published_at = message.published_at
         delivery.message = None
         freed = delivery.size - MESSAGE_OVERHEAD
         self.unkept += freed
+        if message.holders != UNSHARED:
+            self.usage.leave(message)
         self._forget(freed)
-        return freed
 
     def message_out(self, delivery: Delivery) -> Message | None:
         """The message that a consumer holds; None when the log has to give it back, and cannot."""
@@ -353,7 +361,7 @@ class Queue:
         if policy.full == DROP_OLDEST:
             self._drop(message)
         elif self._give_up(message, retry_of(item), FULL):
-            self._shrink(cost_of(message))
+            self._shrink(message)
         else:
             self.put_back([item])
             return False
@@ -409,7 +417,7 @@ class Queue:
             message = message_of(item)
             bound, serial = (item.bound, item.serial) if isinstance(item, Redelivery) else (message.offset, 0)
             retry = retry_of(item)
-            self._shrink(cost_of(message))
+            self._shrink(message)
             if message.offset in lost:
                 retry += 1
                 if usage.bytes > usage.keep_max and self.policy.dead_letter:
@@ -428,15 +436,25 @@ class Queue:
         self.touched = True
         self.usage.touched.append(self)
 
-    def _grow(self, size: int) -> None:
+    def _grow(self, message: Message) -> None:
+        """A message is ready or out, and in memory."""
         if not self.touched:
             self.touch()
+        size = message.size
         self.bytes += size
         self.usage.bytes += size
+        if message.holders != UNSHARED:
+            self.usage.join(message)
         if self.bytes >= self.bytes_mark or self.ready + self.unacked >= self.length_mark:
             self._check_full()
 
-    def _shrink(self, size: int) -> None:
+    def _shrink(self, message: Message) -> None:
+        """It is not any more."""
+        if message.holders != UNSHARED:
+            self.usage.leave(message)
+        self._give_back(message.size)
+
+    def _give_back(self, size: int) -> None:
         if not self.touched:
             self.touch()
         self.bytes -= size
@@ -504,7 +522,7 @@ class Queue:
             if len(message.body) >= LARGE_BODY and not self._may_send(message):
                 self.put_back([item])
                 break
-            self._shrink(len(message.body) + MESSAGE_OVERHEAD)
+            self._shrink(message)
             if isinstance(item, Redelivery):
                 self._give(self.waiting[0], message, item.retry, item.bound, item.serial)
             else:
@@ -566,7 +584,7 @@ class Queue:
                 continue
             if self.expiring and self._let_expire(item):
                 continue
-            self._shrink(len(message.body) + MESSAGE_OVERHEAD)
+            self._shrink(message)
             self.delivered += 1
             self.log.settled(self.ledger, message.offset, ACCEPT)
             if message.requester is not None:
@@ -662,7 +680,7 @@ class Queue:
             size = delivery.size
             self.unacked += 1
             self.unacked_bytes += size
-            self._grow(size)
+            self._grow(message)
             try:
                 more = subscription.deliver(message, retry, delivery)
             except Exception as error:
@@ -822,7 +840,7 @@ class Queue:
         log = self.log
         self.backlog.append(Redelivery(message, retry, log.next_offset - 1, log.position))
         self.ready += 1
-        self._grow(len(message.body) + MESSAGE_OVERHEAD)
+        self._grow(message)
         self._heed(message.terms)
         if self.backlog.is_long:
             self._be_long()
@@ -868,7 +886,7 @@ class Queue:
                 self.touch()
             self.ready += len(returned) + len(sealed)
             for item in returned:
-                self._grow(cost_of(item.message))
+                self._grow(item.message)
             for entry in sealed:
                 self.bytes += entry[4]
             self._check_full()
@@ -879,10 +897,13 @@ class Queue:
         size = delivery.size
         self.unacked -= 1
         self.unacked_bytes -= size
-        if delivery.message is None:
+        message = delivery.message
+        if message is None:
             self.unkept -= size - MESSAGE_OVERHEAD
-            self.usage.bytes += size - MESSAGE_OVERHEAD  # which `_shrink` takes off
-        self._shrink(size)
+            self.usage.bytes += size - MESSAGE_OVERHEAD  # which `_give_back` takes off
+        elif message.holders != UNSHARED:
+            self.usage.leave(message)
+        self._give_back(size)
 
     # -- giving up --------------------------------------------------------------------------------------------------
 
@@ -941,7 +962,7 @@ class Queue:
 
     def _drop(self, message: Message) -> None:
         """Give up a message already taken from the backlog."""
-        self._shrink(cost_of(message))
+        self._shrink(message)
         self.dropped += 1
         self._end(message, DROP, WHY[FULL])
 
@@ -985,11 +1006,17 @@ class Queue:
         if not self.touched:
             self.touch()
         self.delayed.add(entry)
-        if entry.message is not None:
-            self.usage.bytes += entry.size
+        self._hold_delayed(entry)
         self._set_marks()
         self._check_full()
         self._watch_due()
+
+    def _hold_delayed(self, entry: PutOff) -> None:
+        message = entry.message
+        if message is not None:
+            self.usage.bytes += entry.size
+            if message.holders != UNSHARED:
+                self.usage.join(message)
 
     def bring_due(self, now: int) -> None:
         """Put those to the back of the queue whose time has come; what is not in memory is not read for that."""
@@ -1002,6 +1029,8 @@ class Queue:
             log.settled(self.ledger, entry.offset, DUE)
             message = entry.message
             if message is not None:
+                if message.holders != UNSHARED:
+                    self.usage.leave(message)
                 self.usage.bytes -= entry.size
                 self._append(message, entry.retry)
             else:
@@ -1040,7 +1069,7 @@ class Queue:
         expires_at = self.expiry_of(message)
         if not expires_at or expires_at > self.usage.now or not self._give_up(message, retry_of(item), EXPIRED):
             return False
-        self._shrink(cost_of(message))
+        self._shrink(message)
         return True
 
     def expire_first(self, now: int) -> None:
@@ -1090,7 +1119,7 @@ class Queue:
 
     def moved(self, item: Item) -> None:
         message = message_of(item)
-        self._shrink(cost_of(message))
+        self._shrink(message)
         self._end(message, MOVE, "it was moved to another queue")
         if self.expiring:
             self._watch_head()
@@ -1144,7 +1173,7 @@ class Queue:
         self.dropped += count
         self.bytes -= assumed
         for message in taken:
-            self._shrink(cost_of(message))
+            self._shrink(message)
             self._end(message, DROP, WHY_PURGED)
         for offset in unread:
             self.log.settled(self.ledger, offset, DROP)
@@ -1170,6 +1199,8 @@ class Queue:
                 subscription.failed(error)
         for message in [*self.backlog.in_memory(), *self.delayed.in_memory()]:
             self._tell_requester(message)
+            if message.holders != UNSHARED:
+                self.usage.leave(message)
         if self.held_up:
             self.held_up = False
             self.usage.held_up.remove(self)
@@ -1203,7 +1234,7 @@ class Queue:
         for item in items:
             self.backlog.append(item)
             self.ready += 1
-            self._grow(cost_of(message_of(item)))
+            self._grow(message_of(item))
 
     def restore_spans(self, spans: list[Span]) -> None:
         """Fill a fresh queue with what a log says it owes, and can give back."""
@@ -1218,8 +1249,7 @@ class Queue:
         self.ledger.ended -= len(entries)
         for entry in entries:
             self.delayed.add(entry)
-            if entry.message is not None:
-                self.usage.bytes += entry.size
+            self._hold_delayed(entry)
         self._set_marks()
         self._check_full()
         self._watch_due()

@@ -14,7 +14,7 @@ from penstock.core.deadlines import Timer
 from penstock.core.queue import Queue
 from penstock.core.walk import Walk
 from penstock.errors import OVER_LIMIT, Refused
-from penstock.message import Message
+from penstock.message import Message, payload_size
 
 if TYPE_CHECKING:
     from penstock.core.broker import Broker
@@ -39,7 +39,7 @@ class Redrive:
         self.queue = queue
         self.targets: dict[bytes, int] = {}  # how many went where, or would
         self.moved = 0  # likewise, in all
-        self.moved_bytes = 0  # of their bodies
+        self.moved_bytes = 0  # of their bodies and headers
         self.over = False
         self.walk = Walk(queue.backlog)
         self._broker = broker
@@ -119,7 +119,7 @@ class Redrive:
 
     def _count(self, message: Message, target: bytes) -> None:
         self.moved += 1
-        self.moved_bytes += len(message.body)
+        self.moved_bytes += payload_size(message)
         self.targets[target] = self.targets.get(target, 0) + 1
 
 

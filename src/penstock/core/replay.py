@@ -17,7 +17,7 @@ from penstock.core.broker import Broker, Lost
 from penstock.core.dedup import key_of
 from penstock.core.delayed import PutOff
 from penstock.core.guarded import GuardedBroker
-from penstock.core.limits import MESSAGE_OVERHEAD, Limits
+from penstock.core.limits import Limits
 from penstock.core.queue import Queue
 from penstock.errors import LogError
 from penstock.log.block import RARE_TERMS, Block
@@ -25,7 +25,19 @@ from penstock.log.port import Change, Log
 from penstock.log.snapshot import PLACE_SIZE, QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
 from penstock.log.tuning import Tuning
-from penstock.message import BY_EVENT, DUE, GOING_BACK, OUT, REJECT, TO_QUEUE, Message, is_delayed, queue_of
+from penstock.message import (
+    BY_EVENT,
+    DUE,
+    GOING_BACK,
+    MESSAGE_OVERHEAD,
+    OUT,
+    REJECT,
+    TO_QUEUE,
+    UNSHARED,
+    Message,
+    is_delayed,
+    queue_of,
+)
 
 
 class Owed:
@@ -227,8 +239,8 @@ class Replay:
         self._position += 1
         if isinstance(entry, Message):
             self._next_offset = entry.offset + 1
-            self._messages[entry.offset] = entry
-            self._route(entry, len(entry.body) + MESSAGE_OVERHEAD)
+            self._messages[entry.offset] = entry = _own(entry)
+            self._route(entry, entry.size)
         elif entry.kind == Change.COMMITTED:
             self.broker.writers.remember(entry.queue, entry.number, entry.at)
         elif entry.kind == Change.FORGOTTEN:
@@ -266,18 +278,19 @@ class Replay:
         if block.rare & RARE_TERMS:
             for index in range(block.message_count):
                 message = block.message(index)
-                self._route(message, len(message.body) + MESSAGE_OVERHEAD)
+                self._route(message, message.size)
             index = block.message_count
         while index < block.message_count:
             offset = block.first_offset + index
             route = block.route_of(index)
             if route == BY_EVENT and self.broker.routing.has_patterns:
-                self._route(block.message(index), block.body_size(index) + MESSAGE_OVERHEAD)
+                message = block.message(index)
+                self._route(message, message.size)
                 index += 1
                 continue
             end = block.end_of_alike(index)
             count = end - index
-            size = block.body_size_of(index, end) + count * MESSAGE_OVERHEAD
+            size = block.size_of(index, end)
             if route == TO_QUEUE:
                 self._owed_by(block.event_of(index)).add(offset, count, size)
             elif route == BY_EVENT:
@@ -464,3 +477,15 @@ def durable_state(broker: Broker) -> dict[bytes, QueueState]:
         )
         for name, queue in sorted(broker.queues.items())
     }
+
+
+def _own(message: Message) -> Message:
+    """The message for the queues of another broker: how many hold it is counted on it."""
+    if message.holders == UNSHARED:
+        return message
+    own = Message(message.id, message.event, message.body, message.published_at, message.protocol, message.headers)
+    own.offset = message.offset
+    own.route = message.route
+    own.terms = message.terms
+    own.holders = 0
+    return own

@@ -12,7 +12,6 @@ short, a message that is not in memory is read for those only who hold none (`qu
 
 from typing import TYPE_CHECKING, Final
 
-from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.message import Message, Requester, Terms
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class Delivery:
     def __init__(self, message: Message, subscription: "Subscription", retry: int, bound: int, serial: int) -> None:
         self.message: Message | None = message
         self.offset = message.offset
-        self.size = len(message.body) + MESSAGE_OVERHEAD  # what it costs in memory, or would
+        self.size = message.size  # what it costs in memory, or would
         self.subscription = subscription
         self.retry = retry
         self.bound = bound
@@ -146,11 +145,7 @@ class Basket(Subscription):
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         if delivery is not None:
             self.deliveries.append(delivery)
-        self.size += len(message.body) + MESSAGE_OVERHEAD
-        headers = message.headers
-        if headers is not None:
-            for value in headers.values():
-                self.size += len(value)
+        self.size += message.size
         return self.size < self.bytes_max
 
     def is_full(self) -> bool:

@@ -6,7 +6,7 @@ from mypy_extensions import i64
 
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.limits import LARGE_BODY, Limits
-from penstock.message import Message
+from penstock.message import MESSAGE_OVERHEAD, Message
 
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
@@ -84,7 +84,7 @@ class Usage:
         self.work: i64 = 0  # that was ever done, see `server.turns`: what looks at many things adds how many
         self.alarms: list[Alarm] = []  # whoever tells people empties it
         self.queues: dict[bytes, Queue] = {}
-        self.bytes = 0  # in memory, overhead included
+        self.bytes = 0  # in memory, overhead included; what several queues hold counts once
         self.bytes_max = limits.memory_bytes_max  # from here on nothing is read for consumers that hold something
         self.keep_max = limits.memory_bytes_max // 4  # above it nothing is kept that the log can give back
         self.paged = 0  # bytes that were read from the log since `free_memory` was last done
@@ -100,6 +100,18 @@ class Usage:
         self.stalled = 0  # queues that wait for the log to be readable again
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
+
+    def join(self, message: Message) -> None:
+        """A queue has counted all of a message that went to several: if it is not the first, the bytes are there."""
+        if message.holders > 0:
+            self.bytes -= message.size - MESSAGE_OVERHEAD
+        message.holders += 1
+
+    def leave(self, message: Message) -> None:
+        """A queue is about to count all of such a message as gone: if it is not the last, the bytes stay."""
+        message.holders -= 1
+        if message.holders > 0:
+            self.bytes += message.size - MESSAGE_OVERHEAD
 
     def free_memory(self) -> int:
         """Let go of what the log can give back, the longest queues first, down to a quarter of the limit; how much."""

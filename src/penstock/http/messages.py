@@ -27,7 +27,7 @@ from penstock.http.problems import conflict, invalid, malformed
 from penstock.http.queues import QueueShape, queue_of
 from penstock.http.replies import JSON, answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
-from penstock.message import INTERNAL_PREFIX, Message
+from penstock.message import INTERNAL_PREFIX, Message, payload_size
 
 SCAN_MAX = 20_000  # messages one request looks at
 TURN_SECONDS = 0.001  # of work, before others get their turn
@@ -340,12 +340,12 @@ class Batch:
     def __init__(self) -> None:
         self.places: list[Place] = []
         self.messages: list[Message] = []
-        self.bytes = 0  # of their bodies
+        self.bytes = 0  # of their bodies and headers
 
     def add(self, place: Place, message: Message) -> None:
         self.places.append(place)
         self.messages.append(message)
-        self.bytes += len(message.body)
+        self.bytes += payload_size(message)
 
     def is_full(self) -> bool:
         return len(self.places) >= CHANGED_AT_ONCE or self.bytes >= CHANGED_BYTES
@@ -485,7 +485,7 @@ def routes(inside: Inside) -> APIRouter:
                 if moved == 0:
                     raise
                 break  # it is full with what was moved before
-            charge(done, sum(len(message.body) for message in batch.messages[:done]))
+            charge(done, sum(payload_size(message) for message in batch.messages[:done]))
             moved += done
             inside.board.plan_flush()
         if not wanted.dry_run:
@@ -514,7 +514,7 @@ def routes(inside: Inside) -> APIRouter:
                 if copied == 0:
                     raise
                 break  # it is full with what was copied before
-            charge(done, sum(len(message.body) for message in batch.messages[:done]))
+            charge(done, sum(payload_size(message) for message in batch.messages[:done]))
             copied += done
             inside.board.plan_flush()
             if done < len(batch.messages):

@@ -20,7 +20,7 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow, too_large
 from penstock.http.replies import ARROW, JSON, Documented, answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
-from penstock.message import TO_QUEUE, Message, Terms
+from penstock.message import TO_QUEUE, Message, Terms, payload_size
 from penstock.wire.terms import SECONDS_MAX, TRIES_MAX, Wish
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ async def check_all(messages: list[Message], inside: Inside) -> None:
         for message in distinct(some, seen):
             who.check_send(message, inside.broker)
         who.check_claims(some, inside.broker)
-        size += sum(len(message.body) for message in some)
+        size += sum(payload_size(message) for message in some)
     who.charge(len(messages), size, inside.clock.now())
 
 

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.access.places import Places
 from penstock.core.broker import Broker, size_in_log
-from penstock.core.limits import MESSAGE_OVERHEAD
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
 from penstock.http.inside import Inside
@@ -23,7 +22,7 @@ from penstock.http.problems import invalid, not_found, over_limit, too_large
 from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, ends_of, messages_of, own
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
-from penstock.message import Message
+from penstock.message import MESSAGE_OVERHEAD, Message
 from penstock.wire.ids import random_id
 
 STAGES_MAX = 2000  # half of them one user's at most
@@ -76,7 +75,7 @@ class LastCommit(BaseModel):
 class Stage:
     def __init__(self, messages: list[Message], expires_at: int, timer: asyncio.TimerHandle, who: Caller) -> None:
         self.messages = messages
-        self.bytes = sum(size_in_log(message) + MESSAGE_OVERHEAD for message in messages)
+        self.bytes = sum(max(size_in_log(message) + MESSAGE_OVERHEAD, message.size) for message in messages)
         self.expires_at = expires_at
         self.timer = timer
         self.user = who.name  # whose it is, where users have names

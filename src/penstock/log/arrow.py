@@ -110,7 +110,7 @@ class Gathering:
         for index in range(first, bound):
             message = block.message(index)
             self._messages.append(message)
-            self._bytes += len(message.body)
+            self._bytes += message.size
         if len(self._messages) >= GATHERED_LENGTH or self._bytes >= GATHERED_BYTES:
             return self.rest()
         return []

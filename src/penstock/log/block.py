@@ -59,7 +59,7 @@ from mypy_extensions import i32, i64
 
 from penstock.errors import LogError
 from penstock.log.port import Change
-from penstock.message import Message, Terms
+from penstock.message import HEADER_OVERHEAD, MESSAGE_OVERHEAD, Message, Terms
 
 MAGIC: Final = b"PNSK"
 VERSION: Final = 4
@@ -73,6 +73,10 @@ PADDING: Final = bytes(8)
 COLUMN_MAX: Final = (1 << 31) - 1 - (64 << 20)  # bytes of a column, counted with 32 bits; the block counts all columns
 WRITER_KEPT_MAX: Final = 4 << 20
 LARGE_BODY: Final = 1 << 20  # from here on a body is not copied until the block is put together
+
+# Between the name of a header and its value; a quote within either is written with a backslash before it.
+HEADER_BETWEEN: Final = b'":"'
+HEADER_SYNTAX: Final = 6  # bytes of each header in the log that belong to neither
 
 # The rare columns, in their order.
 RARE_DUE: Final = 1
@@ -440,13 +444,16 @@ class Block:
     def route_of(self, index: int) -> int:
         return int(read_i32_le(self.data, self.routes_at + 4 * i64(index)))
 
-    def body_size(self, index: int) -> int:
-        i: i64 = index
-        return int(self._end(self.body_ends_at, i + 1) - self._end(self.body_ends_at, i))
-
-    def body_size_of(self, first: int, end: int) -> int:
-        """Of the bodies from `first` up to, and without, `end` together."""
-        return int(self._end(self.body_ends_at, i64(end)) - self._end(self.body_ends_at, i64(first)))
+    def size_of(self, first: int, end: int) -> int:
+        """What the messages from `first` up to, and without, `end` cost in memory together, headers about."""
+        size = (end - first) * MESSAGE_OVERHEAD
+        size += int(self._end(self.body_ends_at, i64(end)) - self._end(self.body_ends_at, i64(first)))
+        headers_at = int(self.headers_at + self._end(self.header_ends_at, i64(first)))
+        headers_end = int(self.headers_at + self._end(self.header_ends_at, i64(end)))
+        if headers_at < headers_end:
+            count = self.data.count(HEADER_BETWEEN, headers_at, headers_end)
+            size += max(0, headers_end - headers_at - HEADER_SYNTAX * count) + HEADER_OVERHEAD * count
+        return size
 
     def end_of_alike(self, index: int) -> int:
         """Where the messages end that have the event and the route of this one and follow it."""

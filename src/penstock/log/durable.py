@@ -51,7 +51,7 @@ class DurableLog(Log):
         self._begin_block()
 
     def append(self, message: Message) -> None:
-        if len(message.body) > self._block_bytes_max and not self._is_whole:
+        if message.size > self._block_bytes_max and not self._is_whole:
             self.close_block(self._now)  # so that the block has room for it, however large it is
         writer = self._writer
         writer.add_message(message)

@@ -299,12 +299,11 @@ class RqSession(Session):
             return
         is_asked = not fields.noreply or fields.timeout > 0
         id = self.hub.ids.next_secret() if is_asked else self.hub.ids.next()
-        message = Message(id, queue, payload, self.now, PROTOCOL)
+        headers: dict[bytes, bytes] | None = {NOREPLY_HEADER: b"1"} if fields.noreply else None
+        message = Message(id, queue, payload, self.now, PROTOCOL, headers)
         if fields.retries >= 0 or fields.timeout > 0 or fields.delay > 0 or fields.ttl >= 0:
             message.terms = self._terms_of(fields)
         ask: Ask | None = None
-        if fields.noreply:
-            message.headers = {NOREPLY_HEADER: b"1"}
         if is_asked:
             ask = Ask(self, fields.id, message, fields.noreply)
             message.requester = ask
