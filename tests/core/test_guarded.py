@@ -197,6 +197,7 @@ VERBS: dict[str, tuple[Callable[[Broken], object], str]] = {
     "cancel": (lambda it: it.broker.cancel(it.out_of_line(), NOW), "consumer b'c1'"),
     "suspend": (lambda it: it.broker.suspend(it.out_of_line()), "consumer b'c1'"),
     "allow": (lambda it: it.broker.allow(it.worker, 5), "consumer b'c1'"),
+    "allow_bytes": (lambda it: it.broker.allow_bytes(it.out_of_line(), 0), "consumer b'c1'"),
     "get": (lambda it: it.broker.get(b"q"), "queue b'q'"),
     "accept": (lambda it: it.broker.accept(it.worker.deliveries[0]), "body of held"),
     "reject": (lambda it: it.broker.reject(it.worker.deliveries[0]), "body of held"),

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from penstock.server.incoming import FREE_BYTES, PROGRESS_BYTES, Incoming
+from penstock.server.incoming import FREE_BYTES, LITTLE_BYTES, PROGRESS_BYTES, Incoming
 
 MIB = 1 << 20
 
@@ -14,6 +14,7 @@ class Line:
 
     def __init__(self) -> None:
         self.reading_pauses = 0
+        self.kept_in = 0
         self.closed = False
 
     def pause_reading(self) -> None:
@@ -119,11 +120,21 @@ def test_nobody_is_closed_whom_nobody_waits_for(incoming: Any, loop: Later) -> N
     assert loop.planned == []
 
 
-def test_one_read_is_free(incoming: Any) -> None:
-    lines = [Line() for _ in range(100)]
+def test_one_read_is_free_while_all_together_stay_below_the_share(incoming: Any) -> None:
+    lines = [Line() for _ in range(16)]
     for line in lines:
         incoming.hold(line, FREE_BYTES)
+    assert (incoming.bytes, incoming.all_bytes) == (0, 16 * FREE_BYTES)
+    late = Line()
+    incoming.hold(late, LITTLE_BYTES)
     assert incoming.bytes == 0
+    incoming.hold(late, FREE_BYTES)
+    incoming.hold(lines[0], FREE_BYTES)
+    assert incoming.bytes == 2 * FREE_BYTES
+    assert (late.reading_pauses, lines[0].reading_pauses) == (0, 1)  # the one that began first is read on
+    for line in [*lines, late]:
+        incoming.leave(line)
+    assert (incoming.bytes, incoming.all_bytes, incoming.waiting) == (0, 0, 0)
 
 
 def test_all_wait_while_memory_is_short(incoming: Any, loop: Later) -> None:

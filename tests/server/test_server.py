@@ -167,7 +167,7 @@ def test_a_client_that_asks_and_never_reads_is_not_heard_any_longer(start_broker
 
 
 def test_a_paused_publisher_that_holds_work_can_still_settle_it(start_broker: Start) -> None:
-    running = start_broker(memory_bytes_max=1 << 20, unacked_bytes_max=4 << 20)
+    running = start_broker(memory_bytes_max=4 << 20, unacked_bytes_max=16 << 20)
     client = running.connect("mqks")
     client.send(b"c consume --confirm q e --manual-ack\n")
     client.line()

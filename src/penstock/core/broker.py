@@ -144,6 +144,7 @@ class Broker:
         self.unrouted = 0  # publishes no queue wanted
         self.refused = 0  # publishes a full queue or a full disk did not take
         self.shut_because = ""  # why no message is taken in at present
+        self._is_short = False  # none is taken because memory is short
         self._body_size_max = limits.body_size_max  # -1 while none is: whoever checks the one has checked the other
         self.gone = Counts()  # of queues that are gone
         self.writers = Writers(limits)
@@ -360,7 +361,7 @@ class Broker:
 
     def reopen(self) -> None:
         self.shut_because = ""
-        self._body_size_max = self.limits.body_size_max
+        self.hold_memory(self._is_short)
 
     def commit(self, writer: bytes, batch: int, messages: list[Message]) -> bool:
         """Publish all of the messages at once, as a writer's batch; False when the batch was committed before.
@@ -671,6 +672,14 @@ class Broker:
             queue.reconsider(subscription)
             queue.pump()
 
+    def allow_bytes(self, subscription: Subscription, bytes_credit: int) -> None:
+        """Let a consumer have so many bytes open at once; with 1 it is given a message when it holds none."""
+        subscription.bytes_credit = bytes_credit
+        queue = subscription.queue
+        if queue is not None:
+            queue.reconsider(subscription)
+            queue.pump()
+
     def get(self, name: bytes) -> Message | None:
         """Take the first ready message for good, unless others wait in line, or one has the queue to itself."""
         queue = self.declare(name)
@@ -921,10 +930,25 @@ class Broker:
                 f"at most {self.limits.requests_bytes_max}, a quarter of memory_bytes_max, are kept for them",
             )
 
+    def hold_memory(self, is_short: bool) -> None:
+        """Take no message in until this is said again with False: memory is short, and whoever publishes cannot wait.
+
+        What consumers do goes on, and dead letters are taken: that is what makes room.
+        """
+        self._is_short = is_short
+        self._body_size_max = -1 if is_short or self.shut_because else self.limits.body_size_max
+
     def _not_taken(self, message: Message) -> Refused:
         if self.shut_because:
             self.refused += 1
             return Refused(DISK_FULL, self.shut_because)
+        if self._is_short:
+            self.refused += 1
+            return Refused(
+                OVER_LIMIT,
+                f"queues and consumers hold {self.usage.bytes} bytes: "
+                f"memory_bytes_max is {self.limits.memory_bytes_max}, and this connection has messages to settle first",
+            )
         return Refused(TOO_LARGE, f"body of {len(message.body)} bytes: body_size_max is {self.limits.body_size_max}")
 
 

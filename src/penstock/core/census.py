@@ -43,6 +43,7 @@ class Census:
         self.unacked = 0
         self.delayed = 0
         self.bytes = 0
+        self.held = 0  # bytes of what consumers hold, as far as they are in memory
         self.consumers = 0
         self.paused = 0
         self.full = 0
@@ -68,6 +69,7 @@ class Census:
         self.unacked += queue.unacked
         self.delayed += len(queue.delayed)
         self.bytes += queue.size()
+        self.held += queue.unacked_bytes - queue.unkept
         if queue.full:
             self.full += 1
         if self._fetches < FETCHES_MAX and not queue.knows_oldest():

@@ -76,6 +76,11 @@ class Dedup:
     def __len__(self) -> int:
         return len(self._until)
 
+    @property
+    def size(self) -> int:
+        """What the ids take in memory."""
+        return self._bytes
+
     def is_known(self, id: bytes, now: int) -> bool:
         """Whether a message of that id was taken, and its time is not over."""
         return self._until.get(id, 0) > now

@@ -211,6 +211,13 @@ class GuardedBroker(Broker):
             self.fail("allow", f"consumer {subscription.name!r}", error)
             raise
 
+    def allow_bytes(self, subscription: Subscription, bytes_credit: int) -> None:
+        try:
+            super().allow_bytes(subscription, bytes_credit)
+        except Exception as error:
+            self.fail("allow_bytes", f"consumer {subscription.name!r}", error)
+            raise
+
     def get(self, name: bytes) -> Message | None:
         try:
             return super().get(name)

@@ -308,11 +308,22 @@ class Queue:
         if backlog.pinned:
             freed += backlog.unpin()
         self._forget(freed)
-        if self.unacked_bytes - self.unkept - self.unacked * MESSAGE_OVERHEAD >= self.congested_bytes:
+        self.free_unacked(self.congested_bytes)
+        return before - self.usage.bytes
+
+    def free_unacked(self, least: int) -> int:
+        """The same for what consumers hold alone, if there is so much of it; how many bytes that frees."""
+        before = self.usage.bytes
+        if self.unacked and self.unacked_bytes - self.unkept - self.unacked * MESSAGE_OVERHEAD >= least:
             for subscription in self.subscriptions:
                 for delivery in subscription.held():
                     self._let_go(delivery)
         return before - self.usage.bytes
+
+    def kept_part(self) -> float:
+        """Which part of the bytes that consumers hold is in memory, beside what each message costs in any case."""
+        bodies = self.unacked_bytes - self.unacked * MESSAGE_OVERHEAD
+        return 1 - self.unkept / bodies if bodies > 0 else 1.0
 
     def _forget(self, freed: int) -> None:
         """Bytes that are in memory no more, except for what other queues hold of them."""

@@ -11,6 +11,7 @@ from penstock.message import MESSAGE_OVERHEAD, Message
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
 
+LOOK_LEAST: Final = 64  # bytes of each message that a consumer holds, in the middle, for it to be worth a look
 PAGED_PART: Final = 8  # when an eighth of the memory was read anew, there may be as much to let go of
 
 
@@ -121,6 +122,10 @@ class Usage:
             if self.bytes < self.keep_max:
                 break
             freed += queue.free_memory()
+        if self.bytes >= self.keep_max:
+            # Many queues with a little each: what consumers hold of them is looked through as well.
+            for queue in self.queues.values():
+                freed += queue.free_unacked(LOOK_LEAST * queue.unacked)
         return freed
 
     def make_room(self) -> bool:

@@ -85,7 +85,9 @@ def make_app(inside: Inside) -> Application:
         openapi_url=None,  # below: encoded once, not for each who asks
         redirect_slashes=False,
     )
-    app.state.intake = Intake(max(inside.shares.intake, inside.hub.limits.line_size_max))
+    intake = Intake(max(inside.shares.intake, inside.hub.limits.line_size_max))
+    app.state.intake = intake
+    inside.board.account.add("in", lambda: intake.bytes)
     catch_problems(app, inside.hub.report)
     for resource in RESOURCES:
         app.include_router(resource.routes(inside))

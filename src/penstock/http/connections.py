@@ -10,6 +10,7 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found
 from penstock.http.replies import answer, problems
 from penstock.http.texts import href_of, name_of
+from penstock.server.account import Account
 from penstock.server.connection import Connection
 from penstock.wire.session import Session
 
@@ -22,6 +23,7 @@ class ConnectionShape(BaseModel):
     consumers: int
     unacked: int
     outbox_bytes: int
+    memory_bytes: int = Field(description="What it has not finished asking, has not read and has not acked.")
     errors: int
     publishing_paused: bool
 
@@ -37,7 +39,7 @@ class Closed(BaseModel):
     closed: bool
 
 
-def connection_of(session: Session, connection: Connection) -> dict[str, object]:
+def connection_of(session: Session, connection: Connection, account: Account) -> dict[str, object]:
     subscriptions = session.subscriptions()
     return {
         "id": session.peer,
@@ -46,7 +48,8 @@ def connection_of(session: Session, connection: Connection) -> dict[str, object]
         "user": None if session.user is None else session.user.name,
         "consumers": len(subscriptions),
         "unacked": sum(subscription.in_flight for subscription in subscriptions),
-        "outbox_bytes": session.outbox_size + connection.transport.get_write_buffer_size(),
+        "outbox_bytes": connection.unsent(),
+        "memory_bytes": account.of_connection(session, connection),
         "errors": session.errors,
         "publishing_paused": connection.reading_pauses > 0,
     }
@@ -65,7 +68,10 @@ def routes(inside: Inside) -> APIRouter:
         found = [s for s in connections if protocol is None or (s.protocol or "any") == protocol]
         if not inside.caller.sees_all():
             found = [session for session in found if session.user is inside.caller.user]
-        page = [connection_of(session, connections[session]) for session in found[offset : offset + limit]]
+        page = [
+            connection_of(session, connections[session], inside.board.account)
+            for session in found[offset : offset + limit]
+        ]
         return answer({"total": len(found), "offset": offset, "limit": limit, "connections": page})
 
     @router.delete("/{id}", response_model=Closed, responses=problems(404), summary="Close a connection")

@@ -6,6 +6,7 @@ from penstock.clock import Clock
 from penstock.config import Config
 from penstock.core.broker import Broker
 from penstock.core.queue import Queue
+from penstock.http.answers import Answers
 from penstock.http.caller import Caller, caller
 from penstock.http.connection import Strangers
 from penstock.http.doorman import Doorman
@@ -51,6 +52,8 @@ class Inside:
         self.doorman = Doorman(self.hub, self.clock, self.logins, config.metrics_open)
         self.strangers = Strangers()
         self.places = HttpPlaces(config.http_connections_max, config.http_body_rate_min)
+        self.answers = Answers(self.shares.outgoing)
+        board.account.add("out", lambda: self.answers.bytes)
         self.keeper: Keeper | None = None  # where users can be changed
         self.pipelines: dict[str, dict[str, object]] = {}  # what jobs have told of themselves, the latest last
 

@@ -30,6 +30,7 @@ from penstock.http.problems import needs_arrow, not_found, over_limit
 from penstock.http.replies import ARROW, answer, problems, takes
 from penstock.http.texts import name_of, text_of
 from penstock.message import BY_EVENT, Message
+from penstock.server.holdings import held_by
 from penstock.wire.ids import random_id
 
 if TYPE_CHECKING:
@@ -81,6 +82,23 @@ class Leases:
         self.by_id: dict[str, Lease] = {}
         self.places = Places(LEASES_MAX)
         self.bytes_max = inside.config.lease_bytes_max or inside.shares.answer
+        inside.board.account.add("leased", self.held)
+
+    def held(self, user: str | None = None) -> int:
+        """What leases take in memory, those of one user or all."""
+        return sum(held_by(lease.inbox) for lease in self.by_id.values() if user is None or lease.user == user)
+
+    def check_memory(self, who: Caller) -> None:
+        """While memory is short, leases have a quarter of it, and those of one user half of that. Raises Problem."""
+        board = self.inside.board
+        usage = self.inside.broker.usage
+        most = usage.bytes_max // 4
+        if usage.bytes > board.holdings.bytes_max and (self.held() >= most or self.held(who.name) >= most // 2):
+            raise over_limit(
+                f"leases hold {self.held()} bytes in memory: at most {most}, a quarter of memory_bytes_max, are kept "
+                "for them while it is short, and half of that for one user",
+                "settle some",
+            )
 
     def take(self, queue: bytes, asked: NewLease, who: Caller) -> Lease:
         inside = self.inside
@@ -316,6 +334,7 @@ def routes(inside: Inside) -> APIRouter:
         queue = inside.queue(name_of(name))
         if not leases.places.has_room(inside.caller.holder):
             raise over_limit(leases.places.why_full(inside.caller.holder, "leases"), "settle some")
+        leases.check_memory(inside.caller)
         lease = leases.take(queue.name, asked, inside.caller)
         if not lease.inbox.deliveries:
             leases.close(lease)

@@ -39,6 +39,7 @@ WAITS_MAX = 500  # ... and how many, until what was done by then is all
 MOVED_MAX = 100_000
 BODY_SHOWN = 4096
 ANSWER_BYTES_MAX = 16 << 20  # of one answer
+ROW_BYTES = 1024  # what is shown of a message besides its body, about
 
 SORTED_AT_ONCE = 1000  # delayed messages, which are kept in no order
 ORDER_SECONDS = 60  # how long their order is good for
@@ -391,11 +392,12 @@ def routes(inside: Inside) -> APIRouter:
         queue = inside.queue(name_of(name))
         states: list[str] = [READY, UNACKED, DELAYED] if state is None else [state]
         bytes_max = min(ANSWER_BYTES_MAX, inside.shares.answer)
-        rows, mark = await page_of(
-            queue, states, Filter(event, id, search), after, limit, body_max, inside.now(), bytes_max, orders
-        )
-        name_shown, mark_shown = orjson.dumps(text_of(queue.name)), orjson.dumps(mark)
-        content = b'{"queue":%b,"messages":[%b],"next":%b}' % (name_shown, b",".join(rows), mark_shown)
+        async with inside.answers.room(inside.caller, min(bytes_max, limit * (ROW_BYTES + 2 * body_max))):
+            rows, mark = await page_of(
+                queue, states, Filter(event, id, search), after, limit, body_max, inside.now(), bytes_max, orders
+            )
+            name_shown, mark_shown = orjson.dumps(text_of(queue.name)), orjson.dumps(mark)
+            content = b'{"queue":%b,"messages":[%b],"next":%b}' % (name_shown, b",".join(rows), mark_shown)
         return Response(content, media_type=JSON)
 
     @router.post(

@@ -71,7 +71,7 @@ def number_of(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
-def metrics_of(inside: Inside) -> bytes:
+def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> bytes:
     statistics = inside.statistics
     census = statistics.fresh_census()
     counters = statistics.counters(census)
@@ -110,6 +110,28 @@ def metrics_of(inside: Inside) -> bytes:
         "gauge",
         "Connections that are not read while memory is short or the disk is behind.",
         len(inside.board.paused),
+    )
+    account = inside.board.account
+    account.held = census.held
+    page.family(
+        "penstock_memory_bytes",
+        "gauge",
+        "What the broker holds for others, by kind.",
+        [({"kind": kind}, size) for kind, size in account.kinds().items()],
+    )
+    by_user = sorted((memory_by_user or {}).items(), key=lambda item: (-item[1], item[0]))
+    page.family(
+        "penstock_user_memory_bytes",
+        "gauge",
+        "What connections of a user have not finished asking, have not read and have not acked; most first.",
+        [({"user": name}, size) for name, size in by_user[:USERS_MAX]],
+    )
+    page.one("penstock_memory_limit_bytes", "gauge", "memory_bytes_max.", account.limit)
+    page.one(
+        "penstock_consumers_restrained",
+        "gauge",
+        "Connections that are given nothing more before they settle something: memory is short.",
+        len(inside.board.holdings.restrained),
     )
     page.one("penstock_log_next_offset", "gauge", "Offset the next message gets.", log["next_offset"])
     page.one("penstock_log_durable_offset", "gauge", "Every message before it is on the disk.", log["durable_offset"])
@@ -282,7 +304,7 @@ def routes(inside: Inside) -> APIRouter:
 
     @router.get("/metrics", response_class=Response, responses={**text, **problems()}, summary="Totals")
     async def metrics() -> Response:
-        return Response(metrics_of(inside), media_type=MEDIA_TYPE)
+        return Response(metrics_of(inside, await inside.board.account.by_user()), media_type=MEDIA_TYPE)
 
     @router.get(
         "/metrics/detail", response_class=Response, responses={**text, **problems(404)}, summary="Some queues by name"

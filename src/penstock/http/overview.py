@@ -81,6 +81,14 @@ class Process(BaseModel):
     syncs: int
 
 
+class Memory(BaseModel):
+    """What the broker holds for others."""
+
+    limit: int = Field(description="`memory_bytes_max`.")
+    used: int = Field(description="All kinds together.")
+    kinds: dict[str, int] = Field(description="Bytes of each kind.", examples=[{"ready": 1000, "held": 500}])
+
+
 class Storage(BaseModel):
     durable: bool
     directory: str | None
@@ -105,6 +113,7 @@ class Overview(BaseModel):
     connections: dict[str, int]
     log: LogEnds
     process: Process
+    memory: Memory
 
 
 class SampleShape(BaseModel):
@@ -116,6 +125,7 @@ class SampleShape(BaseModel):
     connections: dict[str, int]
     log: LogEnds
     process: Process
+    memory: Memory
 
 
 class History(BaseModel):
@@ -152,6 +162,7 @@ def overview_of(inside: Inside) -> dict[str, object]:
         "connections": statistics.connections(),
         "log": statistics.log(),
         "process": statistics.process,
+        "memory": statistics.memory,
     }
 
 

@@ -56,6 +56,7 @@ class HttpServer:
     async def start(self, listening: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         state = self._uvicorn.server_state
+        self.inside.answers.connections = state.connections
         await self._uvicorn.on_tick(0)
         self._ticking = loop.create_task(self._tick())
 

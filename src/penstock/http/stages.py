@@ -148,6 +148,7 @@ def routes(inside: Inside) -> APIRouter:
     broker = inside.broker
     stages = Stages()
     writers = NewWriters(broker)
+    inside.board.account.add("staged", lambda: stages.bytes)
     # One message of the largest size can always be committed.
     largest = inside.hub.limits.body_size_max + MESSAGE_OVERHEAD
     staged_bytes_max = max(inside.shares.staged, largest)

@@ -50,6 +50,7 @@ class Statistics:
         self.watchers: set[asyncio.Event] = set()
         self.rates: dict[str, float] = dict.fromkeys(RATES, 0.0)
         self.process: dict[str, float | int] = {}
+        self.memory: dict[str, object] = self._memory()
         self._counted: dict[str, int] = {}
         self._counted_at = 0.0
         self._census_at = 0.0
@@ -188,6 +189,13 @@ class Statistics:
             "syncs": syncs.count,
         }
 
+    def _memory(self) -> dict[str, object]:
+        """What the broker holds for others, by kind."""
+        account = self.board.account
+        account.held = self.census.held
+        kinds = account.kinds()
+        return {"limit": account.limit, "used": sum(kinds.values()), "kinds": kinds}
+
     # -- once each second -------------------------------------------------------------------------------------------
 
     async def _sample_again(self) -> None:
@@ -212,6 +220,7 @@ class Statistics:
         self._counted = counters
         self._counted_at = now
         self.process = self._process()
+        self.memory = self._memory()
         at = self.board.clock.now()
         self.samples.append(
             {
@@ -223,6 +232,7 @@ class Statistics:
                 "connections": self.connections(),
                 "log": self.log(),
                 "process": self.process,
+                "memory": self.memory,
             }
         )
         for watcher in self.watchers:

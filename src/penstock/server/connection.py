@@ -15,6 +15,8 @@ from penstock.access.tokens import redacted
 from penstock.access.user import User
 from penstock.clock import Clock
 from penstock.core.queue import Queue
+from penstock.server.account import Account
+from penstock.server.holdings import Holdings
 from penstock.server.incoming import Incoming
 from penstock.server.memory import Shares
 from penstock.server.outgoing import Outgoing
@@ -34,6 +36,9 @@ UNREAD_MAX = 4 << 20
 
 # How much of a traceback is logged, from its end.
 TRACE_SIZE_MAX = 8000
+
+# A client that has messages to settle may publish until memory_bytes_max is exceeded by this part: one in so many.
+REFUSE_PART = 8
 
 # How long a publisher waits at most, at one time, for the consumers of a queue it fills.
 SLOWDOWN_SECONDS = 0.05
@@ -73,6 +78,10 @@ class Switchboard:
         shares = Shares(hub.limits.memory_bytes_max)
         self.incoming = Incoming(loop, shares.incoming, self.is_short)
         self.outgoing = Outgoing(loop, hub.broker.usage, shares.outgoing)
+        self.holdings = Holdings(loop, hub, shares.held)
+        self.account = Account(self)
+        # From here on whoever has messages to settle, and so cannot be kept from being read, may not publish.
+        self.refuse_at = hub.limits.memory_bytes_max + hub.limits.memory_bytes_max // REFUSE_PART
         self.free_at = hub.broker.usage.keep_max  # so many bytes of messages, and some of them are let go of
         self.freed_up_to = 0  # the log was readable up to here when memory was last freed
 
@@ -119,11 +128,18 @@ class Switchboard:
                     connection.write_outbox()
                 except Exception as error:
                     self.fail(connection, session, error)
+                if connection.is_held_back and holds_work(session):
+                    # It was given something meanwhile: to hear it is what makes room.
+                    connection.is_held_back = False
+                    self.paused.remove(connection)
+                    connection.resume_reading()
         if self.slowed:
             for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < queue.congested_bytes // 2]:
                 slowdown.end()
         if hub.broker.usage.unsent:
-            self.outgoing.count()
+            self.outgoing.go_on()
+        if hub.broker.usage.bytes > self.holdings.bytes_max:
+            self.holdings.watch()
         if (self.paused or self.incoming.waiting) and not self.is_short():
             if self.paused:
                 self._resume_publishers()
@@ -273,7 +289,7 @@ class Switchboard:
             if usage.bytes < usage.keep_max:
                 self.free_at = usage.keep_max
             return False
-        limit = self.hub.limits.memory_bytes_max
+        limit = usage.bytes_max
         if broker.log.readable > self.freed_up_to:
             # What has come into the log since the last time can be let go of now.
             self.freed_up_to = broker.log.readable
@@ -281,6 +297,18 @@ class Switchboard:
             # What it cannot give back is not looked through again before there is more of it.
             self.free_at = min(limit, max(usage.keep_max, usage.bytes + limit // 16))
         return usage.bytes >= limit
+
+    def let_queues_hold(self, bytes_max: int) -> None:
+        """Others take the rest of the memory: from so many bytes on it is short."""
+        usage = self.hub.broker.usage
+        usage.bytes_max = bytes_max
+        usage.keep_max = bytes_max // 4
+        self.free_at = min(self.free_at, bytes_max)
+        self.refuse_at = bytes_max + bytes_max // REFUSE_PART
+        self.holdings.bytes_max = bytes_max // 2
+        usage.relieve()
+        if self.paused or self.incoming.waiting or usage.held_up:
+            self.plan_flush()
 
     def is_far_behind(self) -> bool:
         """Whether the disk is so far behind that whoever has it do anything has to wait."""
@@ -290,9 +318,10 @@ class Switchboard:
         """Read no more from a client that publishes until queues have emptied somewhat, or the disk has caught up."""
         if not self.paused:
             held = self.hub.broker.usage.bytes
-            limit = "memory_bytes_max" if held >= self.hub.limits.memory_bytes_max else "the disk is behind"
+            limit = "memory_bytes_max" if held >= self.hub.broker.usage.bytes_max else "the disk is behind"
             self.hub.report("warning", "publishers.paused", {"limit": limit, "bytes": held})
         self.paused.append(connection)
+        connection.is_held_back = True
         connection.pause_reading()
 
     def _resume_publishers(self) -> None:
@@ -300,6 +329,7 @@ class Switchboard:
         paused = self.paused
         self.paused = []
         for connection in paused:
+            connection.is_held_back = False
             connection.resume_reading()
 
     def _arm_timer(self) -> None:
@@ -362,6 +392,9 @@ class Connection(asyncio.Protocol):
         self.session: Session | None = None
         self.reading_pauses = 0  # for how many reasons nothing is read right now
         self.writing_paused = False
+        self.kept_in = 0  # bytes of requests that are not whole; `Incoming` counts
+        self.is_held_back = False  # it publishes, and memory is short
+        self.is_squeezed = False  # it has much to read, as all have together
         self.unread = False  # the peer asks and does not read the answers
         self.half_closed = False  # the peer says no more
         self.deaf = False  # the peer failed to say who it is
@@ -465,6 +498,9 @@ class Connection(asyncio.Protocol):
         entries = log.position + len(hub.receipts)
         now = board.clock.now()
         failure: Exception | None = None
+        is_refused = hub.broker.usage.bytes >= board.refuse_at and board.is_short() and holds_work(session)
+        if is_refused:
+            hub.broker.hold_memory(True)
         try:
             board.feeding = self
             if data is None:
@@ -474,6 +510,8 @@ class Connection(asyncio.Protocol):
                 session.feed(data, now)
         except Exception as error:
             failure = error
+        if is_refused:
+            hub.broker.hold_memory(False)
         board.feeding = None
         if session.successor is not None:
             session = self.succeed(session, session.successor)
@@ -487,7 +525,7 @@ class Connection(asyncio.Protocol):
             board.slow_down(self, usage.congested)
             usage.congested = None
         board.incoming.hold(self, session.pending())
-        if board.is_short() and hub.broker.published != before and not takes_work(session):
+        if board.is_short() and hub.broker.published != before and not holds_work(session):
             board.pause_publisher(self)
         elif board.is_far_behind() and log.position + len(hub.receipts) != entries:
             board.behind.append(self)
@@ -570,6 +608,7 @@ class Connection(asyncio.Protocol):
                 self.place = ""
             board.incoming.leave(self)
             board.outgoing.leave(self)
+            board.holdings.restrained.pop(session, None)
             now = board.clock.now()
             try:
                 session.end(now)
@@ -596,7 +635,7 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self.writing_paused = False
-        self.switchboard.outgoing.leave(self)
+        self.switchboard.outgoing.leave(self)  # ends a squeeze as well
         if self.unread:
             self.unread = False
             self.resume_reading()
@@ -610,6 +649,28 @@ class Connection(asyncio.Protocol):
             session.resume()
             self.switchboard.plan_flush()
 
+    def unsent(self) -> int:
+        """What the client has still to be sent, wherever it waits."""
+        session = self.session
+        kept = 0 if session is None else session.outbox_size + session.kept_out()
+        return kept + self.transport.get_write_buffer_size()
+
+    def squeeze(self) -> None:
+        """Give the client nothing more, and read no more of it, before it has read what it was given."""
+        if not self.is_squeezed:
+            self.is_squeezed = True
+            self.pause_reading()
+            if self.session is not None:
+                self.session.pause()
+
+    def unsqueeze(self) -> None:
+        if self.is_squeezed:
+            self.is_squeezed = False
+            self.resume_reading()
+            if not self.writing_paused and self.session is not None and self.session.gate is None:
+                self.session.resume()
+                self.switchboard.plan_flush()
+
     def write_outbox(self) -> None:
         session = self.session
         if session is None:
@@ -620,14 +681,16 @@ class Connection(asyncio.Protocol):
             session.drain()
             return
         if session.outbox_size:
-            full = session.outbox_size >= session.outbox_max
+            size = session.outbox_size
+            full = size >= session.outbox_max
             self.transport.write(session.drain())
-            if self.writing_paused:
-                self.switchboard.outgoing.hold(self)
+            if self.transport.get_write_buffer_size():
+                self.switchboard.outgoing.hold(self, size)
             if self.writing_paused and not self.unread and self.transport.get_write_buffer_size() > UNREAD_MAX:
                 self.unread = True
                 self.pause_reading()
-            if full and not self.writing_paused and not self.half_closed and session.gate is None:
+            takes_more = not self.writing_paused and not self.is_squeezed and not self.half_closed
+            if full and takes_more and session.gate is None:
                 # The outbox was the limit, not the socket: nobody else will say that there is room again.
                 self.refills = True
                 self.switchboard.turns.add(self)
@@ -643,9 +706,9 @@ class Connection(asyncio.Protocol):
         return successor
 
 
-def takes_work(session: Session) -> bool:
-    """Whether the client has deliveries to settle or waits for some: to hear it is what makes room."""
-    return any(subscription.in_flight or subscription.waiting for subscription in session.subscriptions())
+def holds_work(session: Session) -> bool:
+    """Whether the client has deliveries to settle: to hear it is what makes room."""
+    return any(subscription.in_flight for subscription in session.subscriptions())
 
 
 def certificate_names(transport: asyncio.BaseTransport) -> list[str]:

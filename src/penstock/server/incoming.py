@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from penstock.server.connection import Connection
 
-FREE_BYTES = 256 << 10  # what every connection may have without being counted: one read
+FREE_BYTES = 256 << 10  # what every connection may have without having to wait: one read
+LITTLE_BYTES = 16 << 10  # the same while all connections together have more than the share
 PATIENCE_SECONDS = 5.0
 PROGRESS_BYTES = 256 << 10  # what has to come in that time where others wait
 
@@ -28,7 +29,8 @@ class Held:
 
 class Incoming:
     def __init__(self, loop: asyncio.AbstractEventLoop, bytes_max: int, is_short: Callable[[], bool]) -> None:
-        self.bytes = 0
+        self.bytes = 0  # of large ones
+        self.all_bytes = 0  # of all
         self.waiting = 0  # connections that wait
         self._is_short = is_short
         self.bytes_max = bytes_max
@@ -38,8 +40,10 @@ class Incoming:
 
     def hold(self, connection: "Connection", size: int) -> None:
         """So much is kept of this connection now; it may have to wait."""
-        if size <= FREE_BYTES:
-            self.leave(connection)
+        self.all_bytes += size - connection.kept_in
+        connection.kept_in = size
+        if size <= FREE_BYTES and (size <= LITTLE_BYTES or self.all_bytes <= self.bytes_max):
+            self._let_go(connection)
             return
         held = self._held.get(connection)
         if held is None:
@@ -53,10 +57,15 @@ class Incoming:
             self._watch()
 
     def _is_late(self, connection: "Connection") -> bool:
-        return self.bytes > self.bytes_max and next(iter(self._held)) is not connection
+        return self.all_bytes > self.bytes_max and next(iter(self._held)) is not connection
 
     def leave(self, connection: "Connection") -> None:
-        """Nothing is kept of it any more, or next to nothing."""
+        """Nothing is kept of it any more."""
+        self.all_bytes -= connection.kept_in
+        connection.kept_in = 0
+        self._let_go(connection)
+
+    def _let_go(self, connection: "Connection") -> None:
         held = self._held.pop(connection, None)
         if held is not None:
             self.bytes -= held.size
@@ -69,7 +78,7 @@ class Incoming:
     def go_on(self) -> None:
         """Memory is not short: let those read on for whom there is room, and the first in any case."""
         for place, (connection, held) in enumerate(self._held.items()):
-            if held.waits and (place == 0 or self.bytes <= self.bytes_max):
+            if held.waits and (place == 0 or self.all_bytes <= self.bytes_max):
                 held.waits = False
                 self.waiting -= 1
                 held.seen = held.size

@@ -36,7 +36,8 @@ class Shares:
         self.block = _share(whole, 32, 8 * MIB)  # one block of the log
         self.head = _share(whole, 16, 8 * MIB)  # the first messages of one queue
         self.incoming = _share(whole, 8, 256 * MIB)  # requests that are not whole yet, of all connections
-        self.outgoing = _share(whole, 8, 256 * MIB)  # large messages that sockets have not taken yet
+        self.outgoing = _share(whole, 8, 256 * MIB)  # what sockets have not taken yet, of all connections
+        self.held = _share(whole, 2, whole)  # un-acked messages that are in memory; above it their holders get no more
         self.intake = _share(whole, 4, 256 * MIB)  # the same for HTTP
         self.answer = _share(whole, 16, 64 * MIB)  # messages in one answer over HTTP
         self.staged = _share(whole, 4, 256 * MIB)  # messages that wait for their commit

@@ -322,7 +322,7 @@ async def _serve(config: Config, report: Report) -> int:
     node = Node(config, report)
     loop.add_signal_handler(signal.SIGHUP, node.reload)
     ports = await node.start()
-    trimming = loop.create_task(_trim(Trimmer(Shares(config.memory_bytes_max))))
+    trimming = loop.create_task(_keep_house(Trimmer(Shares(config.memory_bytes_max)), node.switchboard))
     if config.directory is None:
         report("info", "log.volatile", {"reason": "with --memory messages end with the process"})
     elif config.sync != "always":
@@ -344,10 +344,11 @@ async def _serve(config: Config, report: Report) -> int:
     return 0
 
 
-async def _trim(trimmer: Trimmer) -> None:
-    """Give memory back every now and then, for as long as the broker runs."""
+async def _keep_house(trimmer: Trimmer, board: Switchboard) -> None:
+    """Give memory back every now and then, and say how much of it is for queues, for as long as the broker runs."""
     while True:
         trimmer.look()
+        board.account.balance()
         await asyncio.sleep(LOOK_SECONDS)
 
 

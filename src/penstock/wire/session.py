@@ -182,6 +182,10 @@ class Session:
         """How many bytes of requests are kept that are not whole, or that wait for their turn."""
         return 0
 
+    def kept_out(self) -> int:
+        """How many bytes of answers wait for room in the outbox."""
+        return 0
+
     def drain(self) -> bytes:
         """Everything there is to write now."""
         data = self.outbox.getvalue()

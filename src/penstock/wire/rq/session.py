@@ -23,7 +23,7 @@ from mypy_extensions import i64
 
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
-from penstock.message import TO_CONSUMERS, Message, Terms, tell_delivered
+from penstock.message import MESSAGE_OVERHEAD, TO_CONSUMERS, Message, Terms, tell_delivered
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.rq.asks import Ask, Timeout
 from penstock.wire.rq.codec import (
@@ -141,6 +141,7 @@ class RqSession(Session):
         # As a requester.
         self.asks: dict[Ask, None] = {}
         self.replies: deque[tuple[int, bytes]] = deque()  # wait for room: one PAYLOAD may be the reply to any number
+        self.replies_size = 0  # bytes of those; a PAYLOAD of several in a row counts once
         # As a consumer.
         self.consumers: dict[bytes, Consumer] = {}  # by queue, in the order they were asked for
         self.retiring: dict[bytes, Consumer] = {}
@@ -169,6 +170,9 @@ class RqSession(Session):
 
     def pending(self) -> int:
         return self.decoder.pending()
+
+    def kept_out(self) -> int:
+        return self.replies_size
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing or not data:
@@ -363,7 +367,10 @@ class RqSession(Session):
         user.check_put(queue, False)
 
     def send_reply(self, id: int, body: bytes) -> None:
-        if self.replies or self.outbox_size >= self.outbox_max:
+        if self.replies or self.socket_full or self.outbox_size >= self.outbox_max:
+            if not self.replies or self.replies[-1][1] is not body:
+                self.replies_size += len(body)
+            self.replies_size += MESSAGE_OVERHEAD
             self.replies.append((id, body))
         else:
             self._write_reply(id, body)
@@ -650,6 +657,9 @@ class RqSession(Session):
         while self.replies and self.outbox_size < self.outbox_max:
             id, body = self.replies.popleft()
             self._write_reply(id, body)
+            self.replies_size -= MESSAGE_OVERHEAD
+            if not self.replies or self.replies[0][1] is not body:
+                self.replies_size -= len(body)
         if self.parting:
             self.part_when_done()
         self._review()
@@ -721,6 +731,7 @@ class RqSession(Session):
                 ask.silent = True  # still not to be begun after its time
         self.asks.clear()
         self.replies.clear()
+        self.replies_size = 0
         for queue in self.numbered:
             self.dialect.numbers.release(queue)
         self.numbered.clear()

@@ -1,0 +1,106 @@
+"""Large answers over HTTP: those that are being made, and those that a client has not read yet.
+
+Together they may take a share of the memory, and those of one user, or of one address where users have no names, half
+of that. Whoever asks for one more waits for a while, and is refused then. A client that reads nothing of its answer
+while somebody waits is closed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from typing import Any
+
+from penstock.access.lobby import address_of
+from penstock.http.caller import Caller
+from penstock.http.problems import over_limit
+
+WAIT_SECONDS = 0.05
+WAITS_MAX = 200  # ten seconds
+PATIENCE_SECONDS = 5.0  # for who reads nothing
+SMALL_BYTES = 64 << 10  # an answer up to this size is not asked about
+
+
+class Unread:
+    """What one client had not read when it was looked at, and since when it is not less."""
+
+    def __init__(self, size: int, since: float) -> None:
+        self.size = size
+        self.since = since
+
+
+class Answers:
+    def __init__(self, bytes_max: int) -> None:
+        self.bytes_max = bytes_max
+        self.connections: Collection[Any] = ()  # of all clients
+        self._made: dict[str, int] = {}  # bytes of answers that are being made, by whom they are for
+        self._owners: dict[str, str] = {}  # who has asked last by which connection
+        self._unread: dict[str, Unread] = {}
+
+    def unread(self) -> dict[str, int]:
+        """By connection, what its socket has not taken."""
+        found: dict[str, int] = {}
+        for connection in self.connections:
+            transport = connection.transport
+            if transport is not None and not transport.is_closing():
+                size = transport.get_write_buffer_size()
+                if size:
+                    found[connection.peer] = size
+        return found
+
+    @property
+    def bytes(self) -> int:
+        return sum(self._made.values()) + sum(self.unread().values())
+
+    @asynccontextmanager
+    async def room(self, who: Caller, size: int) -> AsyncIterator[None]:
+        """While an answer of so many bytes is made; it waits until there is room for it. Raises Problem."""
+        if size <= SMALL_BYTES:
+            yield
+            return
+        owner = who.name or address_of(who.peer)
+        for _ in range(WAITS_MAX):
+            if self._has_room(owner, size):
+                break
+            await asyncio.sleep(WAIT_SECONDS)
+        else:
+            raise over_limit(
+                f"answers that are not read yet hold {self.bytes} bytes: at most {self.bytes_max}, an eighth of "
+                "memory_bytes_max, are kept for them, and half of that for one user",
+                "read what was asked for, or ask for less at a time",
+            )
+        self._owners[who.peer] = owner
+        self._made[owner] = self._made.get(owner, 0) + size
+        try:
+            yield
+        finally:
+            self._made[owner] -= size
+            if not self._made[owner]:
+                del self._made[owner]
+
+    def _has_room(self, owner: str, size: int) -> bool:
+        """One answer is always made, however large."""
+        unread = self.unread()
+        self._owners = {peer: name for peer, name in self._owners.items() if peer in unread}
+        own = self._made.get(owner, 0)
+        own += sum(left for peer, left in unread.items() if self._owners.get(peer) == owner)
+        total = sum(self._made.values()) + sum(unread.values())
+        if (not own or own + size <= self.bytes_max // 2) and (not total or total + size <= self.bytes_max):
+            return True
+        self._close_stalled(unread)
+        return False
+
+    def _close_stalled(self, unread: dict[str, int]) -> None:
+        now = asyncio.get_running_loop().time()
+        before = self._unread
+        self._unread = {}
+        for connection in list(self.connections):
+            left = unread.get(connection.peer, 0)
+            if left <= SMALL_BYTES:
+                continue
+            seen = before.get(connection.peer)
+            if seen is None or left < seen.size:
+                seen = Unread(left, now)
+            if now - seen.since > PATIENCE_SECONDS:
+                connection.transport.abort()
+            else:
+                self._unread[connection.peer] = seen

@@ -1,0 +1,166 @@
+"""One account of memory: whoever holds, does not read or does not end its request is slowed, and others go on."""
+
+import contextlib
+import time
+from collections.abc import Callable
+
+from tests.server.conftest import RunningBroker
+
+from penstock.message import Message
+from penstock.server.account import KINDS
+
+Start = Callable[..., RunningBroker]
+
+MIB = 1 << 20
+
+
+def wait_until(broker: RunningBroker, is_so: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Ask the broker itself, on its own thread, until it is so."""
+    deadline = time.monotonic() + seconds
+    while not broker.call(is_so):
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.01)
+
+
+def test_a_publisher_beside_an_idle_consumer_of_its_own_is_held_back_in_memory_mode(start_broker: Start) -> None:
+    running = start_broker(memory_bytes_max=2 * MIB)
+    client = running.connect("mqks")
+    client.send(b"c consume --confirm idle nothing\nd consume --confirm --manual-ack other elsewhere\n")
+    client.lines(2)
+    running.call(lambda: running.node.broker.bind(b"full", (b"e",)))
+    client.sock.settimeout(1)
+    body = b"x" * 50_000
+    sent = 0
+    with contextlib.suppress(TimeoutError):
+        for number in range(1000):
+            client.send(b"%d publish e %s\n" % (number, body))
+            sent += 1
+    assert sent < 1000  # 50 MB would have been taken
+    assert running.node.broker.usage.bytes < 3 * MIB
+    assert running.reported("publishers.paused")
+
+
+def test_it_is_heard_again_when_it_is_given_something(start_broker: Start) -> None:
+    running = start_broker(memory_bytes_max=2 * MIB)
+    client, other = running.connect("mqks"), running.connect("mqks")
+    client.send(b"d consume --confirm --manual-ack work jobs\n")
+    client.line()
+    running.call(lambda: running.node.broker.bind(b"full", (b"e",)))
+    body = b"x" * 50_000
+    for number in range(60):
+        other.send(b"%d publish e %s\n" % (number, body))
+    wait_until(running, lambda: len(running.node.switchboard.paused) == 1)
+    client.send(b"p publish e %s\n" % body)
+    wait_until(running, lambda: len(running.node.switchboard.paused) == 2)
+
+    def make_work() -> None:
+        running.node.broker.put(b"work", _message())
+        running.node.switchboard.plan_flush()
+
+    running.call(make_work)  # somebody whom nobody holds back
+    delivery = client.line()
+    assert delivery.startswith(b"d ")
+    wait_until(running, lambda: len(running.node.switchboard.paused) == 1)
+    client.send(b"r ack --confirm d --all\n")
+    assert client.line() == b"r ok "
+
+
+def test_who_holds_work_while_memory_is_short_may_settle_and_not_publish(start_broker: Start) -> None:
+    running = start_broker(memory_bytes_max=MIB, unacked_bytes_max=8 * MIB)
+    client = running.connect("mqks")
+    client.send(b"c consume --confirm q e --manual-ack\n")
+    client.line()
+    body = b"x" * 100_000
+    for number in range(40):
+        client.send(b"%d publish --confirm e %s\n" % (number, body))
+    client.send(b"z ping there\n")
+    refused = taken = 0
+    while (line := client.line()) != b"z ok there":
+        refused += b" error " in line
+        taken += line.endswith(b" ok ")
+    assert refused + taken == 40
+    assert 5 < taken < 16  # of a hundred kilobytes each; a mebibyte and an eighth, and what one read brings
+    client.send(b"p publish --confirm e %s\n" % body)
+    refusals = running.reported("request.refused")
+    assert any("memory_bytes_max is 1048576" in str(details["reason"]) for details in refusals)
+    client.send(b"a ack --confirm c --all\n")
+    lines: list[bytes] = []
+    while b"a ok " not in lines:
+        lines.append(client.line())
+    assert running.node.broker.usage.bytes < MIB
+
+
+def test_one_who_holds_much_is_given_no_more_and_the_others_go_on(start_broker: Start) -> None:
+    running = start_broker(memory_bytes_max=4 * MIB)
+    broker = running.node.broker
+    holder, worker, publisher = (running.connect("mqks") for _ in range(3))
+    for number in range(4):
+        holder.send(b"h%d consume --confirm --manual-ack held%d e\n" % (number, number))
+    holder.lines(4)
+    worker.send(b"w consume --confirm --manual-ack work jobs\n")
+    worker.line()
+    for number in range(4):
+        running.call(lambda number=number: broker.bind(b"held%d" % number, (b"e%d" % number,)))  # type: ignore[misc]
+    body = b"x" * 20_000
+    for number in range(120):
+        publisher.send(b"%d publish --confirm e%d %s\n" % (number, number % 4, body))
+        publisher.line()
+        if not number % 10:
+            time.sleep(0.02)  # the holdings are looked at by the clock
+    wait_until(running, lambda: bool(running.node.switchboard.holdings.restrained))
+    (session,) = running.node.switchboard.holdings.restrained
+    held = sum(subscription.bytes for subscription in session.subscriptions())
+    publisher.send(b"more publish --confirm e0 %s\n" % body)
+    publisher.line()
+    assert held == sum(subscription.bytes for subscription in session.subscriptions())
+    for number in range(20):
+        publisher.send(b"j%d publish --confirm jobs %s\n" % (number, body))
+        publisher.line()
+        assert worker.line().startswith(b"w ")
+        worker.send(b"%d ack --confirm w --all\n" % number)
+        worker.line()
+    assert running.reported("consumer.restrained")[0]["limit"] == "memory_bytes_max"
+    for number in range(4):
+        holder.send(b"a%d ack h%d --all\n" % (number, number))
+    wait_until(running, lambda: not running.node.switchboard.holdings.restrained)
+
+
+def test_small_unfinished_requests_of_many_connections_are_counted(start_broker: Start) -> None:
+    running = start_broker(memory_bytes_max=16 * MIB)
+    clients = [running.connect("mqks") for _ in range(20)]
+    for client in clients:
+        client.send(b"1 publish e " + b"x" * 200_000)
+    incoming = running.node.switchboard.incoming
+    wait_until(running, lambda: incoming.all_bytes > 2 * MIB)
+    wait_until(running, lambda: incoming.waiting > 0)
+    assert incoming.all_bytes < 5 * MIB
+    for client in clients:
+        client.sock.close()
+    wait_until(running, lambda: incoming.all_bytes == 0)
+
+
+def test_the_account_knows_each_kind_and_each_connection(start_broker: Start) -> None:
+    running = start_broker()
+    holder, half = running.connect("mqks"), running.connect("mqks")
+    holder.send(b"h consume --confirm --manual-ack q e\n")
+    holder.line()
+    half.send(b"1 publish e %s\n2 publish nothing here" % (b"x" * 10_000))
+    holder.line()
+    board = running.node.switchboard
+    wait_until(running, lambda: board.incoming.all_bytes == len(b"2 publish nothing here"))
+
+    def look() -> None:
+        account = board.account
+        account.held = running.node.broker.queues[b"q"].unacked_bytes
+        kinds = account.kinds()
+        assert tuple(kinds) == KINDS
+        assert kinds["held"] > 10_000
+        assert kinds["in"] == len(b"2 publish nothing here")
+        sizes = sorted(account.of_connection(session, connection) for session, connection in board.connections.items())
+        assert sizes == [len(b"2 publish nothing here"), kinds["held"]]
+
+    running.call(look)
+
+
+def _message() -> Message:
+    return Message(b"m", b"jobs", b"do it", 0, "test")
