@@ -277,7 +277,7 @@ class World:
         access = self.hub.access
         if access is not None:
             assert access.lobby.count == 0
-            assert not access.lobby._waiting, "somebody who is gone waits at the gate"
+            assert not access.lobby._by_address, "somebody who is gone waits at the gate"
             assert not [user.name for user in access.users.values() if user.connections], "somebody left uncounted"
         # What is over and cannot become a dead letter, because there are too many queues, is looked at again and again.
         stuck = any(queue.expiring and queue.ready for queue in broker.queues.values())

@@ -10,7 +10,6 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found
 from penstock.http.replies import answer, problems
 from penstock.http.texts import href_of, name_of
-from penstock.server.account import Account
 from penstock.server.connection import Connection
 from penstock.wire.session import Session
 
@@ -39,7 +38,7 @@ class Closed(BaseModel):
     closed: bool
 
 
-def connection_of(session: Session, connection: Connection, account: Account) -> dict[str, object]:
+def connection_of(session: Session, connection: Connection) -> dict[str, object]:
     subscriptions = session.subscriptions()
     return {
         "id": session.peer,
@@ -49,7 +48,7 @@ def connection_of(session: Session, connection: Connection, account: Account) ->
         "consumers": len(subscriptions),
         "unacked": sum(subscription.in_flight for subscription in subscriptions),
         "outbox_bytes": connection.unsent(),
-        "memory_bytes": account.of_connection(session, connection),
+        "memory_bytes": connection.switchboard.account.of_connection(session, connection),
         "errors": session.errors,
         "publishing_paused": connection.reading_pauses > 0,
     }
@@ -68,10 +67,7 @@ def routes(inside: Inside) -> APIRouter:
         found = [s for s in connections if protocol is None or (s.protocol or "any") == protocol]
         if not inside.caller.sees_all():
             found = [session for session in found if session.user is inside.caller.user]
-        page = [
-            connection_of(session, connections[session], inside.board.account)
-            for session in found[offset : offset + limit]
-        ]
+        page = [connection_of(session, connections[session]) for session in found[offset : offset + limit]]
         return answer({"total": len(found), "offset": offset, "limit": limit, "connections": page})
 
     @router.delete("/{id}", response_model=Closed, responses=problems(404), summary="Close a connection")

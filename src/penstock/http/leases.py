@@ -30,7 +30,6 @@ from penstock.http.problems import needs_arrow, not_found, over_limit
 from penstock.http.replies import ARROW, answer, problems, takes
 from penstock.http.texts import name_of, text_of
 from penstock.message import BY_EVENT, Message
-from penstock.server.holdings import held_by
 from penstock.wire.ids import random_id
 
 if TYPE_CHECKING:
@@ -86,7 +85,10 @@ class Leases:
 
     def held(self, user: str | None = None) -> int:
         """What leases take in memory, those of one user or all."""
-        return sum(held_by(lease.inbox) for lease in self.by_id.values() if user is None or lease.user == user)
+        account = self.inside.board.account
+        return sum(
+            account.of_consumer(lease.inbox) for lease in self.by_id.values() if user is None or lease.user == user
+        )
 
     def check_memory(self, who: Caller) -> None:
         """While memory is short, leases have a quarter of it, and those of one user half of that. Raises Problem."""

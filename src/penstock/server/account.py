@@ -20,7 +20,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from penstock.server.holdings import held_of
+from penstock.core.subscription import Subscription
+from penstock.server.holdings import held_by, held_of
 from penstock.server.memory import MIB, resident_bytes
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class Account:
     def of_connection(self, session: "Session", connection: "Connection") -> int:
         """What one client has of it: what it has not finished asking, has not read and has not acked."""
         return session.pending() + connection.unsent() + held_of(session)
+
+    def of_consumer(self, subscription: Subscription) -> int:
+        """What a consumer's messages take in memory, about."""
+        return held_by(subscription)
 
     async def by_user(self) -> dict[str, int]:
         """The same of the connections of each user; those of nobody in particular are under an empty name."""
