@@ -187,3 +187,29 @@ def test_headers_count_as_bodies_do() -> None:
 def test_many_short_headers_count_for_what_they_take() -> None:
     headers = {b"%d" % number: b"" for number in range(10_000)}
     assert Message(b"m", b"q", b"", 0, "test", headers).size > 1_000_000
+
+
+def test_a_connection_that_has_no_room_is_given_no_more_by_any_of_its_consumers(house: House) -> None:
+    """A consumer each of many queues, and all of them write to one outbox: the first message filled it."""
+    inboxes = house.consume_all()
+    for inbox in inboxes[1:]:
+        inbox.is_full = True
+    house.publish()
+    assert [len(inbox.received) for inbox in inboxes] == [1] + [0] * (QUEUES - 1)
+    inboxes[1].is_full = False
+    house.broker.resume(inboxes[1])
+    house.broker.resume(inboxes[2])
+    house.check()
+    assert [len(inbox.received) for inbox in inboxes[:3]] == [1, 1, 0]
+
+
+def test_what_goes_to_many_is_on_its_way_as_often_as_there_are_consumers_and_waits_for_sockets(house: House) -> None:
+    usage = house.broker.usage
+    usage.unsent_max = 20 * len(BODY)
+    inboxes = house.consume_all()
+    house.publish()
+    assert sum(len(inbox.received) for inbox in inboxes) == 20
+    for _ in range(4):
+        usage.sent(0)  # sockets have taken all of it
+        house.go_on(0)
+    assert [len(inbox.received) for inbox in inboxes] == [1] * QUEUES

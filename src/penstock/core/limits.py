@@ -14,6 +14,10 @@ BODY_SIZE_CAP: Final = 1 << 30
 # A message of this size is given out only while there is room for what sockets have not taken yet.
 LARGE_BODY: Final = 1 << 20
 
+# One of this size is given to a consumer only while its connection has room for it, whatever others of that connection
+# were given before; and one that goes to several queues, as a large one is.
+MIDDLING_BODY: Final = 4 << 10
+
 
 class Limits:
     """The limits of one broker; the same names are keys of the configuration."""

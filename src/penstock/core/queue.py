@@ -36,7 +36,7 @@ from penstock.core.backlog import (
 from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, REJECTED
 from penstock.core.deadlines import Timer
 from penstock.core.delayed import Delayed, PutOff, put_off
-from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, LARGE_BODY
+from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, LARGE_BODY, MIDDLING_BODY
 from penstock.core.policy import Policy
 from penstock.core.subscription import Delivery, Subscription
 from penstock.core.usage import Alarm, Usage
@@ -252,7 +252,7 @@ class Queue:
     def offer(self, message: Message) -> None:
         """Take a logged message: give it away at once where somebody waits, else keep it."""
         self.queued += 1
-        if self.ready == 0 and self.waiting and (len(message.body) < LARGE_BODY or self._may_send(message)):
+        if self.ready == 0 and self.waiting and (len(message.body) < MIDDLING_BODY or self._may_go(message)):
             self._give(self.waiting[0], message, 0, message.offset, 0)
             if self.ready:
                 self.pump()  # whom it was given to could not take it
@@ -530,7 +530,7 @@ class Queue:
                 if not self.waiting:  # a dead letter could not be taken by a session that had consumers here, too
                     self.put_back([item])
                     break
-            if len(message.body) >= LARGE_BODY and not self._may_send(message):
+            if len(message.body) >= MIDDLING_BODY and not self._may_go(message):
                 self.put_back([item])
                 break
             self._shrink(message)
@@ -541,6 +541,17 @@ class Queue:
         usage.work += self.delivered - given
         if self.expiring:
             self._watch_head()
+
+    def _may_go(self, message: Message) -> bool:
+        """Whether a message that is not small can be given to who is first in the line; who has no room leaves it."""
+        while self.waiting and not self.waiting[0].has_room():
+            self.waiting[0].suspended = True
+            self._leave_line(self.waiting[0])
+        if not self.waiting:
+            return False
+        if len(message.body) < LARGE_BODY and message.holders == UNSHARED:
+            return True
+        return self._may_send(message)
 
     def _may_send(self, message: Message) -> bool:
         """Whether a large message can be given out; if not, the queue waits until sockets have taken others."""

@@ -78,6 +78,10 @@ class Subscription:
         """
         raise NotImplementedError
 
+    def has_room(self) -> bool:
+        """Whether its connection can take one more, which it may share with other consumers."""
+        return True
+
     def broadcast(self, message: Message) -> bool:
         """Take a message that no queue keeps and nobody settles."""
         return self.deliver(message, 0, None)
@@ -168,6 +172,7 @@ class Inbox(Subscription):
         self.received: list[tuple[Message, int]] = []
         self.deliveries: list[Delivery] = []
         self.takes_more = True
+        self.is_full = False  # it has no room
         self.over = False
         self.fails_with: Exception | None = None  # what it raises when it is given a message
         self.failure: Exception | None = None  # what it was taken off for
@@ -179,6 +184,9 @@ class Inbox(Subscription):
         if delivery is not None:
             self.deliveries.append(delivery)
         return self.takes_more
+
+    def has_room(self) -> bool:
+        return not self.is_full
 
     def ended(self) -> None:
         self.over = True

@@ -645,7 +645,7 @@ class Connection(asyncio.Protocol):
 
     def _refill(self, session: Session) -> None:
         """Let consumers have more."""
-        if not self.writing_paused and not self.gone and session.gate is None:
+        if not self.writing_paused and not self.is_squeezed and not self.gone and session.gate is None:
             session.resume()
             self.switchboard.plan_flush()
 

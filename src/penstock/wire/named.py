@@ -35,6 +35,9 @@ class NamedConsumer(Subscription):
         self.holder = session.holder()  # whose place it takes
         self.unacked = Unacked()
 
+    def has_room(self) -> bool:
+        return self.owner.has_room()
+
     def ended(self) -> None:
         self.owner.forget(self)
 

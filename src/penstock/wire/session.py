@@ -133,6 +133,7 @@ class Session:
         self.peer = peer
         self.outbox = BytesWriter()
         self.outbox_max = hub.limits.outbox_bytes_max
+        self.resumed = 0  # how often
         self.unconfirmed = 0  # confirmations that wait for the disk
         self.unconfirmed_size = 0  # bytes of them
         self.waits_for_room = False  # executes nothing while its answers are not read, so there is no use in reading on
@@ -200,9 +201,17 @@ class Session:
         self.suspend_all()
 
     def resume(self) -> None:
+        """Each time another consumer is the first: the outbox may have room for one of them alone."""
         if not self.closing:
-            for subscription in self.subscriptions():
+            subscriptions = self.subscriptions()
+            first = self.resumed % len(subscriptions) if subscriptions else 0
+            self.resumed += 1
+            for subscription in subscriptions[first:] + subscriptions[:first]:
                 self.broker.resume(subscription)
+
+    def has_room(self) -> bool:
+        """Whether more can be written to the outbox."""
+        return len(self.outbox) < self.outbox_max
 
     def end(self, now: int) -> None:
         """The connection is gone: its consumers end, what they held goes back."""

@@ -56,6 +56,9 @@ class Consumer(Subscription):
         else:
             self.credit = min(self.max or IDS_MAX, IDS_MAX, unacked_max)
 
+    def has_room(self) -> bool:
+        return self.session.has_room()
+
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         assert delivery is not None
         session = self.session

@@ -98,6 +98,9 @@ class Consumer(Subscription):
         self.queue_name = queue
         self.ordered = 0  # open deliveries in the session's `order`
 
+    def has_room(self) -> bool:
+        return self.session.has_room()
+
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         session = self.session
         if len(session.outbox) == 0:

@@ -26,6 +26,7 @@ export function connections(root, route) {
       { label: "consumers", number: true, wide: true, cell: (row) => exact(row.consumers) },
       { label: "un-acked", number: true, cell: (row) => exact(row.unacked) },
       { label: "waits to be written", number: true, wide: true, cell: (row) => size(row.outbox_bytes) },
+      { label: "memory", number: true, wide: true, cell: (row) => size(row.memory_bytes) },
       { label: "errors", number: true, wide: true, cell: (row) => exact(row.errors) },
       { label: "", node: true, changes: true, cell: (row) => (row.publishing_paused ? badge("publishing paused", "warn") : h("span")) },
       me.admin && { label: "", node: true, class: "end", cell: (row) => h("button", { type: "button", class: "small danger quiet", "aria-label": `Close ${row.id}`, onclick: () => close(row) }, "close") },

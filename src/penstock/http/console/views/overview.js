@@ -72,6 +72,7 @@ export function overview(root) {
   });
   const fullest = card("Fullest queues", top.element, h("p", { class: "more" }, h("a", { href: "#/queues" }, "All queues")));
   const facts = h("dl", { class: "facts" });
+  const memory = h("dl", { class: "facts" });
   const welcome = h("div", { class: "welcome", hidden: true });
   const warning = h("p", { class: "banner", role: "alert", hidden: true });
 
@@ -81,7 +82,7 @@ export function overview(root) {
     figures.element,
     welcome,
     h("div", { class: "plots" }, plots.map((one) => one.element)),
-    h("div", { class: "columns" }, fullest, card("This broker", facts)),
+    h("div", { class: "columns" }, fullest, h("div", {}, card("This broker", facts), card("Memory", memory))),
   );
 
   const stopSamples = live.listen({
@@ -101,6 +102,7 @@ export function overview(root) {
         { ready: totals.full_queues > 0 },
       );
       for (const one of plots) one.show(live.samples);
+      showMemory(memory, sample.memory);
     },
   });
   const stopTurns = repeat(async () => {
@@ -128,6 +130,28 @@ function busy(sample, before) {
   if (!before || sample.x - before.x > 5000) return null;
   const used = sample.process.cpu_seconds - before.process.cpu_seconds;
   return used < 0 ? null : (used * 100_000) / (sample.x - before.x);
+}
+
+const KINDS = {
+  ready: "in queues",
+  held: "un-acked",
+  leased: "leased",
+  staged: "staged",
+  in: "requests that are not whole",
+  out: "not read by clients",
+  bindings: "bindings",
+  ids: "ids for deduplication",
+  log: "on its way to the disk",
+};
+
+/** What the broker holds for others, by kind; a row keeps its element. */
+function showMemory(facts, { limit, used, kinds }) {
+  if (!facts.childElementCount) {
+    const rows = [["used", "Held"], ...Object.entries(KINDS)];
+    facts.replaceChildren(...rows.flatMap(([kind, name]) => [h("dt", {}, name), h("dd", { "data-memory": kind })]));
+  }
+  setText(facts.querySelector("[data-memory=used]"), `${size(used)} of ${size(limit)}, ${Math.round((used * 100) / limit)} %`);
+  for (const kind of Object.keys(KINDS)) setText(facts.querySelector(`[data-memory=${kind}]`), size(kinds[kind] || 0));
 }
 
 export function queueLink(row) {
