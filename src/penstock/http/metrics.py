@@ -119,7 +119,7 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
         "What the broker holds for others, by kind.",
         [({"kind": kind}, size) for kind, size in account.kinds().items()],
     )
-    by_user = sorted((memory_by_user or {}).items(), key=lambda item: (-item[1], item[0]))
+    by_user = sorted((memory_by_user or {"": 0}).items(), key=lambda item: (-item[1], item[0]))
     page.family(
         "penstock_user_memory_bytes",
         "gauge",
