@@ -265,6 +265,28 @@ class Config(BaseSettings):
     )
     login_seconds: Seconds = Field(default=43_200.0, description="How long a login to the console lasts.")
     login_idle_seconds: Seconds = Field(default=3_600.0, description="How long it lasts while it is not used.")
+    oidc_issuer: str = Field(
+        default="",
+        description="Issuer of bearer tokens (JWT) that are taken besides our own; with it, clients say who they are.",
+    )
+    oidc_jwks: str = Field(default="", description="Its public keys: a JWKS file, or the https URL of one.")
+    oidc_audience: str = Field(default="", description="Whom a token has to be for, separated by commas.")
+    oidc_rights: str = Field(
+        default="", description="What values of claims may do: VALUE = RIGHT NAMES, or a role, separated by semicolons."
+    )
+    oidc_rights_claims: str = Field(
+        default="scope", description="Claims that have those values, as paths with dots, separated by commas."
+    )
+    oidc_user_claim: str = Field(default="sub", description="The claim that a user is called by.")
+    oidc_user_prefix: str = Field(
+        default="oidc:", description="What stands before it: with a colon, as no other user has."
+    )
+    oidc_quotas: str = Field(default="", description="Quotas of each such user: connections=10 messages=5000.")
+    oidc_leeway_seconds: Seconds = Field(
+        default=30.0, description="How far the clocks of issuer and broker may differ."
+    )
+    oidc_refresh_seconds: Seconds = Field(default=300.0, description="How often keys are fetched from a URL.")
+    oidc_token_size_max: Size = Field(default=8192, description="Bytes of such a token.")
     metrics_open: bool = Field(default=False, description="Show /metrics to everybody, whatever `auth` says.")
     audit: File = Field(default=None, description="File that gets what concerns users and rights, besides the log.")
 

@@ -102,7 +102,11 @@ def advice(config: Config, found: list[Door]) -> str:
 def asks_who(config: Config, name: str) -> bool:
     """Whether a client of that listener has to prove who it is."""
     users = config.users_file
-    asked = config.auth == "on" or (config.auth == "auto" and users is not None and users.exists())
+    asked = (
+        config.auth == "on"
+        or bool(config.oidc_issuer)
+        or (config.auth == "auto" and users is not None and users.exists())
+    )
     return asked and not config.default_user(name)  # whom everybody may be, nobody has to prove to be
 
 

@@ -1,13 +1,18 @@
 """A broker that asks everybody who they are, and words for what each protocol says then."""
 
+import json
 import struct
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from penstock.access.file import UsersFile
+from penstock.access.rights import ROLES
 from penstock.access.users import Users
 
 from ..server.conftest import Client, RunningBroker
@@ -232,6 +237,8 @@ class Rq(Dialect):
 
     @staticmethod
     def auth(token: str) -> bytes:
+        if len(token) > 255:
+            return b"\x01\xd0%s%s" % (len(token).to_bytes(2, "big"), token.encode())
         return b"\x01\xb0%c%s" % (len(token), token.encode())
 
     @staticmethod
@@ -249,6 +256,29 @@ class Rq(Dialect):
     @classmethod
     def is_past(cls, data: bytes) -> bool:
         return data.endswith(b"\x06")
+
+
+class IdentityProvider:
+    """Signs tokens for the broker of a test, which has its keys in a file. Its rules: a role `r` is granted on `*`."""
+
+    issuer: ClassVar = "https://login.example"
+
+    def __init__(self, folder: Path) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(self._key.public_key()))
+        self.path = folder / "jwks.json"
+        self.path.write_text(json.dumps({"keys": [{**public, "kid": "one"}]}))
+        self.settings = {
+            "oidc_issuer": self.issuer,
+            "oidc_jwks": str(self.path),
+            "oidc_audience": "penstock",
+            "oidc_rights_claims": "roles",
+            "oidc_rights": "; ".join([*(f"{role} = {role} *" for role in ROLES), "admin = admin"]),
+        }
+
+    def token(self, *roles: str, name: str = "ann", seconds: float = 3600) -> str:
+        claims = {"iss": self.issuer, "aud": "penstock", "sub": name, "roles": list(roles)}
+        return jwt.encode({**claims, "exp": int(time.time() + seconds)}, self._key, "ES256", {"kid": "one"})
 
 
 DIALECTS: tuple[type[Dialect], ...] = (Mqks, Sevx, Smqs, Mqmq, Rq)

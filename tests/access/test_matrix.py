@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
-from penstock.access.rights import ADMIN, RIGHTS
+from penstock.access.rights import ADMIN, RIGHTS, ROLES
 from penstock.access.users import Users
 from penstock.message import Message
 
-from .conftest import DIALECTS, Dialect, GuardedBroker, Mqks, Mqmq, Rq, Sevx, Smqs, frame
+from .conftest import DIALECTS, Dialect, GuardedBroker, IdentityProvider, Mqks, Mqmq, Rq, Sevx, Smqs, frame
 
 OTHERS = [right for right in RIGHTS if right != ADMIN]
 
@@ -253,11 +253,15 @@ def grants_for(line: Line, kind: str) -> list[str]:
 
 
 KINDS = ["exact", "elsewhere", "nothing", ADMIN, *(f"without-{r}" for r in OTHERS), *(f"only-{r}" for r in OTHERS)]
+KINDS += [f"{way}-{role}" for way in ("role", "jwt") for role in ROLES] + ["jwt-admin"]
 
 
 def is_allowed(line: Line, kind: str) -> bool:
     needs = line.rights()
-    if kind in ("exact", ADMIN):
+    way, _, role = kind.partition("-")
+    if way in ("role", "jwt") and role in ROLES:
+        return needs <= set(ROLES[role])
+    if kind in ("exact", ADMIN, "jwt-admin"):
         return True
     if kind.startswith("without-"):
         return ADMIN not in needs and kind.removeprefix("without-") not in needs
@@ -269,6 +273,8 @@ def is_allowed(line: Line, kind: str) -> bool:
 def all_users(users: Users) -> dict[str, str]:
     """The token of each, by the name of the user."""
     wanted: dict[str, list[str]] = {"nothing": [], ADMIN: [ADMIN]}
+    for role in ROLES:
+        wanted[f"role-{role}"] = [f"{role} *"]
     for right in OTHERS:
         wanted[f"only-{right}"] = [right if right == "read-log" else f"{right} *"]
         wanted[f"without-{right}"] = [r if r == "read-log" else f"{r} *" for r in OTHERS if r != right]
@@ -289,9 +295,13 @@ def all_users(users: Users) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedBroker]:
-    broker = GuardedBroker(tmp_path_factory.mktemp("matrix") / "users.json", auth="on", http="off")
+    folder = tmp_path_factory.mktemp("matrix")
+    provider = IdentityProvider(folder)
+    broker = GuardedBroker(folder / "users.json", auth="on", http="off", **provider.settings)
     with broker.file.edit() as users:
         broker.tokens = all_users(users)
+    for role in (*ROLES, ADMIN):
+        broker.tokens[f"jwt-{role}"] = provider.token(role)
     broker.start()
     yield broker
     broker.stop()

@@ -15,7 +15,7 @@ from fastapi import APIRouter
 
 from penstock.access.directory import Directory
 from penstock.access.passwords import hash_password
-from penstock.access.rights import ADMIN, NAMELESS, RIGHTS
+from penstock.access.rights import ADMIN, NAMELESS, OPERATOR, READ_LOG, RIGHTS, ROLES
 from penstock.access.user import User
 from penstock.cli import main as cli
 from penstock.http import doorman as doorman_module
@@ -28,7 +28,7 @@ from penstock.http.problems import Problem
 from penstock.message import Message
 from penstock.wire.ids import random_id
 
-from ..access.conftest import GuardedBroker
+from ..access.conftest import GuardedBroker, IdentityProvider
 from .conftest import Answer, Api, Open
 
 PASSWORD = "correct horse battery"
@@ -90,8 +90,11 @@ def bearer(token: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("guarded")
-    broker = Guarded(folder / "users.json", memory=False, data=folder / "data")
+    provider = IdentityProvider(folder)
+    broker = Guarded(folder / "users.json", memory=False, data=folder / "data", **provider.settings)
     broker.start()
+    for role in (*ROLES, ADMIN):
+        broker.tokens[f"jwt {role}"] = provider.token(role)
     broker.add("root", ADMIN)
     yield broker
     broker.stop()
@@ -193,6 +196,36 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
         if method == "DELETE" and path == "/v1/queues/orders":
             assert api.ask("PUT", "/v1/queues/orders", {}, **root).status == 201
     assert not guarded.reported("http.failed")
+
+
+@pytest.mark.parametrize("way", ["role", "jwt"])
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_does_what_its_rights_do_and_nothing_else(guarded: Guarded, api: Api, way: str, role: str) -> None:
+    """By a token of ours, and by one of an identity provider: every operation there is."""
+    token = guarded.tokens[f"jwt {role}"] if way == "jwt" else guarded.add(f"a-{role}", f"{role} *")
+    root = bearer(guarded.tokens["root"])
+    rights = {*ROLES[role], *([READ_LOG] if role == OPERATOR else [])}
+    allowed: set[str] = set()
+    document = api.get("/openapi.json", **root).json
+    for operation, need in NEEDS.items():
+        if need.is_open or "/session" in operation or operation == "GET /v1/live":
+            continue
+        api.ask("PUT", "/v1/queues/orders", {}, **root)
+        method, path = operation.split(" ")
+        described = document["paths"].get(path, {}).get(method.lower(), {})
+        body = described.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+        for word, value in WORDS.items():
+            path = path.replace(f"{{{word}}}", value)
+        path += f"?{urlencode(QUERIES[operation])}" if operation in QUERIES else ""
+        status, answer = status_of(guarded.ports["http"], method, path, body, bearer(token))
+        assert status not in (401, 500), (operation, answer)
+        if need.rights and not rights & set(need.rights):
+            assert status == 403, (operation, answer)
+        elif operation not in MORE or role == OPERATOR:
+            assert status != 403, (operation, answer)
+            allowed.add(operation)
+    assert ("POST /v1/queues/{name}/pause" in allowed) == (role == OPERATOR)
+    assert not [operation for operation in allowed if "/users" in operation or "/tokens" in operation]
 
 
 def test_an_operation_nobody_decided_on_cannot_be_made() -> None:

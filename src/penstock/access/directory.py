@@ -1,19 +1,26 @@
 """All users of one broker: who presents this token, or this certificate?"""
 
 import hmac
+from collections.abc import Callable
 from typing import Final
 
+from mypy_extensions import mypyc_attr
+
 from penstock.access.lobby import Lobby
-from penstock.access.tokens import Token, digest_of, take_apart
+from penstock.access.quotas import Quotas
+from penstock.access.rights import Grant
+from penstock.access.tokens import Token, digest_of, is_like_jwt, take_apart
 from penstock.access.user import User
 
 BY_TOKEN: Final = "token"  # noqa: S105 the word, not a token
+BY_ISSUER: Final = "oidc"  # a token of an identity provider
 BY_CERTIFICATE: Final = "certificate"
 BY_PASSWORD: Final = "password"  # noqa: S105 the word, not a password
 BY_DEFAULT: Final = "default"  # the listener's own user, for clients that can present nothing
 
 NO_DIGEST: Final = "0" * 64  # what a token that is not known is compared to: it takes as long
 SECOND: Final = 1_000_000  # microseconds
+VISITORS_MAX: Final = 10_000  # that are remembered without a connection
 
 
 class Identity:
@@ -24,6 +31,30 @@ class Identity:
         self.how = how
         self.which = which  # the token's id, the certificate's name; nothing that is secret
         self.revision = user.revision
+        self.expires_at = 0.0  # seconds since 1970; of what an issuer has said
+
+
+class Visit:
+    """What a token of an issuer says, checked: who comes, and what they may do until when."""
+
+    def __init__(self, name: str, grants: list[Grant], which: str, begins_at: float, expires_at: float) -> None:
+        self.name = name
+        self.grants = grants
+        self.which = which  # nothing secret
+        self.begins_at = begins_at  # seconds since 1970
+        self.expires_at = expires_at
+        self.key = "\n".join([name, *[grant.text for grant in grants]])
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Issuer:
+    """Who vouches for users that are in no file (`access.oidc`)."""
+
+    def __init__(self) -> None:
+        self.why = ""  # the last token was not right, in words for those who run the broker
+
+    def recognise(self, presented: bytes, seconds: float) -> Visit | None:
+        raise NotImplementedError
 
 
 class Directory:
@@ -35,6 +66,12 @@ class Directory:
         self.unauthenticated_bytes_max = 4096  # and how much it may say until then
         self._tokens: dict[str, tuple[User, Token]] = {}
         self._certificates: dict[str, User] = {}
+        self.issuer: Issuer | None = None
+        self.visitors: dict[str, User] = {}  # by name and rights, whoever came last is last
+        self.visitor_quotas = Quotas()
+        self.soonest = 0.0  # when the first visit that is under way ends; 0 when none does
+        self.came: Callable[[], None] | None = None  # told when that has become sooner
+        self.why = ""  # the last token that was shown is not right, if there is more to say than that
 
     def replace(self, users: dict[str, User]) -> None:
         """Let these be the users. One that was there before stays the same object, see `User.adopt`."""
@@ -57,15 +94,46 @@ class Directory:
 
     def authenticate(self, presented: bytes, now: int) -> Identity | None:
         """Whose token that is; None when it is nobody's, or not any longer. `now` in microseconds."""
+        self.why = ""
         parts = take_apart(presented)
         if parts is None:
-            return None
+            return self._by_issuer(presented, now) if self.issuer is not None and is_like_jwt(presented) else None
         id, secret = parts
         entry = self._tokens.get(id)
         right = hmac.compare_digest(digest_of(secret), NO_DIGEST if entry is None else entry[1].digest)
         if not right or entry is None or entry[1].is_over(now / SECOND):
             return None
         return Identity(entry[0], BY_TOKEN, id)
+
+    def _by_issuer(self, presented: bytes, now: int) -> Identity | None:
+        issuer = self.issuer
+        if issuer is None:
+            return None
+        visit = issuer.recognise(presented, now / SECOND)
+        if visit is None:
+            self.why = issuer.why
+            return None
+        identity = Identity(self._visitor(visit), BY_ISSUER, visit.which)
+        identity.expires_at = visit.expires_at
+        if self.soonest == 0.0 or visit.expires_at < self.soonest:
+            self.soonest = visit.expires_at
+            if self.came is not None:
+                self.came()
+        return identity
+
+    def _visitor(self, visit: Visit) -> User:
+        """The user for a visit: the same one while name and rights are the same."""
+        visitors = self.visitors
+        user = visitors.pop(visit.key, None)
+        if user is None:
+            user = User(visit.name)
+            user.grants = visit.grants
+            user.set_quotas(self.visitor_quotas)
+            if len(visitors) >= VISITORS_MAX:
+                for key in [key for key, other in visitors.items() if other.connections == 0][: VISITORS_MAX // 10]:
+                    del visitors[key]
+        visitors[visit.key] = user
+        return user
 
     def by_certificate(self, names: list[str]) -> Identity | None:
         """Whose certificate has one of these names (`access.certificates`), the first that is known."""
@@ -87,6 +155,8 @@ class Directory:
     def still_holds(self, identity: Identity, now: int) -> bool:
         """Whether somebody who came in like this may stay: nothing it came in by was taken away since."""
         user = identity.user
+        if identity.how == BY_ISSUER:
+            return self.issuer is not None and now / SECOND < identity.expires_at
         if self.users.get(user.name) is not user or user.revision != identity.revision:
             return False
         if identity.how == BY_TOKEN:

@@ -6,6 +6,8 @@
     admin                   has no names: it includes every other right, since whoever has it can grant them
     read-log                has no names either: the log is one
 
+A role is a name for a set of rights, and is granted as one is: `writer orders.*` is publish and declare on orders.*.
+
 Events and queues are two spaces of names. Whoever publishes an event needs the right on the event, whoever puts into a
 queue on the queue, and whoever consumes needs it on the queue and on each event that the queue is bound to.
 """
@@ -20,10 +22,22 @@ CONSUME: Final = "consume"
 DECLARE: Final = "declare"
 DELETE: Final = "delete"
 BROWSE: Final = "browse"
+OPERATE: Final = "operate"
 READ_LOG: Final = "read-log"
 ADMIN: Final = "admin"
-RIGHTS: Final = (PUBLISH, CONSUME, DECLARE, DELETE, BROWSE, READ_LOG, ADMIN)
+RIGHTS: Final = (PUBLISH, CONSUME, DECLARE, DELETE, BROWSE, OPERATE, READ_LOG, ADMIN)
 NAMELESS: Final = (READ_LOG, ADMIN)
+
+READER: Final = "reader"
+WRITER: Final = "writer"
+OPERATOR: Final = "operator"
+# What each role may do on its names. An operator looks after queues: it sees, pauses, purges, moves and redrives, and
+# that takes all rights on messages; users and tokens are an admin's alone.
+ROLES: Final[dict[str, tuple[str, ...]]] = {
+    READER: (CONSUME, BROWSE),
+    WRITER: (PUBLISH, DECLARE),
+    OPERATOR: (BROWSE, OPERATE, CONSUME, PUBLISH, DECLARE, DELETE),
+}
 
 EVENT: Final = "event"
 QUEUE: Final = "queue"
@@ -35,13 +49,20 @@ GLOB_SIZE_MAX: Final = 1024
 
 
 class Grant:
-    """One right on the names that match a glob."""
+    """One right, or the rights of one role, on the names that match a glob."""
 
     def __init__(self, right: str, scope: str = BOTH, glob: str = EVERYTHING) -> None:
-        self.right = right
+        self.right = right  # or the role
+        self.rights: tuple[str, ...] = ROLES.get(right, (right,))
         self.scope = scope
         self.glob = glob
         self._names = compiled_glob(glob.encode())
+        if right == OPERATOR and scope == BOTH and glob == EVERYTHING:
+            self.rights = (*self.rights, READ_LOG)  # the log has the messages of all queues
+
+    def gives(self, right: str) -> bool:
+        """Whether the right is among those it grants, wherever."""
+        return self.right == ADMIN or right in self.rights
 
     def covers(self, scope: str, name: bytes) -> bool:
         return (self.scope == BOTH or self.scope == scope) and self._names.match(name) is not None
@@ -61,8 +82,8 @@ def parse_grant(text: str) -> Grant:
     """A grant from its text. Raises AccessError that says what is wrong with it."""
     right, _, names = text.strip().partition(" ")
     names = names.strip()
-    if right not in RIGHTS:
-        raise AccessError(f"{right!r} is no right: give one of {', '.join(RIGHTS)}")
+    if right not in RIGHTS and right not in ROLES:
+        raise AccessError(f"{right!r} is no right: give one of {', '.join(RIGHTS)}, or a role: {', '.join(ROLES)}")
     if right in NAMELESS:
         if names not in ("", EVERYTHING):
             raise AccessError(f"{right} holds for everything: write it without {names!r}")

@@ -16,6 +16,8 @@ SECRET_LENGTH: Final = 43
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SHAPE: Final = re.compile(rb"pst_([0-9A-Za-z]{8})_([0-9A-Za-z_-]{43})")
 TRACE: Final = re.compile(rb"(pst_[0-9A-Za-z]{0,8}_?)[0-9A-Za-z_-]*")
+JWT: Final = b"eyJ"  # what a JSON object begins with in base64
+JWT_TRACE: Final = re.compile(rb"eyJ[0-9A-Za-z_-]{5,}(?:\.[0-9A-Za-z_-]*){0,4}")
 TOKEN_SIZE: Final = len(PREFIX) + ID_LENGTH + 1 + SECRET_LENGTH
 
 
@@ -54,7 +56,14 @@ def take_apart(presented: bytes) -> tuple[str, bytes] | None:
 
 def redacted(text: bytes) -> bytes:
     """The text with the secret of every token in it left out, also of one whose end is cut off."""
-    return text if b"pst_" not in text else TRACE.sub(rb"\1***", text)
+    if b"pst_" in text:
+        text = TRACE.sub(rb"\1***", text)
+    return JWT_TRACE.sub(b"eyJ***", text) if JWT in text else text
+
+
+def is_like_jwt(presented: bytes) -> bool:
+    """Whether it has the outward shape of a token that an identity provider signs: three parts with dots between."""
+    return presented.startswith(JWT) and presented.count(b".") == 2
 
 
 def id_of(presented: bytes) -> str:

@@ -55,7 +55,7 @@ class User:
 
     def has(self, right: str) -> bool:
         """Whether it has a right at all, wherever; for those that have no names, whether it has it."""
-        return any(grant.right == right or grant.right == ADMIN for grant in self.grants)
+        return any(grant.gives(right) for grant in self.grants)
 
     def may(self, right: str, scope: str, name: bytes) -> bool:
         key = (right, scope, name)
@@ -70,13 +70,11 @@ class User:
         return known
 
     def _decide(self, right: str, scope: str, name: bytes) -> bool:
-        return any(
-            grant.right == ADMIN or (grant.right == right and grant.covers(scope, name)) for grant in self.grants
-        )
+        return any(grant.right == ADMIN or (grant.gives(right) and grant.covers(scope, name)) for grant in self.grants)
 
     def may_all(self, right: str, scope: str) -> bool:
         """Whether it has the right on all names there can be."""
-        return any(grant.right == ADMIN or (grant.right == right and grant.covers_all(scope)) for grant in self.grants)
+        return any(grant.right == ADMIN or (grant.gives(right) and grant.covers_all(scope)) for grant in self.grants)
 
     def check(self, right: str, scope: str, name: bytes) -> None:
         """Raises Refused when it may not."""

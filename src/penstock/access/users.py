@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from penstock.access.certificates import checked_name
-from penstock.access.rights import NAMELESS, RIGHTS, Grant, parse_grant
+from penstock.access.rights import ADMIN, NAMELESS, RIGHTS, ROLES, Grant, parse_grant
 from penstock.access.tokens import Token, new_token
 from penstock.access.user import User
 from penstock.errors import AccessError
@@ -108,6 +108,13 @@ class Users:
         raise AccessError(f"there is no token {id!r}")
 
 
+def grants_of_role(role: str, names: Sequence[str] = ()) -> list[str]:
+    """The grants that a role on these names is, each as it is written; on everything where none are said."""
+    if role not in ROLES and role not in NAMELESS:
+        raise AccessError(f"{role!r} is no role: give one of {', '.join((*ROLES, ADMIN))}")
+    return [role] if role in NAMELESS else [f"{role} {name}" for name in names or ("*",)]
+
+
 def grants_in(words: Sequence[str]) -> list[str]:
     """Grants from the words of a command line: `publish orders.* jobs admin` is three, as are "publish jobs" and so on.
 
@@ -116,7 +123,7 @@ def grants_in(words: Sequence[str]) -> list[str]:
     grants: list[str] = []
     right = ""
     for word in " ".join(words).split():
-        if word in RIGHTS:
+        if word in RIGHTS or word in ROLES:
             if right:
                 grants.append(right)
             right = word
@@ -124,7 +131,7 @@ def grants_in(words: Sequence[str]) -> list[str]:
                 grants.append(word)
                 right = ""
         elif not right and not (grants and grants[-1].partition(" ")[0] not in NAMELESS):
-            raise AccessError(f"{word!r} is no right: give one of {', '.join(RIGHTS)}, then names")
+            raise AccessError(f"{word!r} is no right: give one of {', '.join((*RIGHTS, *ROLES))}, then names")
         else:
             grants.append(f"{right or grants[-1].partition(' ')[0]} {word}")
             right = ""

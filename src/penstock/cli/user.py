@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from penstock.access.quotas import QUOTAS
-from penstock.access.rights import RIGHTS
-from penstock.access.users import grants_in
+from penstock.access.rights import RIGHTS, ROLES
+from penstock.access.users import grants_in, grants_of_role
 from penstock.cli.directory import At, Data, File, Settings, book_at
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
@@ -18,7 +18,9 @@ from penstock.cli.show import print_json, say, tell
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.")]
 Rights = Annotated[
     list[str],
-    typer.Argument(metavar="RIGHT [NAMES]...", help=f"{', '.join(RIGHTS)}; names with *, after event: or queue:."),
+    typer.Argument(
+        metavar="RIGHT [NAMES]...", help=f"{', '.join((*RIGHTS, *ROLES))}; names with *, after event: or queue:."
+    ),
 ]
 PasswordFile = Annotated[
     Path | None,
@@ -45,6 +47,16 @@ def add(
     grants: Annotated[
         list[str] | None, typer.Option("--grant", metavar="RIGHT", help='What it may do: "publish orders.*", admin.')
     ] = None,
+    roles: Annotated[
+        list[str] | None,
+        typer.Option("--role", metavar="ROLE", help=f"A set of rights: {', '.join(ROLES)}, or admin; on --pattern."),
+    ] = None,
+    patterns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pattern", metavar="NAMES", help="What its roles are for: orders.*, queue:jobs; unless said, all."
+        ),
+    ] = None,
     quotas: Annotated[
         list[str] | None, typer.Option("--quota", metavar="NAME=N", help=f"How much: {', '.join(QUOTAS)}.")
     ] = None,
@@ -61,7 +73,10 @@ def add(
 ) -> None:
     """Make a user. With the first one, clients have to say who they are."""
     word = "" if password_file is None else _read_password(password_file)
+    if patterns and not roles:
+        raise Misused("--pattern is for roles: give --role as well")
     wanted = [grant for text in grants or [] for grant in grants_in([text])]
+    wanted += [grant for role in roles or [] for grant in grants_of_role(role, patterns or [])]
     book = book_at(server, data, users, config)
     book.add(name, wanted, _amounts(quotas or []), certificates or [], word)
     made = book.users(name)[0] if json else {}

@@ -28,7 +28,7 @@ from penstock.client.errors import AuthFailed, TlsFailed
 log = logging.getLogger("penstock.client")
 
 ENV_PREFIX = "PENSTOCK_"
-TOKEN_SIZE_MAX = 255  # what RQ can carry
+TOKEN_SIZE_MAX = 32 << 10  # tokens of identity providers are long; ours are 56
 TOKEN_NAME = re.compile(rb"(pst_[0-9A-Za-z]{8})_")
 
 # What a server says by TLS to a client whose certificate it does not take.

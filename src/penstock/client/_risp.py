@@ -38,6 +38,8 @@ DELAY: Final = 0x90  # Penstock's, as TTL: milliseconds
 TTL: Final = 0x91
 QUEUE: Final = 0xA0
 TOKEN: Final = 0xB0
+LONG_TOKEN: Final = 0xD0  # the same with a length of two bytes
+SHORT_SIZE_MAX: Final = 255
 PAYLOAD: Final = 0xE0
 
 FIRST_FLAG: Final = 0x20

@@ -46,7 +46,8 @@ Reply = bytes | str | None
 
 class _Entry(Entry):
     def show(self, token: bytes) -> bytes:
-        return bytes((risp.CLEAR,)) + risp.field(risp.TOKEN, token)
+        code = risp.TOKEN if len(token) <= risp.SHORT_SIZE_MAX else risp.LONG_TOKEN
+        return bytes((risp.CLEAR,)) + risp.field(code, token)
 
     def ask(self) -> bytes:
         return bytes((risp.PING,))

@@ -93,7 +93,10 @@ class Doorman:
             reason = "the Authorization header is not of the form `Bearer TOKEN`"
         else:
             reason = "the token is not known, or not any longer"
-        await self._fail_token(access, peer, reason, {"token": id_of(token) or "of another shape"})
+        details: dict[str, object] = {"token": id_of(token) or "of another shape"}
+        if scheme.lower() == b"bearer" and access.why:
+            details["why"] = access.why
+        await self._fail_token(access, peer, reason, details)
         raise Problem(401, "wrong-token", reason, WHAT_TO_DO, CHALLENGE)
 
     def _by_certificate(self, access: Directory, scope: Scope) -> Identity | None:

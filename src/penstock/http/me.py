@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from penstock.access.rights import ADMIN
+from penstock.access.rights import ADMIN, ROLES
 from penstock.access.user import User
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
@@ -22,16 +22,34 @@ class Use(BaseModel):
     paused: int = Field(description="Times a connection had to wait for its quotas.")
 
 
+class Role(BaseModel):
+    """A grant that is a name for some rights."""
+
+    role: str = Field(examples=["writer"])
+    grant: str = Field(examples=["writer orders.*"])
+    rights: list[str] = Field(examples=[["publish", "declare"]])
+
+
 class Me(BaseModel):
     authentication: bool
     user: str | None
-    by: str | None = Field(description="token, certificate or password", examples=["token"])
-    which: str | None = Field(description="The token's id, or the certificate's name.")
+    by: str | None = Field(description="token, certificate, password or oidc", examples=["token"])
+    which: str | None = Field(description="The token's id, the certificate's name, or what an issuer calls its token.")
     admin: bool
     grants: list[str] = Field(examples=[["publish orders.*", "browse *"]])
+    roles: list[Role] = Field(description="Those of the grants that are roles.")
     quotas: dict[str, int]
     use: Use | None
     expires_at: str | None = Field(description="When the token it came by ends.")
+
+
+def roles_of(user: User) -> list[dict[str, object]]:
+    """Those of its grants that are roles, with what they come to."""
+    return [
+        {"role": grant.right, "grant": grant.text, "rights": list(grant.rights)}
+        for grant in user.grants
+        if grant.right in ROLES
+    ]
 
 
 def use_of(user: User) -> dict[str, object]:
@@ -53,9 +71,12 @@ def routes(inside: Inside) -> APIRouter:
         identity = inside.caller.identity
         if identity is None:
             nobody = {"user": None, "by": None, "which": None, "use": None, "expires_at": None}
-            return answer({"authentication": False, "admin": True, "grants": [ADMIN], "quotas": {}, **nobody})
+            return answer(
+                {"authentication": False, "admin": True, "grants": [ADMIN], "roles": [], "quotas": {}, **nobody}
+            )
         user = identity.user
         token = user.tokens.get(identity.which) if identity.how == "token" else None
+        ends = identity.expires_at or (token.expires_at if token else 0)
         return answer(
             {
                 "authentication": True,
@@ -64,9 +85,10 @@ def routes(inside: Inside) -> APIRouter:
                 "which": None if identity.how == "password" else identity.which,
                 "admin": user.has(ADMIN),
                 "grants": [grant.text for grant in user.grants],
+                "roles": roles_of(user),
                 "quotas": user.quotas.said(),
                 "use": use_of(user),
-                "expires_at": time_of(token.expires_at * 1_000_000) if token and token.expires_at else None,
+                "expires_at": time_of(round(ends * 1_000_000)) if ends else None,
             }
         )
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
-from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, PUBLISH, QUEUE, READ_LOG
+from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, OPERATE, PUBLISH, QUEUE, READ_LOG
 from penstock.http.caller import caller
 from penstock.http.texts import name_of
 
@@ -60,8 +60,8 @@ NEEDS: dict[str, Need] = {
     "DELETE /v1/queues/{name}": on(DELETE),
     "GET /v1/queues/{name}/messages": on(BROWSE),
     "POST /v1/queues/{name}/messages": on(PUBLISH, "declare, where it comes to be"),
-    "POST /v1/queues/{name}/pause": ADMINS,
-    "POST /v1/queues/{name}/resume": ADMINS,
+    "POST /v1/queues/{name}/pause": on(OPERATE),
+    "POST /v1/queues/{name}/resume": on(OPERATE),
     "POST /v1/queues/{name}/purge": on(DELETE),
     "POST /v1/queues/{name}/move": on(CONSUME, "publish on the queue they go to"),
     "POST /v1/queues/{name}/copy": on(BROWSE, "publish on the queue they go to"),
@@ -81,7 +81,7 @@ NEEDS: dict[str, Need] = {
     "DELETE /v1/commits/{writer}": has(PUBLISH, more="the writer is the user's own"),
     "GET /v1/consumers": LISTED,
     "GET /v1/connections": has(BROWSE, more="shows the user's own, with browse on * all"),
-    "DELETE /v1/connections/{id}": ADMINS,
+    "DELETE /v1/connections/{id}": Need("operate on *", (OPERATE,), on_all=True),
     "GET /v1/bindings": LISTED,
     "GET /v1/policies": has(BROWSE),
     "POST /v1/rosetta": KNOWN,

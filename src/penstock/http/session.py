@@ -10,7 +10,7 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.problems import Problem, conflict, invalid
 from penstock.http.replies import answer, problems, takes
 
-BODY_SIZE_MAX = 8192
+BODY_SIZE_MAX = 64 << 10  # a token of an identity provider may be long
 
 
 class SessionShape(BaseModel):
@@ -25,7 +25,7 @@ class Credentials(BaseModel):
 
     user: str | None = Field(None, max_length=64)
     password: str | None = Field(None, max_length=1024)
-    token: str | None = Field(None, max_length=200)
+    token: str | None = Field(None, max_length=32 << 10)
 
 
 class Left(BaseModel):

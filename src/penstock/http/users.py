@@ -21,7 +21,7 @@ from penstock.access.users import Users
 from penstock.errors import AccessError
 from penstock.http.bodies import read_json
 from penstock.http.inside import Inside
-from penstock.http.me import Use, use_of
+from penstock.http.me import Role, Use, roles_of, use_of
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import Problem, conflict, not_found
 from penstock.http.replies import answer, problems, takes
@@ -41,6 +41,7 @@ class UserShape(BaseModel):
     href: str
     admin: bool
     grants: list[str]
+    roles: list[Role] = Field(description="Those of the grants that are roles.")
     quotas: dict[str, int]
     certificates: list[str]
     password: bool = Field(description="Whether it has one.")
@@ -114,6 +115,7 @@ def user_of(user: User) -> dict[str, object]:
         "href": href_of("users", user.name.encode()),
         "admin": user.has(ADMIN),
         "grants": [grant.text for grant in user.grants],
+        "roles": roles_of(user),
         "quotas": user.quotas.said(),
         "certificates": list(user.certificates),
         "password": bool(user.password),

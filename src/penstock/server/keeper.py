@@ -6,10 +6,16 @@ users file ──► Users ──► Directory (`hub.access`) ──► sessions
 """
 
 import asyncio
+import math
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 
 from penstock.access.directory import Directory
 from penstock.access.file import UsersFile
+from penstock.access.jwks import check_url, fetch_keys, is_url, read_keys
 from penstock.access.lobby import Lobby
+from penstock.access.oidc import Oidc, Rules
 from penstock.access.user import User
 from penstock.access.users import Users, changes_between
 from penstock.config import Config
@@ -36,16 +42,76 @@ class Keeper:
         self.board: Switchboard
         self._expiry: asyncio.TimerHandle | None = None
         self._said_unseen = False
+        self.oidc = oidc_of(config)
+        self._refreshing: asyncio.Task[None] | None = None
+        self._wanted = asyncio.Event()
+        if self.oidc is not None:
+            self.oidc.want_keys = self._wanted.set
+            self.directory.issuer = self.oidc
+            self.directory.came = self._on_came
+            for quota in config.oidc_quotas.replace(",", " ").split():
+                name, _, amount = quota.partition("=")
+                try:
+                    self.directory.visitor_quotas.set(name, int(amount))
+                except (AccessError, ValueError) as error:
+                    raise ConfigError("oidc_quotas", config.oidc_quotas, "settings", str(error)) from None
+            # A token has to fit into what may be said before one is known, with what is around it.
+            most = max(config.unauthenticated_bytes_max, config.oidc_token_size_max + 1024)
+            self.directory.unauthenticated_bytes_max = most
 
     def start(self, board: Switchboard, watcher: Watcher) -> None:
         """Raises AccessError when the users file makes no sense: a broker that guesses would be an open one."""
         self.board = board
+        if self.oidc is not None:
+            board.hub.access = self.directory
+            self._start_keys(self.oidc, watcher)
         if self.file is None:
             return
         watcher.add([self.file.path], self._on_change)
         self._take(self.file.load())
 
+    # -- keys of an identity provider -------------------------------------------------------------------------------
+
+    def _start_keys(self, oidc: Oidc, watcher: Watcher) -> None:
+        """From a file, which has to be right; or from a URL, which may come later: others need not wait for it."""
+        if is_url(self.config.oidc_jwks):
+            self._refreshing = self.board.loop.create_task(self._refresh(oidc))
+            return
+        path = Path(self.config.oidc_jwks)
+        oidc.use_keys(read_keys(path))
+
+        def read_again() -> None:
+            try:
+                oidc.use_keys(read_keys(path))
+            except AccessError as error:
+                self._tell_no_keys(str(error))
+            else:
+                self.board.hub.report("info", "oidc.keys", {"from": str(path)})
+
+        watcher.add([path], read_again)
+
+    async def _refresh(self, oidc: Oidc) -> None:
+        """Fetch keys now and then, and when one is asked for that is not known. Those that are known hold meanwhile."""
+        url = self.config.oidc_jwks
+        while True:
+            self._wanted.clear()
+            try:
+                oidc.use_keys(await asyncio.to_thread(fetch_keys, url))
+            except AccessError as error:
+                self._tell_no_keys(str(error))
+            else:
+                self.board.hub.report("debug", "oidc.keys", {"from": url})
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(1.0, self.config.oidc_refresh_seconds)):
+                    await self._wanted.wait()
+
+    def _tell_no_keys(self, reason: str) -> None:
+        self.board.hub.report("warning", "oidc.no_keys", {"error": reason, "reason": "those that are known hold"})
+
     def stop(self) -> None:
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+            self._refreshing = None
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None
@@ -80,7 +146,7 @@ class Keeper:
         assert self.file is not None
         hub = self.board.hub
         if hub.access is None and self.config.auth == "auto" and not self.file.path.exists():
-            return
+            return  # and with an issuer there is access already
         unacked = {name: user.quotas.unacked for name, user in self.directory.users.items()}
         self.directory.replace(users.by_name)
         hub.access = self.directory
@@ -110,7 +176,13 @@ class Keeper:
             except Exception as error:
                 self.board.fail(connection, session, error)  # it does not stay, and neither does anybody behind it
         self.board.plan_flush()
+        ends = [session.identity.expires_at for session in self.board.connections if session.identity is not None]
+        self.directory.soonest = min((end for end in ends if end), default=0.0)
         self._arm_expiry(now)
+
+    def _on_came(self) -> None:
+        """A visit ends sooner than all others that are under way."""
+        self._arm_expiry(self.board.clock.now())
 
     def _review_one(self, connection: Connection, session: Session, now: int) -> None:
         if session.successor is not None:  # who came in is the one that took over
@@ -133,10 +205,57 @@ class Keeper:
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None
-        at = self.directory.next_expiry(now)
-        if at:
+        ends = [end for end in (self.directory.next_expiry(now), math.ceil(self.directory.soonest)) if end]
+        if ends:
+            at = min(ends)
             wait = min(max(0.0, at - now / SECOND), EXPIRY_WAIT_MAX)
             self._expiry = self.board.loop.call_later(wait, self._review)
+
+
+def oidc_of(config: Config) -> Oidc | None:
+    """What the settings say of an identity provider; None where they name none. Raises ConfigError."""
+    if not config.oidc_issuer:
+        return None
+    if config.auth == "off":
+        raise wrong(config, "oidc_issuer", "needs authentication: leave out `auth = off`")
+    if find_spec("jwt") is None:
+        raise wrong(config, "oidc_issuer", "needs PyJWT, which is not installed: pip install 'penstock-mq[oidc]'")
+    if not config.oidc_jwks:
+        raise wrong(config, "oidc_jwks", "give the issuer's public keys: a JWKS file, or the https URL of one")
+    audiences = words_of(config.oidc_audience)
+    if not audiences:
+        raise wrong(config, "oidc_audience", "say whom tokens are for, or those for others would be taken")
+    if not any(mark in config.oidc_user_prefix for mark in ":/"):
+        raise wrong(
+            config, "oidc_user_prefix", "needs a colon or a slash, or users of the file could have the same name"
+        )
+    try:
+        rules = Rules(config.oidc_rights)
+    except AccessError as error:
+        raise wrong(config, "oidc_rights", str(error)) from None
+    try:
+        if is_url(config.oidc_jwks):
+            check_url(config.oidc_jwks)
+    except AccessError as error:
+        raise wrong(config, "oidc_jwks", str(error)) from None
+    return Oidc(
+        config.oidc_issuer,
+        audiences,
+        rules,
+        rights_claims=words_of(config.oidc_rights_claims),
+        user_claim=config.oidc_user_claim,
+        prefix=config.oidc_user_prefix,
+        leeway=config.oidc_leeway_seconds,
+        size_max=config.oidc_token_size_max,
+    )
+
+
+def words_of(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def wrong(config: Config, key: str, reason: str) -> ConfigError:
+    return ConfigError(key, getattr(config, key), "settings", reason)
 
 
 def copy_of(user: User) -> User:

@@ -319,7 +319,8 @@ class Session:
         if access is not None:
             identity = access.authenticate(token, self.now)
             if identity is None:
-                self.turn_away(id, "the token is not known, or not any longer", token)
+                why = f": {access.why}" if access.why else ""
+                self.turn_away(id, f"the token is not known, or not any longer{why}", token)
                 return
             if identity.user is not self.user and self.user is not None and self.subscriptions():
                 # They were given to the former user, and would stay when its rights are taken away.

@@ -2,8 +2,8 @@
 
 import { get } from "./api.js";
 
-export const me = { authentication: false, user: null, admin: true, grants: ["admin"], by: null, quotas: {}, use: null };
-let grants = []; // {right, scope, names}
+export const me = { authentication: false, user: null, admin: true, grants: ["admin"], roles: [], by: null, quotas: {}, use: null };
+let grants = []; // {rights, scope, names}
 
 /** False when somebody has to log in first. */
 export async function recognise() {
@@ -15,14 +15,16 @@ export async function recognise() {
 
 function take(found) {
   Object.assign(me, found);
-  grants = me.grants.map(parse);
+  const roles = Object.fromEntries((me.roles || []).map((role) => [role.grant, role.rights]));
+  grants = me.grants.map((text) => parse(text, roles[text]));
 }
 
-function parse(text) {
+/** A grant, of a right or of a role, which is some. */
+function parse(text, rights) {
   const space = text.indexOf(" ");
-  if (space < 0) return { right: text, scope: "", names: /^/ };
+  if (space < 0) return { rights: [text], scope: "", names: /^/ };
   const [, scope = "", glob] = text.slice(space + 1).match(/^(?:(event|queue):)?(.*)$/s);
-  return { right: text.slice(0, space), scope, names: patternOf(glob) };
+  return { rights: rights || [text.slice(0, space)], scope, names: patternOf(glob), all: /^\*+$/.test(glob) };
 }
 
 /** Names with *, ? and [...] in them, as for files. */
@@ -43,9 +45,14 @@ function patternOf(glob) {
 
 /** Whether they have the right on anything at all. */
 export function has(...rights) {
-  return me.admin || grants.some((grant) => rights.includes(grant.right));
+  return me.admin || grants.some((grant) => grant.rights.some((right) => rights.includes(right)));
 }
 
 export function may(right, scope, name) {
-  return me.admin || grants.some((grant) => grant.right === right && (!grant.scope || grant.scope === scope) && grant.names.test(name));
+  return me.admin || grants.some((grant) => grant.rights.includes(right) && (!grant.scope || grant.scope === scope) && grant.names.test(name));
+}
+
+/** Whether they have the right on all names there can be. */
+export function mayAll(right, scope) {
+  return me.admin || grants.some((grant) => grant.rights.includes(right) && (!grant.scope || grant.scope === scope) && grant.all);
 }

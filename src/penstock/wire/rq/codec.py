@@ -49,6 +49,7 @@ TTL: Final = 0x91
 WELCOME: Final = 0x1A  # ours alone, as TOKEN and DENIED: nobody hears them who has not shown a token
 DENIED: Final = 0x1B
 TOKEN: Final = 0xB0  # a string that acts by itself, when it is there as a whole
+LONG_TOKEN: Final = 0xD0  # the same with a length of two bytes
 QUEUE: Final = 0xA0
 PAYLOAD: Final = 0xE0
 
@@ -213,12 +214,12 @@ class Decoder:
                             at = start + number
                             fields.queue = data[start:at]
                             continue
-                    elif code == TOKEN:
+                    elif code in (TOKEN, LONG_TOKEN):
                         if size - start >= number:
                             at = start + number
                             fields.token = data[start:at]
                             buffer.skip(at - buffer.position)
-                            return code
+                            return TOKEN
                     else:
                         buffer.skip(start - buffer.position)
                         self._skip(number)

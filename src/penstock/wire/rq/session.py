@@ -36,6 +36,8 @@ from penstock.wire.rq.codec import (
     CONSUME,
     DELIVERED,
     DENIED_BYTES,
+    HEADER_SIZES,
+    LONG_TOKEN,
     MORE,
     NOBODY_UNDELIVERED,
     NOP,
@@ -105,7 +107,7 @@ class Rq(Dialect):
         """By a first CLEAR, PING or NOP, which no text begins with, once it cannot be the length of an MQMQ frame."""
         if not head:
             return MAYBE
-        if head[0] not in (CLEAR, PING, NOP, TOKEN):
+        if head[0] not in (CLEAR, PING, NOP, TOKEN, LONG_TOKEN):
             return NO
         if head[0] > MQMQ_FIRST_BYTE_MAX or any(head[4:7]) or (len(head) > 7 and head[7] > MQMQ_WORD_SIZE_MAX):
             return YES
@@ -260,13 +262,16 @@ class RqSession(Session):
             return Greeting(PINGS, at + 1)
         if code == PING:
             return Greeting(PINGS, at + 1, b"", PONG_BYTES)
-        if code != TOKEN:
+        if code not in (TOKEN, LONG_TOKEN):
             return Greeting(ASKS, at + 1)
-        if len(data) < at + 2 or len(data) < at + 2 + data[at + 1]:
+        start = at + HEADER_SIZES[code >> 5]
+        if len(data) < start:
             return None
-        end = at + 2 + data[at + 1]
+        end = start + int.from_bytes(data[at + 1 : start], "big")
+        if len(data) < end:
+            return None
         self.showed_token = True
-        return Greeting(SHOWS, end, b"", data[at + 2 : end])
+        return Greeting(SHOWS, end, b"", data[start:end])
 
     def on_token(self, fields: Fields) -> None:
         token = fields.token

@@ -34,8 +34,8 @@ export function access(root) {
   function own() {
     const facts = [
       ["User", me.user],
-      ["Came by", { password: "password", token: `token ${me.which}`, certificate: `certificate ${me.which}` }[me.by] || me.by],
-      ["Rights", grantList(me.grants)],
+      ["Came by", { password: "password", token: `token ${me.which}`, certificate: `certificate ${me.which}`, oidc: `token of the identity provider, ${me.which}` }[me.by] || me.by],
+      ["Rights", grantList(me.grants, me.roles)],
       ["Quotas", Object.entries(me.quotas).map(([name, amount]) => `${name} ${exact(amount)}`).join(", ") || "none"],
     ];
     const change = me.by === "password" && h("p", { class: "more" }, h("button", { type: "button", onclick: changePassword }, "Change password"));
@@ -101,7 +101,7 @@ export function access(root) {
         title: "New user",
         fields: [
           { name: "name", label: "Name", hint: "Letters, digits and . _ @ -" },
-          { name: "grants", label: "Rights", kind: "area", value: "browse *", hint: "One a line: publish orders.*, consume queue:jobs, declare *, delete *, browse *, read-log, admin" },
+          { name: "grants", label: "Rights", kind: "area", value: "browse *", hint: "One a line: reader orders.*, writer orders.*, operator *, or single rights: publish orders.*, consume queue:jobs, declare *, delete *, browse *, operate *, read-log, admin" },
           { name: "password", label: "Password for the console", kind: "password", hint: "Left out, it comes by a token or a certificate." },
         ],
         confirm: "Make it",
@@ -200,7 +200,7 @@ function userPanel(user, changed) {
     content.replaceChildren(
       h("h3", {}, "Rights"),
       removable(found.grants, "It has none.", (grant) => remove(`${path}/grants${query({ grant })}`)),
-      button("Grant", () => ({ title: `Grant to ${user.name}`, fields: [{ name: "grant", label: "Right", hint: "publish orders.*, consume queue:jobs, browse *, read-log, admin" }], confirm: "Grant", run: (values) => post(`${path}/grants`, { grant: values.grant }) })),
+      button("Grant", () => ({ title: `Grant to ${user.name}`, fields: [{ name: "grant", label: "Right", hint: "A role (reader, writer, operator) or a right, and names: writer orders.*, consume queue:jobs, browse *, read-log, admin" }], confirm: "Grant", run: (values) => post(`${path}/grants`, { grant: values.grant }) })),
       h("h3", {}, "Quotas"),
       h("dl", { class: "facts" }, quotas),
       button("Set quotas", () => ({ title: `Quotas of ${user.name}`, text: "0 is no limit.", fields: QUOTAS.map(([name, label]) => ({ name, label, kind: "number", value: found.quotas[name] || 0 })), confirm: "Set", run: (values) => put(`${path}/quotas`, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Math.round(Number(value) || 0)]))) })),
@@ -252,13 +252,16 @@ function userPanel(user, changed) {
 function ways(row) {
   const list = h("span", { class: "badges" });
   if (row.admin) list.append(badge("admin", "warn"));
+  for (const role of new Set(row.roles.map((one) => one.role))) list.append(badge(role));
   if (row.password) list.append(badge("password"));
   if (row.certificates.length) list.append(badge("certificate"));
   return list;
 }
 
-function grantList(grants) {
-  return grants.length ? h("ul", { class: "plain" }, grants.map((grant) => h("li", {}, h("code", {}, grant)))) : "none";
+/** Each right, and of a role what it comes to. */
+function grantList(grants, roles = []) {
+  const meant = Object.fromEntries(roles.map((role) => [role.grant, ` (${role.rights.join(", ")})`]));
+  return grants.length ? h("ul", { class: "plain" }, grants.map((grant) => h("li", {}, h("code", {}, grant), meant[grant] || ""))) : "none";
 }
 
 function used(amount, most) {

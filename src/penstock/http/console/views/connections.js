@@ -5,7 +5,7 @@ import { ask, toast } from "../dialog.js";
 import { badge, command, empty, h, repeat, setText } from "../dom.js";
 import { exact, plural, size } from "../format.js";
 import { live } from "../live.js";
-import { me } from "../me.js";
+import { mayAll, me } from "../me.js";
 import { pager, table } from "../table.js";
 
 const LIMIT = 50;
@@ -29,7 +29,7 @@ export function connections(root, route) {
       { label: "memory", number: true, wide: true, cell: (row) => size(row.memory_bytes) },
       { label: "errors", number: true, wide: true, cell: (row) => exact(row.errors) },
       { label: "", node: true, changes: true, cell: (row) => (row.publishing_paused ? badge("publishing paused", "warn") : h("span")) },
-      me.admin && { label: "", node: true, class: "end", cell: (row) => h("button", { type: "button", class: "small danger quiet", "aria-label": `Close ${row.id}`, onclick: () => close(row) }, "close") },
+      mayAll("operate", "queue") && { label: "", node: true, class: "end", cell: (row) => h("button", { type: "button", class: "small danger quiet", "aria-label": `Close ${row.id}`, onclick: () => close(row) }, "close") },
     ].filter(Boolean),
   });
   const pages = pager((step) => {

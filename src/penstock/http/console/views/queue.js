@@ -5,7 +5,7 @@ import { act, ask, toast } from "../dialog.js";
 import { badge, card, empty, h, repeat, setText, tiles } from "../dom.js";
 import { age, count, exact, plural, rate, short, shortRate, size } from "../format.js";
 import { live } from "../live.js";
-import { has, may, me } from "../me.js";
+import { has, may } from "../me.js";
 import { browser, publish, redrive, transfer } from "../messages.js";
 import { plot } from "../plot.js";
 import { table } from "../table.js";
@@ -38,7 +38,7 @@ export function queue(root, route) {
     takes && has("publish") && h("button", { type: "button", onclick: () => after(transfer(path, name, "move")) }, "Move"),
     has("publish") && h("button", { type: "button", onclick: () => after(transfer(path, name, "copy")) }, "Copy"),
     takes && has("publish") && h("button", { type: "button", onclick: () => after(redrive(path, name)) }, "Redrive"),
-    me.admin && pause,
+    may("operate", "queue", name) && pause,
     deletes && h("button", { type: "button", class: "danger quiet", onclick: purge }, "Purge"),
     deletes && h("button", { type: "button", class: "danger quiet", onclick: destroy }, "Delete"),
   );
