@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
-import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -265,6 +264,8 @@ class IdentityProvider:
 
     def __init__(self, folder: Path) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
+        import jwt
+
         public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(self._key.public_key()))
         self.path = folder / "jwks.json"
         self.path.write_text(json.dumps({"keys": [{**public, "kid": "one"}]}))
@@ -277,6 +278,8 @@ class IdentityProvider:
         }
 
     def token(self, *roles: str, name: str = "ann", seconds: float = 3600) -> str:
+        import jwt
+
         claims = {"iss": self.issuer, "aud": "penstock", "sub": name, "roles": list(roles)}
         return jwt.encode({**claims, "exp": int(time.time() + seconds)}, self._key, "ES256", {"kid": "one"})
 
