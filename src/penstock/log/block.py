@@ -488,6 +488,22 @@ class Block:
             i += 1
         return int(largest)
 
+    def uses_code(self, first: int, end: int) -> bool:
+        """Whether a message of the block uses a name whose number is from `first` up to, and without, `end`."""
+        data = self.data
+        low: i64 = first
+        high: i64 = end
+        i: i64 = 0
+        while i < self.message_count:
+            event = i64(read_i32_le(data, self.events_at + 4 * i))
+            protocol = i64(read_i32_le(data, self.protocols_at + 4 * i))
+            if low <= event < high or low <= protocol < high:
+                return True
+            if self.rare & RARE_TARGET and low <= i64(read_i32_le(data, self.targets_at + 4 * i)) < high:
+                return True
+            i += 1
+        return False
+
     def runs(self) -> list[Run]:
         """The settlements."""
         data = self.data

@@ -3,8 +3,8 @@
 Several queues may be read at once, each from its own place. Each reader goes from block to block without seeking; a
 block that several queues share is read once while they keep close.
 
-What is damaged is noted, once for each stretch, and not looked at again: from damage on, the rest of its segment
-cannot be trusted, because names are numbered from its beginning.
+What is damaged is noted, once for each stretch, and not looked at again. A segment in which damage was met is gone
+through once, block by block (`salvage`): what is whole in it is read, and only the rest is set aside.
 
 A disk that refuses to be read says nothing about what is on it: there may be no file descriptors or no memory left, or
 the disk is away for a moment. Nothing is noted then but `stall`, the reason, and whoever asks again gets the message
@@ -18,6 +18,7 @@ from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.disk import Disk
 from penstock.log.reader import Cursor, LogReader, UnreachableLog
+from penstock.log.salvage import Salvage
 from penstock.log.tuning import Tuning
 from penstock.message import Message
 
@@ -44,6 +45,7 @@ class Pager:
         self._blocks: list[Block] = []  # read lately, the newest last
         self._blocks_bytes = 0
         self._readings: list[_Reading] = []  # the last used one last
+        self._salvages: list[Salvage] = []  # segments in which damage was met
         self._bad: list[tuple[int, int]] = []  # offsets that cannot be read: from, up to and without
 
     def fetch(self, offset: int, readable: int) -> Message | None:
@@ -62,6 +64,7 @@ class Pager:
 
     def let_go_of(self, segment: str) -> None:
         """The segment is gone: while it is open somewhere its room on the disk is not free."""
+        self._salvages = [salvage for salvage in self._salvages if salvage.segment != segment]
         for reading in list(self._readings):
             if reading.cursor.segment == segment:
                 self._end(reading)
@@ -83,7 +86,7 @@ class Pager:
             if first <= offset < end:
                 return None
         try:
-            return self._look_up(offset, readable)
+            return self._salvaged(offset) or self._look_up(offset, readable)
         except (OSError, UnreachableLog) as error:
             if _of_system(error) not in NO_HANDLES or not self._let_go_of_files():
                 self._note_stall(_reason_of(error))
@@ -112,8 +115,49 @@ class Pager:
             raise
         except (LogError, IndexError, ValueError) as error:
             self._end(reading)
-            self._note(offset, readable, str(error))
-            return None
+            return self._salvage(offset, readable, str(error))
+
+    def _salvaged(self, offset: int) -> Block | None:
+        """The block that holds the offset, of a segment in which damage was met before."""
+        for salvage in self._salvages:
+            block = salvage.find(offset)
+            if block is not None:
+                self._keep(block)
+                return block
+        return None
+
+    def _salvage(self, offset: int, readable: int, reason: str) -> Block | None:
+        """Look for a block that lies behind damage, or what of its segment cannot be read. Raises OSError."""
+        first = end = -1
+        for segment in self._near(offset):
+            known = [salvage for salvage in self._salvages if salvage.segment == segment]
+            salvage = known[0] if known else Salvage(self.disk, segment)
+            try:
+                salvage.extend()
+                block = salvage.find(offset)
+            except FileNotFoundError:
+                continue
+            if block is not None:
+                if not known:
+                    self._salvages.append(salvage)
+                self._keep(block)
+                return block
+            found = salvage.first_offset()
+            if found >= 0 and (found <= offset or salvage.stretch(offset)[1] >= 0):
+                low, high = salvage.stretch(offset)
+                first = max(first, low) if found <= offset else first
+                end = high if high >= 0 and (end < 0 or high < end) else end
+                if not known:
+                    self._salvages.append(salvage)
+        self._note(offset, readable, reason, first, end)
+        return None
+
+    def _near(self, offset: int) -> list[str]:
+        """The segment that should hold an offset, and those beside it: a header that is damaged may say anything."""
+        segments = self._reader.segments()
+        begun = [n for n, segment in enumerate(segments) if self._reader.first_offset(segment) <= offset]
+        number = begun[-1] if begun else 0
+        return segments[max(number - 1, 0) : number + 2]
 
     def _reading_near(self, offset: int) -> _Reading | None:
         """A reader that stands shortly before the offset."""
@@ -166,9 +210,15 @@ class Pager:
             reading.cursor.close()
         return was_open
 
-    def _note(self, offset: int, readable: int, reason: str) -> None:
-        """Give up the rest of the segment, as far as there is one: what is written later is another matter."""
+    def _note(self, offset: int, readable: int, reason: str, found_first: int = -1, found_end: int = -1) -> None:
+        """Give up a stretch around an offset: as far as is known, else the rest of the segment, as far as there is one.
+
+        What is written later is another matter.
+        """
+        begin = found_first if 0 <= found_first <= offset else offset
         end = max(readable, offset + 1)
+        if found_end > offset:
+            end = min(end, found_end)
         segments = self._reader.segments()
         if not segments:  # a log that is written to has one: this is another directory, or none
             raise UnreachableLog(f"there is no log in {self.disk.directory}")
@@ -176,8 +226,8 @@ class Pager:
             first = self._reader.first_offset(segment)
             if offset < first < end:
                 end = first
-        self._bad.append((offset, end))
-        self.faults.append(f"{reason}: messages from offset {offset} on, up to {end - 1}, cannot be read back")
+        self._bad.append((begin, end))
+        self.faults.append(f"{reason}: messages from offset {begin} on, up to {end - 1}, cannot be read back")
 
     def _note_stall(self, reason: str) -> None:
         self.is_stalled = True

@@ -178,7 +178,10 @@ class SegmentIndex:
             data, reason = block_at(file, place)
         if reason or not data:
             return False  # whoever reads there will say what is wrong
-        Block(data, self.names)
+        block = Block(data, [])
+        if block.code_max() + 1 - block.name_count != len(self.names):
+            return False  # names before it were lost: only a header that is damaged can have hidden that
+        self.names += block.names
         return True
 
 
