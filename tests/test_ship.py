@@ -128,6 +128,10 @@ def test_the_wheel_brings_its_man_page_and_its_console(clean: Path) -> None:
 def test_the_container_file_names_what_there_is() -> None:
     lines = (ROOT / "deploy" / "container" / "Containerfile").read_text().replace("\\\n", " ").splitlines()
     steps = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    images = [step[1] for step in steps if step[0] == "FROM"]
+    assert set(images) == {"${BASE}"}  # by its digest, which has to be given, and is looked at
+    assert steps[0] == ["ARG", "BASE"]
+    assert any("*@sha256:*)" in step for step in steps if step[0] == "RUN")
     copied = [word for step in steps if step[0] == "COPY" and "--from" not in step[1] for word in step[1:-1]]
     assert copied
     assert [name for name in copied if not (ROOT / name).exists()] == []

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from penstock.config import Config
+
 from ..server.conftest import RunningBroker
 from .conftest import Open
 
@@ -102,6 +104,8 @@ def test_the_systemd_unit_starts_a_broker_that_may_do_little(tmp_path: Path) -> 
     ):
         assert service[key] == "true"
     assert service["ProtectSystem"] == "strict"
+    most = int(service["MemoryMax"].removesuffix("M")) << 20
+    assert most >= 2 * Config().memory_bytes_max + (512 << 20)
     assert service["CapabilityBoundingSet"] == ""
     assert dict(unit_section("Install"))["WantedBy"] == "multi-user.target"
 
