@@ -51,6 +51,7 @@ WEIGHTS = {
     "suspend": 2,
     "resume": 4,
     "allow": 3,
+    "allow_bytes": 2,
     "redrive": 5,
     "redrive_slowly": 4,
     "move": 5,
@@ -410,6 +411,12 @@ class World(Judge):
         inbox = self.any_inbox()
         if inbox is not None:
             self.broker.allow(inbox, self.chance.randint(0, 4))
+
+    def allow_bytes(self) -> None:
+        """As where a consumer holds more than its part of the memory, and later does not."""
+        inbox = self.any_inbox()
+        if inbox is not None:
+            self.broker.allow_bytes(inbox, self.chance.choice((1, 2000, 1 << 40)))
 
     def begin_anew(self) -> None:
         self.redriving = None
