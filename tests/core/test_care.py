@@ -13,7 +13,7 @@ import pytest
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.invariants import wrong_memory
-from penstock.core.limits import DROP_OLDEST, Limits
+from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
@@ -363,6 +363,26 @@ def test_a_queue_that_drops_its_oldest_takes_a_batch(start: Start) -> None:
     bench.put(b"q", 3)
     assert bench.broker.commit(b"w", 0, [bench.message(b"q", to_queue=True) for _ in range(2)])
     assert bench.ids(b"q")[-2:] == [b"m3", b"m4"]
+
+
+def test_a_queue_that_was_taken_for_full_and_is_not_takes_the_message(start: Start) -> None:
+    """What is not in memory may be smaller than it is counted with; that shows when the oldest is read to go."""
+    bench = start()
+    rules = [Rule([b"q"], bytes_max=1_200, full=DEAD_LETTER, dead_letter=b"dead"), Rule([b"dead"], length_max=1)]
+    bench.broker.set_policies(rules)
+    bench.put(b"dead")
+    bench.put(b"q", 3)
+    bench.chill()
+    queue = bench.broker.queues[b"q"]
+    queue.backlog.spans[0].size += 500
+    queue.backlog.cold += 500
+    queue.bytes += 500
+    bench.broker.set_policies(rules)
+    assert queue.full
+    bench.put(b"q")
+    assert (queue.ready, queue.full) == (4, True)
+    with pytest.raises(Refused, match="is full with 4 messages"):
+        bench.put(b"q")
 
 
 def test_nobody_is_forgotten_for_a_new_writer_which_is_refused_with_the_limit(start: Start) -> None:

@@ -367,7 +367,7 @@ class Queue:
             return False
         item = self._take_first()
         if item is None:
-            return False
+            return not self.full  # what cannot be read was set aside
         message = message_of(item)
         if policy.full == DROP_OLDEST:
             self._drop(message)
@@ -375,7 +375,7 @@ class Queue:
             self._shrink(message)
         else:
             self.put_back([item])
-            return False
+            return not self.full  # it was read for that, and may be smaller than it was taken for
         if self.expiring:
             self._watch_head()
         return True
