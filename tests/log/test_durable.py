@@ -96,9 +96,9 @@ def test_a_message_that_a_block_has_no_room_for_is_refused_before_anything_has_c
 
 def test_a_body_larger_than_a_block_usually_is_has_a_block_of_its_own() -> None:
     tuning = Tuning()
-    tuning.block_bytes_max = 100
+    tuning.block_bytes_max = 1000
     log = DurableLog(1 << 20, tuning)
-    for size in (10, 10, 1000, 10):
+    for size in (10, 10, 10_000, 10):
         log.append(Message(b"m", b"q", b"x" * size, 0, "test"))
     log.close_block(0)
     names: list[bytes] = []
