@@ -145,6 +145,8 @@ def test_a_neighbour_waits_for_little_of_what_an_attack_costs(name: str) -> None
     "name",
     [
         "http: empty messages with 15 MiB of headers",
+        "rq: large replies to a requester that does not read",
+        "http: 20 browses of everything, unread",
         "mqks: 20 unfinished lines of 47 MiB",
         "mqks: 40 queues with 9,999 events each",
         "mqks: publisher beside an idle consumer, --memory",
@@ -178,7 +180,9 @@ def test_what_one_user_holds_does_not_stop_the_publishers_of_another() -> None:
         ("strangers: 150 silent connections at each door", "api"),
         ("strangers: 110 wrong tokens at a time", "in"),
         ("strangers: wrong tokens over HTTP", "api"),
-        ("http: 1,010 slow bodies of strangers", "api"),
+        ("http: 1,010 slow bodies of a user from twenty addresses", "api"),
+        ("http: 1,010 slow bodies where nobody is asked who they are", "api"),
+        ("http: 100 streams of samples", "live"),
         ("mqks: burns the deduplication ids of others", "dedup"),
     ],
 )
