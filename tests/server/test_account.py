@@ -164,3 +164,19 @@ def test_the_account_knows_each_kind_and_each_connection(start_broker: Start) ->
 
 def _message() -> Message:
     return Message(b"m", b"jobs", b"do it", 0, "test")
+
+
+def test_a_requester_that_reads_no_replies_is_closed_before_they_take_the_memory(start_broker: Start) -> None:
+    running = start_broker(memory_bytes_max=128 * MIB)
+    consumer, requester = running.connect("rq"), running.connect("rq")
+    consumer.send(b"\x01\xa0\x01q\x14")
+    consumer.read(8)  # CONSUMING
+    requests = [b"\x01\x80%s\xa0\x01q\xe0\x00\x00\x00\x01x\x0a" % number.to_bytes(4, "big") for number in range(90)]
+    requester.send(b"".join(requests))
+    wait_until(running, lambda: running.node.broker.queues[b"q"].unacked == 90)
+    payload = b"\xe0" + MIB.to_bytes(4, "big") + b"x" * MIB
+    for number in range(90):
+        consumer.send(b"\x01\x80%s%s\x0b" % (number.to_bytes(4, "big"), payload))
+    wait_until(running, lambda: running.node.broker.queues[b"q"].unacked == 0)
+    assert running.reported("connection.stalled")
+    assert len(running.node.switchboard.connections) == 1

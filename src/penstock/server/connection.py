@@ -136,7 +136,7 @@ class Switchboard:
         if self.slowed:
             for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < queue.congested_bytes // 2]:
                 slowdown.end()
-        if hub.broker.usage.unsent:
+        if hub.broker.usage.unsent or self.outgoing.is_watching():
             self.outgoing.go_on()
         if hub.broker.usage.bytes > self.holdings.bytes_max:
             self.holdings.watch()

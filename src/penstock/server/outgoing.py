@@ -53,6 +53,10 @@ class Outgoing:
         if self._held.pop(connection, None) is not None:
             self.count()
 
+    def is_watching(self) -> bool:
+        """Whether somebody's socket has not taken all. Replies that wait behind it are written nowhere, but count."""
+        return bool(self._held)
+
     def go_on(self) -> None:
         """The end of a turn: count anew, where somebody waits for that or it was not done for a moment."""
         if self._usage.waiting_to_send or self._loop.time() >= self._counted_at + COUNT_SECONDS:
