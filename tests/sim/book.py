@@ -26,13 +26,16 @@ class Page:
         self.owed: dict[int, tuple[int, int]] = {}  # offset -> (place, retry)
         self.delayed: dict[int, tuple[int, int]] = {}  # offset -> (due_at, retry)
         self.out: set[int] = set()  # of what is owed, offsets that the log says to be in consumers' hands
+        # Of those, what a start found not to be: it was out behind something that had come back, and a snapshot says
+        # only what is out before all that is ready.
+        self.stale: set[int] = set()
         self._state: QueueState | None = None
 
     def copy(self) -> "Page":
         page = Page()
         page.events, page.patterns, page.expires_after = self.events, self.patterns, self.expires_after
         page.paused, page.used, page.owed, page.delayed = self.paused, self.used, dict(self.owed), dict(self.delayed)
-        page.out = set(self.out)
+        page.out, page.stale = set(self.out), set(self.stale)
         return page
 
     def before(self, offset: int) -> set[int]:
@@ -46,7 +49,7 @@ class Page:
         """What is out and has nothing before it that is not."""
         found: set[int] = set()
         for offset, _ in self.state()[3]:
-            if offset not in self.out:
+            if offset not in self.out or offset in self.stale:
                 break
             found.add(offset)
         return found
@@ -144,6 +147,7 @@ class Book:
         offset, how = change.offset, change.number
         if how == OUT:
             page.out = page.before(offset)
+            page.stale = set()
             return
         page.touch()
         page.out.discard(offset)

@@ -169,6 +169,8 @@ class Life:
         for name, page in book.queues.items():
             lost = {offset for found in self.broker.lost if found.queue.name == name for offset in found.offsets}
             assert page.surely_out() <= lost <= page.out, f"{name!r} lost {lost}, and {page.out} were out"
+            page.stale = page.out - lost
+            self.base.queues[name].stale = set(page.stale)
             if page.expires_after > 0 or page.used:
                 self.expiries[name] = self.now + max(page.expires_after, RETURN_TIME)
 
