@@ -35,6 +35,7 @@ class Guest:
         self.until = until
         self.is_out = False
         self.user = None
+        self.identity = None
         self.successor = None
         self.peer, self.protocol = "somebody", "mqks"
         self.is_aborted = False

@@ -172,6 +172,6 @@ def test_every_command_has_help_and_most_have_json(penstock: Penstock, command: 
     text = "\n".join(penstock.lines(command, "--help"))
     assert text.startswith(f"Usage: penstock {command} ")
     assert cli.COMMANDS[command].split(":")[0] in " ".join(text.split()) or command == "pipeline"
-    assert ("--json" in text) == (
+    assert ("--json " in text) == (
         command not in ("serve", "log", "config", "pipeline", "tls", "completion", "user", "token")
     )
