@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from penstock.core.backlog import Backlog, Item, Place, Redelivery, cost_of, message_of, place_with
+from penstock.core.backlog import Backlog, Item, Place, Redelivery, message_of, place_with
 from penstock.core.walk import Walk
 from penstock.log.memory import ReadableLog
 from penstock.log.tuning import Tuning
@@ -46,7 +46,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
     def append(self) -> None:
         message = self.make()
         self.backlog.append(message)
-        self.in_memory += cost_of(message)
+        self.in_memory += message.size
         self.model.append((message.offset, 0, message.offset, 0))
 
     @rule()
@@ -71,7 +71,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
             item = self.backlog.first()
         assert item is not None
         assert place_with(item) == self.model.pop(0)
-        self.in_memory -= cost_of(message_of(item))
+        self.in_memory -= message_of(item).size
         self.out.append(place_with(item))
 
     @precondition(lambda self: self.out)
@@ -89,10 +89,10 @@ class BacklogAgainstList(RuleBasedStateMachine):
             self.model.append(place)
             message = self.log.messages[offset]
             if offset < self.log.readable and data.draw(st.booleans()):
-                sealed.append((*place, cost_of(message)))
+                sealed.append((*place, message.size))
             else:
                 returned.append(Redelivery(message, place[3], place[0], place[1]))
-                self.in_memory += cost_of(message)
+                self.in_memory += message.size
         self.model.sort()
         fetched = self.log.fetched
         self.in_memory -= self.backlog.put_back(returned, sealed)
@@ -106,7 +106,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
         found: list[Item] = []
         _, paged = self.backlog.take_out(sorted([*chosen, *gone]), found)
         assert [place_with(item) for item in found] == chosen
-        self.in_memory += paged - sum(cost_of(message_of(item)) for item in found)
+        self.in_memory += paged - sum(message_of(item).size for item in found)
         self.model = [place for place in self.model if place not in chosen]
         self.out += chosen
 
@@ -117,7 +117,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
         assert len(backlog) == len(self.model)
         assert backlog.first_offset() == (self.model[0][2] if self.model else -1)
         assert backlog.cold == sum(span.size for span in backlog.spans)
-        assert self.in_memory == sum(cost_of(message) for message in backlog.in_memory())
+        assert self.in_memory == sum(message.size for message in backlog.in_memory())
         if backlog.spans:
             assert backlog.is_long
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from penstock.core.backlog import cost_of
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
@@ -40,7 +39,7 @@ def received(inbox: Inbox) -> list[bytes]:
 def check_bytes(bench: Bench) -> None:
     """What is counted is what is in memory."""
     queue = queue_of(bench)
-    held = sum(cost_of(message) for message in [*queue.backlog.in_memory(), *queue.delayed.in_memory()])
+    held = sum(message.size for message in [*queue.backlog.in_memory(), *queue.delayed.in_memory()])
     assert bench.broker.usage.bytes == held + queue.unacked_bytes
 
 
@@ -116,7 +115,7 @@ def test_a_long_queue_keeps_a_short_tail_in_memory(bench: Bench) -> None:
     for _ in range(100):
         bench.put(b"q")
         bench.write()
-    assert sum(cost_of(message) for message in queue.backlog.in_memory()) < 3_000 + 2 * cost_of(bench.message(b"q"))
+    assert sum(message.size for message in queue.backlog.in_memory()) < 3_000 + 2 * bench.message(b"q").size
     check_bytes(bench)
     assert len(received(bench.consume(b"q"))) == 101
 
@@ -174,7 +173,7 @@ def test_large_requests_that_were_given_up_leave_a_long_queue_before_they_are_ha
         given_up = request(number)
         broker.put(b"q", given_up)
         broker.forget_request(given_up, revoke=True)
-    assert broker.usage.bytes < 1000 * cost_of(Message(b"", b"q", b"small", 0, "test")) + 2 * len(LARGE)
+    assert broker.usage.bytes < 1000 * Message(b"", b"q", b"small", 0, "test").size + 2 * len(LARGE)
 
 
 # -- delayed messages --------------------------------------------------------------------------------------------------
@@ -194,7 +193,7 @@ def test_a_delayed_request_stays_in_memory_and_a_delayed_message_does_not(bench:
     size = queue.delayed.bytes
     bench.chill()
     assert queue.delayed.in_memory() == [request]
-    assert (queue.delayed.bytes, queue.delayed.cold) == (size, cost_of(plain))
+    assert (queue.delayed.bytes, queue.delayed.cold) == (size, plain.size)
     check_bytes(bench)
     inbox = bench.consume(b"q")
     bench.broker.tick(1_000)
@@ -231,7 +230,7 @@ def test_a_delayed_message_that_is_not_written_yet_stays_in_memory(bench: Bench)
     bench.write()
     fresh = delayed(bench)
     queue = queue_of(bench)
-    assert queue.free_memory() == cost_of(written)
+    assert queue.free_memory() == written.size
     assert queue.free_memory() == 0
     assert queue.delayed.in_memory() == [fresh]
     inbox = bench.consume(b"q")

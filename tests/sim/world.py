@@ -6,7 +6,7 @@ right. Here is what clients and people may ask of it: every verb there is.
 
 from collections.abc import Callable
 
-from penstock.core.backlog import Place, cost_of
+from penstock.core.backlog import Place
 from penstock.core.deadletters import QUEUE
 from penstock.core.dedup import key_of
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE
@@ -189,9 +189,9 @@ class World(Judge):
 
     def are_requests_too_large(self, message: Message) -> bool:
         """Whether a request has no room beside those that wait for their reply."""
-        waiting = sum(cost_of(request) for request in self.requests)
+        waiting = sum(request.size for request in self.requests)
         most = self.broker.limits.requests_bytes_max
-        return message.requester is not None and waiting > 0 and waiting + cost_of(message) > most
+        return message.requester is not None and waiting > 0 and waiting + message.size > most
 
     def refusal(self, verb: Callable[[], object]) -> str:
         try:

@@ -58,11 +58,6 @@ def retry_of(item: Item) -> int:
     return item.retry if isinstance(item, Redelivery) else 0
 
 
-def cost_of(message: Message) -> int:
-    """What a message in memory costs, with its headers."""
-    return message.size
-
-
 class Backlog:
     def __init__(self, log: Log) -> None:
         self.log = log
@@ -87,7 +82,7 @@ class Backlog:
         """Put it behind everything else."""
         if self.is_long:
             self.tail.append(item)
-            self._tail_bytes += cost_of(message_of(item))
+            self._tail_bytes += message_of(item).size
         else:
             self.head.append(item)
 
@@ -107,7 +102,7 @@ class Backlog:
         tail = self.tail
         while tail and message_of(tail[0]).offset < readable:
             item = tail.popleft()
-            self._tail_bytes -= cost_of(message_of(item))
+            self._tail_bytes -= message_of(item).size
             freed += self._seal(builder, item)
         self.spans.extend(builder.finish())
         self.cold += freed
@@ -127,7 +122,7 @@ class Backlog:
         self.cold += freed
         self.is_long = True
         # What the log cannot give back yet; there were no spans before, so it stands right before the tail.
-        self._tail_bytes += sum([cost_of(message_of(item)) for item in head])
+        self._tail_bytes += sum([message_of(item).size for item in head])
         self.tail.extendleft(reversed(head))
         head.clear()
         return freed
@@ -265,7 +260,7 @@ class Backlog:
             before_tail = len(found)
             _take_from(self.tail, places, found)
             for item in found[before_tail:]:
-                self._tail_bytes -= cost_of(message_of(item))
+                self._tail_bytes -= message_of(item).size
         if self.is_long and not self.spans:
             self._end_of_spans()
         return assumed, paged
@@ -293,7 +288,7 @@ class Backlog:
                 message = self.log.fetch(offset)
                 if message is None:
                     continue
-                paged += cost_of(message)
+                paged += message.size
             if span.places:
                 found.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
             else:
@@ -327,7 +322,7 @@ class Backlog:
                     return STALLED
                 self.lost.append((span.bound(index), span.serial(index), offset, span.retry(index)))
                 return 0
-            cost = cost_of(message)
+            cost = message.size
         if span.places:
             self.head.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
         else:
@@ -442,7 +437,7 @@ class Backlog:
         revoked: list[Message] = []
         self.head = _without_revoked(self.head, revoked)
         self.tail = _without_revoked(self.tail, revoked)
-        self._tail_bytes = sum([cost_of(message_of(item)) for item in self.tail])
+        self._tail_bytes = sum([message_of(item).size for item in self.tail])
         return revoked
 
     def clear(self) -> None:

@@ -7,7 +7,7 @@ times give the same state, and the log it wrote gives that state again (`core.re
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.backlog import Item, Place, cost_of, message_of
+from penstock.core.backlog import Item, Place, message_of
 from penstock.core.deadletters import dead_letter, revived, sent_on
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.dedup import Dedup, key_of
@@ -305,7 +305,7 @@ class Broker:
         message.route = TO_QUEUE
         if message.requester is not None:
             self._awaiting[message.id] = message
-            self._awaiting_bytes += cost_of(message)
+            self._awaiting_bytes += message.size
         if message.terms is None:
             self.log.append(message)
             queue.offer(message)
@@ -332,7 +332,7 @@ class Broker:
         message = self._awaiting.pop(request_id, None)
         if message is None:
             return False
-        self._awaiting_bytes -= cost_of(message)
+        self._awaiting_bytes -= message.size
         requester = message.requester
         message.requester = None
         if requester is not None:
@@ -346,7 +346,7 @@ class Broker:
     def forget_request(self, message: Message, revoke: bool) -> None:
         """Nobody waits for the reply any more; with `revoke` the request itself is not to be done either."""
         if self._awaiting.pop(message.id, None) is not None:
-            self._awaiting_bytes -= cost_of(message)
+            self._awaiting_bytes -= message.size
         message.requester = None
         if revoke and not message.revoked:
             message.revoked = True
@@ -922,7 +922,7 @@ class Broker:
     def _check_requests(self, message: Message) -> None:
         """One request is always taken, however large."""
         waiting = self._awaiting_bytes
-        if waiting and waiting + cost_of(message) > self.limits.requests_bytes_max:
+        if waiting and waiting + message.size > self.limits.requests_bytes_max:
             self.refused += 1
             raise Refused(
                 OVER_LIMIT,

@@ -6,7 +6,7 @@ It is taken between two turns and has to be quick: what a long queue has in span
 from librt.strings import BytesWriter, write_i64_le
 from mypy_extensions import i64
 
-from penstock.core.backlog import Item, Redelivery, cost_of, message_of
+from penstock.core.backlog import Item, Redelivery, message_of
 from penstock.core.broker import Broker
 from penstock.core.queue import Queue
 from penstock.log.snapshot import QueueImage, Snapshot
@@ -84,7 +84,7 @@ def _add(fresh: SpanBuilder, placed: BytesWriter, item: Item) -> None:
     if isinstance(item, Redelivery):
         _place(placed, item.bound, item.serial, message.offset, item.retry)
     else:
-        fresh.add_run(message.offset, 1, cost_of(message))
+        fresh.add_run(message.offset, 1, message.size)
 
 
 def _place(places: BytesWriter, first: int, second: int, third: int, fourth: int) -> None:

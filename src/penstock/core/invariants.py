@@ -6,7 +6,7 @@ counters, and by what is really there. Where two of them differ, a message was l
 
 from typing import TYPE_CHECKING, Final
 
-from penstock.core.backlog import cost_of, message_of
+from penstock.core.backlog import message_of
 from penstock.errors import Error
 from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
@@ -84,10 +84,10 @@ def _wrong_bytes(queue: "Queue", in_memory: int) -> str:
     if in_memory <= WALK_MAX and len(backlog.pinned) <= WALK_MAX:
         found = backlog.cold
         if len(backlog.pinned):
-            found += sum([cost_of(message) for message in backlog.pinned.values()])
+            found += sum([message.size for message in backlog.pinned.values()])
         if in_memory:
             for item in [*backlog.head, *backlog.tail]:
-                found += cost_of(message_of(item))
+                found += message_of(item).size
         if found != waiting:
             return f"{waiting} bytes are counted as ready, and {found} are"
     elif waiting < 0 or queue.unacked_bytes < 0:

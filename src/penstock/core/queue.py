@@ -29,7 +29,6 @@ from penstock.core.backlog import (
     Place,
     Redelivery,
     Sealed,
-    cost_of,
     message_of,
     retry_of,
 )
@@ -436,7 +435,7 @@ class Queue:
                 elif self._ends_by_return(Delivery(message, nobody, retry - 1, bound, serial), retry):
                     continue
             if message.offset < self.log.readable:
-                sealed.append((bound, serial, message.offset, retry, cost_of(message)))
+                sealed.append((bound, serial, message.offset, retry, message.size))
             else:
                 returned.append(Redelivery(message, retry, bound, serial))
             self._heed(message.terms)
@@ -997,7 +996,7 @@ class Queue:
         """One more message of this queue was given up: they are swept out where they may be half of what is ready, or
         take much memory."""
         self.revoked += 1
-        self.revoked_bytes += cost_of(message)
+        self.revoked_bytes += message.size
         if self.revoked * 2 > self.ready or self.revoked_bytes * REVOKED_PART > self.usage.bytes_max:
             self._sweep_revoked()
 

@@ -8,7 +8,7 @@ at the moment.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from penstock.core.backlog import Item, Place, cost_of, message_of
+from penstock.core.backlog import Item, Place, message_of
 from penstock.core.deadletters import origin_of
 from penstock.core.deadlines import Timer
 from penstock.core.queue import Queue
@@ -79,7 +79,7 @@ class Redrive:
                 elif target:
                     places.append(place)
                     going[place[2]] = target
-                size += cost_of(message)
+                size += message.size
             elif self.queue.log.is_stalled:
                 self.over = True  # what follows cannot be read either, and may be later
                 return places

@@ -38,15 +38,11 @@ class Turns:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, hub: Hub) -> None:
         self._loop = loop
-        self._hub = hub
         self._usage = hub.broker.usage
         self._line: deque[Connection] = deque()
         self._planned = False
         self._over_at = self._usage.work + TURN_WORK
         hub.slice_work = SLICE_WORK
-
-    def __len__(self) -> int:
-        return len(self._line)
 
     def is_over(self) -> bool:
         """Whether as much was done in this turn as a turn should take."""

@@ -4,14 +4,17 @@ Each costs a look at every queue. While nothing was logged since it was made, an
 there are very many queues, it may be a second old.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from penstock.access.user import User
+from penstock.wire.session import Session
 
 MOMENT: Final = 50_000  # microseconds: rights and deliveries change without an entry in the log
 MANY: Final = 10_000  # queues
 MOMENT_OF_MANY: Final = 1_000_000
 USERS_MAX: Final = 100
+BYTES_PER_WORK: Final = 1024  # of an answer that is given again
 
 
 class Listing:
@@ -34,12 +37,17 @@ class Listings:
     def __init__(self) -> None:
         self._by_user: dict[User | None, Listing] = {}
 
-    def find(self, user: User | None, position: int, now: int) -> bytes | None:
-        """The answer that was made a moment ago, if there is one and it still holds."""
+    def answer(self, session: Session, make: Callable[[], bytes]) -> bytes:
+        """The answer that was made a moment ago, if there is one and it still holds; else a new one."""
+        broker = session.broker
+        user = None if session.puttable is None else session.user
+        position = broker.log.position
         found = self._by_user.get(user)
-        return found.text if found is not None and found.holds(position, now) else None
-
-    def keep(self, user: User | None, text: bytes, position: int, now: int, count: int) -> None:
-        if len(self._by_user) >= USERS_MAX:
-            self._by_user.clear()
-        self._by_user[user] = Listing(text, position, now, count)
+        if found is None or not found.holds(position, session.now):
+            count = len(broker.queues)
+            broker.usage.work += count
+            if len(self._by_user) >= USERS_MAX:
+                self._by_user.clear()
+            found = self._by_user[user] = Listing(make(), position, session.now, count)
+        broker.usage.work += len(found.text) // BYTES_PER_WORK
+        return found.text

@@ -167,6 +167,13 @@ class Session:
     def go_on(self, now: int) -> None:
         """The next slice of what was fed to a session that is busy."""
         self.busy = False
+        if not self.closing and self.gate is None:
+            self.now = now
+            self.broker.set_time(now)
+            self.run_on()
+
+    def run_on(self) -> None:
+        """Carry out more of what was fed, as `feed` does."""
 
     def be_gone(self) -> None:
         """The client is gone, and what it sent before is still to be done: it is given nothing any more."""

@@ -139,14 +139,10 @@ class MqksSession(NamingSession):
                 return
         self._work_off(lines, 0)
 
-    def go_on(self, now: int) -> None:
-        self.busy = False
+    def run_on(self) -> None:
         lines = self.todo
         self.todo = []
-        if not self.closing and self.gate is None:
-            self.now = now
-            self.broker.set_time(now)
-            self._work_off(lines, self.done)
+        self._work_off(lines, self.done)
 
     def _work_off(self, lines: list[bytes], start: i64) -> None:
         try:

@@ -58,7 +58,6 @@ from penstock.wire.terms import Options
 from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "mqmq"
-LISTED_PER_WORK: Final = 1024  # bytes of an answer that is given again
 
 # Beyond the four error types of the original: what the core refuses, and a client that sends on behind a waiting Get.
 REFUSALS: Final = {
@@ -174,12 +173,8 @@ class MqmqSession(Session):
         self.decoder.append(data)
         self._go_on()
 
-    def go_on(self, now: int) -> None:
-        self.busy = False
-        self.now = now
-        self.broker.set_time(now)
-        if not self.closing and self.gate is None:
-            self._go_on()
+    def run_on(self) -> None:
+        self._go_on()
 
     def be_gone(self) -> None:
         self.gone = True
@@ -292,7 +287,7 @@ class MqmqSession(Session):
     def _rest(self, request: Request) -> None:
         command = request.command
         if command == INFO:
-            self._send_value(self._info())
+            self._send_value(self.listings.answer(self, self._info))
         elif command == QUIT:
             self.hang_up()
         elif command == AUTH and request.count > 1:
@@ -308,18 +303,8 @@ class MqmqSession(Session):
             self._refuse_name(request)
 
     def _info(self) -> bytes:
-        broker = self.broker
-        user = None if self.puttable is None else self.user
-        position = broker.log.position
-        info = self.listings.find(user, position, self.now)
-        if info is None:
-            queues = broker.queues
-            broker.usage.work += len(queues)
-            counts = {name: queue.ready for name, queue in queues.items() if self.may_see(name)}
-            info = encode_info(len(self.hub.sessions), counts)
-            self.listings.keep(user, info, position, self.now, len(queues))
-        broker.usage.work += len(info) // LISTED_PER_WORK
-        return info
+        counts = {name: queue.ready for name, queue in self.broker.queues.items() if self.may_see(name)}
+        return encode_info(len(self.hub.sessions), counts)
 
     def _send_value(self, value: bytes) -> None:
         self.send(encode_ok_head(len(value)))

@@ -190,16 +190,9 @@ class RqSession(Session):
         if self.head is not None:
             data = self._past_http(self.head + data)
         self.decoder.feed(data)
-        self._run()
+        self.run_on()
 
-    def go_on(self, now: int) -> None:
-        self.busy = False
-        if not self.closing and self.gate is None:
-            self.now = now
-            self.broker.set_time(now)
-            self._run()
-
-    def _run(self) -> None:
+    def run_on(self) -> None:
         decoder = self.decoder
         usage = self.broker.usage
         done: i64 = 0

@@ -224,14 +224,10 @@ class SevxSession(NamingSession):
             self.rest_is_clean = False
         self._end_read()
 
-    def go_on(self, now: int) -> None:
-        self.busy = False
+    def run_on(self) -> None:
         lines = self.todo
         self.todo = []
-        if not self.closing and self.gate is None:
-            self.now = now
-            self.broker.set_time(now)
-            self._work_off(lines, self.done, self.todo_is_clean)
+        self._work_off(lines, self.done, self.todo_is_clean)
 
     def _work_off(self, lines: list[bytes], start: i64, is_clean: bool) -> None:
         try:

@@ -43,7 +43,6 @@ from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "smqs"
 LF: Final = 10
-LISTED_PER_WORK: Final = 1024  # bytes of an answer that is given again
 QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S is taken as it is
 WITHOUT_NAME_MAX: Final = 64  # of a C, D or S: more than its letter, its colons and any count that makes sense
 
@@ -179,14 +178,10 @@ class SmqsSession(Session):
             self.fresh = False
         self._work_off(lines, 0)
 
-    def go_on(self, now: int) -> None:
-        self.busy = False
+    def run_on(self) -> None:
         lines = self.todo
         self.todo = []
-        if not self.closing and self.gate is None:
-            self.now = now
-            self.broker.set_time(now)
-            self._work_off(lines, self.done)
+        self._work_off(lines, self.done)
 
     def _work_off(self, lines: list[bytes], start: i64) -> None:
         try:
@@ -430,7 +425,7 @@ class SmqsSession(Session):
 
     def _answer_stats(self) -> None:
         if self._has_room():
-            self.send(self._stats())
+            self.send(self.listings.answer(self, self._stats))
         else:
             self.stats_owed += 1
 
@@ -453,18 +448,8 @@ class SmqsSession(Session):
         return not self.blocked and self.outbox_size < self.outbox_max
 
     def _stats(self) -> bytes:
-        broker = self.broker
-        user = None if self.puttable is None else self.user
-        position = broker.log.position
-        stats = self.listings.find(user, position, self.now)
-        if stats is None:
-            queues = broker.queues
-            broker.usage.work += len(queues)
-            counts = {name: queue.ready + queue.unacked for name, queue in queues.items() if self.may_see(name)}
-            stats = encode_stats(counts)
-            self.listings.keep(user, stats, position, self.now, len(queues))
-        broker.usage.work += len(stats) // LISTED_PER_WORK
-        return stats
+        queues = self.broker.queues.items()
+        return encode_stats({name: queue.ready + queue.unacked for name, queue in queues if self.may_see(name)})
 
     def pause(self) -> None:
         self.blocked = True
@@ -474,7 +459,7 @@ class SmqsSession(Session):
         self.blocked = False
         while self.stats_owed and self._has_room():
             self.stats_owed -= 1
-            self.send(self._stats())
+            self.send(self.listings.answer(self, self._stats))
         while self.unknown_owed and self._has_room():
             self.unknown_owed -= 1
             self.send(UNKNOWN_TYPE)
