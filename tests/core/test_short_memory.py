@@ -107,6 +107,8 @@ def test_what_was_let_go_of_while_it_was_out_comes_back_unread_and_in_order(hous
     count = inbox.in_flight
     fetched = house.log.fetched
     house.broker.cancel(inbox, 0)
+    house.check()
+    house.go_on()
     assert house.log.fetched == fetched
     assert house.broker.usage.bytes <= MEMORY
     house.check()
@@ -226,7 +228,7 @@ def reject_for_later(house: House, inbox: Inbox) -> None:
         house.broker.reject(delivery, 5)
     house.check()
     house.now = 5
-    house.broker.tick(5)
+    house.go_on()
 
 
 def release(house: House, inbox: Inbox) -> None:
@@ -250,6 +252,7 @@ def test_whatever_way_it_comes_back_it_is_not_read_for_that(house: House, settle
     house.check()
     first = list(range(count)) if settle is release else list(range(count, 1500))
     house.broker.cancel(inbox, 0)
+    house.go_on()
     other = house.consume(b"q", manual=False)
     assert offsets(other) == first + [n for n in range(1500) if n not in set(first)]
 

@@ -40,7 +40,7 @@ class Judge(Life):
         self.handed_in: list[Message] = []
         self.done: set[Where] = set()  # taken by `get`, or accepted
         self.rejected: dict[Where, int] = {}  # and when they are to be tried again
-        self.returned: set[Where] = set()
+        self.returned = {place_of(delivery) for inbox in self.leaving for delivery in inbox.held()}
         self.buried: set[Where] = set()
         self.purged: list[Where] = []
         self.in_transit: set[Where] = set()  # taken out of their queues in order to be moved
@@ -48,13 +48,14 @@ class Judge(Life):
         self.kinds: set[str] = set()  # of changes that may be made
         self.letters: list[Message] = []  # that came in, and nobody knows yet what for
         self.may_delete: set[bytes] = set()
-        self.held_before = {delivery for inbox in self.inboxes for delivery in inbox.held()}
+        self.held_before = set(self.held_by_clients())
         self.broker.set_time(self.now)
 
     def settle_up(self) -> None:
         """Ask every entry of the step for its reason; then compare."""
         entries, self.log.entries = self.log.entries, []
-        self.held_now = {delivery for inbox in self.inboxes for delivery in inbox.held()}
+        self.held_now = set(self.held_by_clients())
+        self.returned -= {place_of(delivery) for inbox in self.leaving for delivery in inbox.held()}
         self._busy: dict[bytes, set[int]] = {}
         self._taken = set(self.done)
         for inbox in self.inboxes:
@@ -79,6 +80,7 @@ class Judge(Life):
         for where in [*self.rejected, *self.returned, *self.buried]:
             raise AssertionError(f"nothing was written of {where}")
         self._check_given()
+        self._check_leaving()
         self._check_waiters()
         self.compare()
 
@@ -291,7 +293,7 @@ class Judge(Life):
     def ready(self, name: bytes) -> list[int]:
         """Offsets of what is ready, in order."""
         queue = self.broker.queues[name]
-        out = {delivery.offset for inbox in self.inboxes if inbox.name == name for delivery in inbox.held()}
+        out = {delivery.offset for delivery in self.held_by_clients() if delivery.subscription.name == name}
         out |= {offset for _, _, offset, _ in queue.unreadable}
         return [offset for offset, _ in self.book.queues[name].state()[3] if offset not in out]
 
@@ -323,6 +325,13 @@ class Judge(Life):
             page = self.book.queues[name]
             before = [offset for offset in self.ready(name) if page.owed[offset][0] < place]
             assert not before, f"{before} of {name!r} was left, and what is behind it was given"
+
+    def _check_leaving(self) -> None:
+        """Who has left and still holds something is known to its queue, which waits for that."""
+        self.leaving = [inbox for inbox in self.leaving if inbox.in_flight]
+        for name, queue in self.broker.queues.items():
+            assert queue.leaving == [inbox for inbox in self.leaving if inbox.name == name]
+            assert not queue.leaving or not queue.waiting
 
     def _check_waiters(self) -> None:
         """Who sent a request hears its end once, and is not left waiting for what will not be done."""
@@ -369,6 +378,12 @@ class Judge(Life):
     def forget(self, name: bytes) -> None:
         self.expiries.pop(name, None)
         self.inboxes = [inbox for inbox in self.inboxes if inbox.name != name]
+        self.leaving = [inbox for inbox in self.leaving if inbox.name != name]
 
     def held_by_clients(self) -> list[Delivery]:
-        return [delivery for inbox in self.inboxes for delivery in inbox.held()]
+        """By those that are there, and by those that have left and are not done with."""
+        return [delivery for inbox in [*self.inboxes, *self.leaving] for delivery in inbox.held()]
+
+
+def place_of(delivery: Delivery) -> Where:
+    return delivery.subscription.name, delivery.offset

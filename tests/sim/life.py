@@ -75,6 +75,7 @@ class Life:
         self.crashes = 0
         self.trimmed = 0
         self.inboxes: list[Inbox] = []
+        self.leaving: list[Inbox] = []  # that have ended, and hold something still
         self.start()
 
     # -- the start --------------------------------------------------------------------------------------------------
@@ -103,6 +104,7 @@ class Life:
             disk.forgive_reads()
         disk.reads_failed = 0
         self.inboxes = []
+        self.leaving = []
         self.begin_anew()
         self.waiters: dict[int, Waiter] = {}  # by offset of the request
         self.requests: list[Message] = []
@@ -396,6 +398,7 @@ SMALL = {
     "look_bytes": [1, 300],
     "stretch_near": [0, 1, 2],
     "at_once": [1, 2],
+    "tick_work": [1, 2, 5],
     "stale_timers_max": [0, 1],
     "span_length": [1, 2, 3],
     "run_worth": [1, 2, 3],

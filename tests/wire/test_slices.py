@@ -205,3 +205,107 @@ def test_an_error_is_more_work_than_a_message(protocol: str) -> None:
     world = World(100)
     _, slices = world.answers(world.open(protocol), b"x\n" * 100)
     assert slices >= 4
+
+
+MANY = 2500  # more than two slices of settlements
+SETTLE_ALL = {
+    "mqks": {"ack": b"a ack --confirm c --all\n", "reject": b"a reject --confirm c --all\n"},
+    "sevx": {
+        "ack": b'a ack {"receiver_id": "c", "all": true}\n',
+        "reject": b'a reject {"receiver_id": "c", "all": true}\n',
+    },
+}
+
+
+def holding_all(protocol: str) -> tuple[World, Session]:
+    """A consumer that holds many messages."""
+    world = World()
+    session = world.open(protocol)
+    consume = {
+        "mqks": b"c consume q --manual-ack e\n",
+        "sevx": b'c recv {"queue": "q", "pattern": {}, "manual_ack": true}\n',
+        "smqs": b"C:q\n",
+    }[protocol]
+    publish = {
+        "mqks": b"m%d publish e x\n",
+        "sevx": b'%024d send {"event": "e"}\n',
+        "smqs": b"M:q:%d\n",
+    }[protocol]
+    world.answers(session, consume)
+    world.answers(session, b"".join(publish % number for number in range(MANY)))
+    assert world.broker.queues[b"q"].unacked == MANY
+    return world, session
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx"])
+def test_an_ack_of_all_is_done_in_slices_and_answered_behind_the_last(protocol: str) -> None:
+    world, session = holding_all(protocol)
+    session.feed(SETTLE_ALL[protocol]["ack"] + SETTLE_ALL[protocol]["ack"].replace(b"a ", b"b ", 1), 0)
+    queue = world.broker.queues[b"q"]
+    left = []
+    while session.busy:
+        left.append(queue.unacked)
+        assert session.drain() == b""
+        session.go_on(0)
+    assert left == [1500, 500]
+    assert queue.length() == 0
+    answers = session.drain()
+    assert answers.index(b"a ok") < answers.index(b"b ok")
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx"])
+def test_a_reject_of_all_is_answered_before_what_comes_again(protocol: str) -> None:
+    world, session = holding_all(protocol)
+    answers, slices = world.answers(session, SETTLE_ALL[protocol]["reject"])
+    assert slices == 3
+    lines = answers.splitlines()
+    assert lines[0].startswith(b"a ok")
+    assert len(lines) == MANY + 1
+    assert world.broker.queues[b"q"].unacked == MANY
+    assert world.broker.queues[b"q"].retried == MANY
+
+
+@pytest.mark.parametrize("protocol", ["mqks", "sevx"])
+def test_who_leaves_in_the_middle_of_an_ack_of_all_has_the_rest_returned(protocol: str) -> None:
+    world, session = holding_all(protocol)
+    session.feed(SETTLE_ALL[protocol]["ack"], 0)
+    queue = world.broker.queues[b"q"]
+    world.broker.expire(b"q", -1)
+    session.end(0)
+    while world.broker.deadlines.next_due() == 0:
+        world.broker.tick(0)
+    assert (queue.ready, queue.unacked) == (1500, 0)
+
+
+def test_a_count_is_done_in_slices_and_not_for_what_it_brings() -> None:
+    world, session = holding_all("smqs")
+    queue = world.broker.queues[b"q"]
+    world.broker.allow(session.subscriptions()[0], MANY)
+    other = world.open("smqs")
+    world.answers(other, b"".join(b"M:q:%d\n" % number for number in range(100)))
+    assert queue.ready == 100
+    session.feed(b"D:q:1000000\n", 0)
+    assert session.busy
+    while session.busy:
+        session.go_on(0)
+    assert (queue.ready, queue.unacked) == (0, 100)
+
+
+def test_a_count_of_several_queues_is_done_in_slices() -> None:
+    world, session = holding_all("smqs")
+    world.answers(session, b"C:r\n" + b"".join(b"M:r:%d\n" % number for number in range(MANY)))
+    queues = [world.broker.queues[name] for name in (b"q", b"r")]
+    assert [queue.unacked for queue in queues] == [MANY, MANY]
+    _, slices = world.answers(session, b"D:r:%d\n" % (MANY + 700))
+    assert slices >= 4
+    assert [queue.unacked for queue in queues] == [MANY - 700, 0]
+    world.answers(session, b"D:q:1\n")
+    assert [queue.unacked for queue in queues] == [MANY - 701, 0]
+
+
+def test_a_count_is_taken_whole_when_its_client_ends_in_the_middle_of_it() -> None:
+    world, session = holding_all("smqs")
+    session.feed(b"D:q:%d\n" % MANY, 0)
+    assert session.busy
+    session.end(0)
+    assert world.broker.queues[b"q"].length() == 0

@@ -46,6 +46,7 @@ BINDING_WORK: Final = 3  # an event that is bound, or was
 PATTERN_WORK: Final = 24
 SUBSCRIBE_WORK: Final = 6  # a consumer that comes or goes
 DEDUP_WORK: Final = 4
+TIMER_WORK: Final = 2
 
 # How long consumers have at least to come back after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
@@ -153,6 +154,7 @@ class Broker:
         self.dedups = False  # by policy: any publish may have to be looked at
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
+        self._tick_end = 0  # what `usage.work` is when enough was done of what is due
         self._awaiting_bytes = 0  # what those cost: they stay in memory, with whoever waits for them
 
     # -- messages in ------------------------------------------------------------------------------------------------
@@ -683,7 +685,7 @@ class Broker:
     def get(self, name: bytes) -> Message | None:
         """Take the first ready message for good, unless others wait in line, or one has the queue to itself."""
         queue = self.declare(name)
-        if queue.waiting or queue.paused or queue.is_reserved():
+        if queue.waiting or queue.paused or queue.leaving or queue.is_reserved():
             return None
         return queue.take()
 
@@ -859,9 +861,13 @@ class Broker:
         self.usage.now = now
 
     def tick(self, now: int) -> None:
-        """Do what is due by now."""
+        """Do what is due by now, as far as there is time for it in a turn; `deadlines` knows whether that was all."""
         self.usage.now = now
-        self.deadlines.run(now)
+        self._tick_end = self.usage.work + self.log.tuning.tick_work
+        self.deadlines.run(now, self._has_ticked_enough)
+
+    def _has_ticked_enough(self, fired: int) -> bool:
+        return self.usage.work + fired * TIMER_WORK >= self._tick_end
 
     def end_turn(self) -> None:
         """Check the queues that were touched in this turn, before what they did becomes a block of the log.

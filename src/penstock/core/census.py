@@ -58,7 +58,7 @@ class Census:
             queue = queues[place]
             counts.add(queue)
             self.queues += 1
-            self.consumers += len(queue.subscriptions) + len(queue.parked)
+            self.consumers += queue.consumer_count()
             if queue.paused:
                 self.paused += 1
             if queue.ready or queue.unacked or len(queue.delayed):

@@ -1,6 +1,7 @@
 """One heap of what is due when. Time is handed in; nothing here looks at a clock."""
 
 import heapq
+from collections.abc import Callable
 
 
 class Timer:
@@ -9,7 +10,6 @@ class Timer:
     def __init__(self) -> None:
         self.when = 0
         self.armed = False
-        self.due = False  # its time has come, and it is about to be fired
         self.serial = 0
 
     def fire(self, now: int) -> None:
@@ -30,7 +30,7 @@ class Deadlines:
         self._stale = 0
 
     def set(self, timer: Timer, when: int) -> None:
-        """Arm the timer, or move it when it is armed already. One that is about to be fired still is."""
+        """Arm the timer, or move it when it is armed already."""
         self._disarm(timer)
         self._serial += 1
         timer.when = when
@@ -39,7 +39,6 @@ class Deadlines:
         heapq.heappush(self._heap, (when, self._serial, timer))
 
     def cancel(self, timer: Timer) -> None:
-        timer.due = False
         self._disarm(timer)
 
     def _disarm(self, timer: Timer) -> None:
@@ -61,24 +60,27 @@ class Deadlines:
             self._stale -= 1
         return -1
 
-    def run(self, now: int) -> None:
-        """Fire what is due. A timer set while others fire waits for the next run; one cancelled then does not fire."""
-        due: list[Timer] = []
-        while True:
+    def run(self, now: int, is_enough: Callable[[int], bool]) -> None:
+        """Fire what is due, until it is enough after so many. A timer that is set meanwhile waits for the next run."""
+        bound = self._serial
+        fired = 0
+        later: list[Timer] = []
+        while not is_enough(fired):
             when = self.next_due()
             if when < 0 or when > now:
                 break
             timer = heapq.heappop(self._heap)[2]
+            if timer.serial > bound:
+                later.append(timer)
+                continue
             timer.armed = False
-            timer.due = True
-            due.append(timer)
-        for timer in due:
-            if timer.due:
-                timer.due = False
-                try:
-                    timer.fire(now)
-                except Exception as error:
-                    timer.failed(error)
+            fired += 1
+            try:
+                timer.fire(now)
+            except Exception as error:
+                timer.failed(error)
+        for timer in later:
+            heapq.heappush(self._heap, (timer.when, timer.serial, timer))
 
     def _sweep(self) -> None:
         self._heap = [entry for entry in self._heap if entry[2].armed and entry[2].serial == entry[1]]

@@ -19,6 +19,10 @@ What is out may not be in memory either. `usage.bytes` counts what is, and nothi
 above its limit: above a quarter of it, a consumer's message that the log can give back is let go of as soon as it was
 written; above all of it, a message that has to be read first is given to those only who hold none, and read alone. Who
 is held up by that goes on when bytes were given back. What comes back unread goes to its place unread.
+
+A consumer may hold many messages when it goes. They come back in slices, the last ones first, and until all of them are
+back the queue gives nothing out: so their order is the one that they had. If the broker dies in between, those that are
+not back were out.
 """
 
 from typing import Final
@@ -113,6 +117,17 @@ class ReadTimer(Timer):
         self.queue.read_again()
 
 
+class ReturnTimer(Timer):
+    """Due in the next turn, for more of what consumers held that have left."""
+
+    def __init__(self, queue: "Queue") -> None:
+        super().__init__()
+        self.queue = queue
+
+    def fire(self, now: int) -> None:
+        self.queue.bring_back(now)
+
+
 class Queue:
     def __init__(self, name: bytes, log: Log, policy: Policy, usage: Usage) -> None:
         self.name = name
@@ -147,6 +162,7 @@ class Queue:
         self.waiting: list[Subscription] = []  # best priority first, then longest waiting first
         self.subscriptions: list[Subscription] = []  # active ones
         self.parked: list[Subscription] = []  # behind an exclusive one, in order of arrival
+        self.leaving: list[Subscription] = []  # of `subscriptions`, those that have ended and still hold messages
         self.queued = 0  # messages that ever came in
         self.delivered = 0  # deliveries that ever went out
         self.retried = 0  # deliveries that came back
@@ -168,13 +184,14 @@ class Queue:
         self._due_timer: DueTimer | None = None
         self._head_timer: HeadTimer | None = None
         self._read_timer: ReadTimer | None = None
+        self._return_timer: ReturnTimer | None = None
         self._set_marks()
 
     def __repr__(self) -> str:
         return f"<Queue {self.name!r} ready={self.ready} unacked={self.unacked} consumers={self.consumer_count()}>"
 
     def consumer_count(self) -> int:
-        return len(self.subscriptions) + len(self.parked)
+        return len(self.subscriptions) - len(self.leaving) + len(self.parked)
 
     def ready_bytes(self) -> int:
         """How much waits to be taken. What is out waits for its consumer's work, and not for a socket."""
@@ -761,7 +778,7 @@ class Queue:
 
     def reconsider(self, subscription: Subscription) -> None:
         """Put the subscription into the line, or take it out, by its present state."""
-        able = subscription.active and not subscription.suspended and not self.paused
+        able = subscription.active and not subscription.suspended and not self.paused and not self.leaving
         if able and subscription.manual:
             able = subscription.in_flight < subscription.credit and subscription.bytes < subscription.bytes_credit
         if able and not subscription.waiting:
@@ -806,15 +823,43 @@ class Queue:
         self.reconsider(subscription)
 
     def detach(self, subscription: Subscription) -> None:
-        """Let a consumer go; what it held goes back to its place in the queue."""
+        """Let a consumer go; what it held goes back to its place in the queue, now or, where it is much, in slices."""
         self._leave_line(subscription)
         subscription.active = False
         subscription.queue = None
         if subscription in self.parked:
             self.parked.remove(subscription)
-        elif subscription in self.subscriptions:
-            self.subscriptions.remove(subscription)
-        self.take_back(subscription.held(), RETURN)
+            return
+        if subscription.in_flight <= self.tuning.at_once:
+            self.take_back(subscription.held(), RETURN)
+            self._leave(subscription)
+            return
+        subscription.suspended = True
+        self.leaving.append(subscription)
+        for other in self.subscriptions:
+            self._leave_line(other)
+        self.bring_back(self.usage.now)
+
+    def bring_back(self, now: int) -> None:
+        """Take back the next slice of what was held by those that have left; the rest follows in the next turns."""
+        subscription = self.leaving[0]
+        self.take_back(subscription.held_last(self.tuning.at_once), RETURN)
+        if not subscription.in_flight:
+            del self.leaving[0]
+            self._leave(subscription)
+        if self.leaving:
+            timer = self._return_timer
+            if timer is None:
+                timer = self._return_timer = ReturnTimer(self)
+            self.usage.deadlines.set(timer, now)
+            return
+        for other in self.subscriptions:
+            self.reconsider(other)
+        self.pump()
+
+    def _leave(self, subscription: Subscription) -> None:
+        """It holds nothing any more, and makes room for those who are parked."""
+        self.subscriptions.remove(subscription)
         while self.parked and (not self.subscriptions or self._fits(self.parked[0])):
             self._activate(self.parked.pop(0))
 
@@ -1211,6 +1256,8 @@ class Queue:
                 self._close(delivery)
                 if delivery.message is not None:
                     self._tell_requester(delivery.message)
+            if subscription in self.leaving:
+                continue
             subscription.active = False
             subscription.waiting = False
             subscription.queue = None
@@ -1230,17 +1277,19 @@ class Queue:
         self.ready = 0
         self.backlog.clear()
         self.delayed.clear()
-        for timer in (self._due_timer, self._head_timer, self._read_timer):
+        for timer in (self._due_timer, self._head_timer, self._read_timer, self._return_timer):
             if timer is not None:
                 self.usage.deadlines.cancel(timer)
         self._due_timer = None
         self._head_timer = None
         self._read_timer = None
+        self._return_timer = None
         self.usage.stalled -= int(self.stalled)
         self.stalled = False
         self.waiting.clear()
         self.subscriptions.clear()
         self.parked.clear()
+        self.leaving.clear()
         self.unreadable.clear()
         self.ledger.ended = self.queued
         self._released = False  # the log hears nothing more of it

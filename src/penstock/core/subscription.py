@@ -136,6 +136,15 @@ class Subscription:
             delivery = delivery.newer
         return found
 
+    def held_last(self, count: int) -> list[Delivery]:
+        """The open deliveries that came last, at most so many, newest first."""
+        found: list[Delivery] = []
+        delivery = self.newest
+        while delivery is not None and len(found) < count:
+            found.append(delivery)
+            delivery = delivery.older
+        return found
+
 
 class Basket(Subscription):
     """Takes messages up to so many bytes, at least one, and remembers which: for answers of a bounded size."""

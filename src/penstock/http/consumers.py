@@ -57,7 +57,7 @@ def consumer_of(subscription: Subscription, session: Session | None) -> dict[str
 
 def consumers_of(inside: Inside, queue: Queue, limit: int) -> list[dict[str, object]]:
     """The consumers of one queue, those at work first."""
-    wanted = [*queue.subscriptions, *queue.parked][:limit]
+    wanted = [one for one in [*queue.subscriptions, *queue.parked] if one.queue is queue][:limit]
     if not wanted:
         return []
     owners = {id(s): session for session in inside.hub.sessions for s in session.subscriptions() if s.queue is queue}

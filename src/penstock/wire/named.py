@@ -12,6 +12,7 @@ it is given that message again, what its connection is given meanwhile is *late*
 """
 
 from collections import deque
+from typing import Final
 
 from librt.strings import BytesWriter
 
@@ -21,8 +22,12 @@ from penstock.access.user import User
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import OVER_LIMIT, Refused
-from penstock.wire.session import Dialect, Hub, Session
+from penstock.message import ACCEPT, REJECT
+from penstock.wire.line_session import SETTLED_AT_ONCE, LineSession
+from penstock.wire.session import Dialect, Hub
 from penstock.wire.unacked import Unacked
+
+NOT_YET: Final = 1 << 62  # confirmations
 
 
 class NamedConsumer(Subscription):
@@ -48,9 +53,7 @@ class NamedConsumer(Subscription):
         """The open delivery of that message, or all of them for None, to be settled now."""
         if message_id is None:
             self.unacked.clear()
-            held = self.held()
-            self.owner.broker.usage.work += len(held)
-            return held
+            return self.held()
         delivery = self.unacked.take(message_id)
         return [] if delivery is None else [delivery]
 
@@ -61,6 +64,18 @@ class Late:
     def __init__(self, after: int) -> None:
         self.after = after
         self.lines = BytesWriter()
+
+
+class Settling:
+    """All that a consumer held, of which one slice was not enough to settle it."""
+
+    def __init__(self, deliveries: list[Delivery], how: int, due_at: int, answer: bytes, late: Late | None) -> None:
+        self.deliveries = deliveries
+        self.done = 0
+        self.how = how
+        self.due_at = due_at
+        self.answer = answer  # comes with the last of them ...
+        self.late = late  # ... and before what they bring
 
 
 class NamingDialect(Dialect):
@@ -80,7 +95,7 @@ class NamingDialect(Dialect):
         return found
 
 
-class NamingSession(Session):
+class NamingSession(LineSession):
     """A client that names its consumers."""
 
     def __init__(self, dialect: NamingDialect, peer: str) -> None:
@@ -95,6 +110,7 @@ class NamingSession(Session):
         self.lates: deque[Late] = deque()
         self.late: Late | None = None  # the last of them, which takes what is delivered now
         self.late_size = 0  # bytes of them all
+        self.settling: Settling | None = None
 
     def _adopt(self, identity: Identity) -> None:
         super()._adopt(identity)
@@ -172,8 +188,54 @@ class NamingSession(Session):
         self.lates.clear()
         self.late = None
         self.late_size = 0
+        self.settling = None
         for consumer in list(self.own.values()):
             self.forget(consumer)
+
+    # -- settlements ------------------------------------------------------------------------------------------------
+
+    def settle(self, deliveries: list[Delivery], how: int, due_at: int, answer: bytes) -> None:
+        """Settle what a client has named, and confirm with `answer`, where there is one, before what that brings."""
+        if len(deliveries) <= SETTLED_AT_ONCE:
+            if answer and how == ACCEPT:
+                self.confirm(answer)
+            elif answer:
+                self.confirm_first(answer)
+            self._settle(deliveries, how, due_at)
+            return
+        late: Late | None = None
+        if answer:
+            late = self.late = Late(NOT_YET)
+            self.lates.append(late)
+        self.settling = Settling(deliveries, how, due_at, answer, late)
+        self.unsettled = True
+        self.settle_on()
+
+    def settle_on(self) -> None:
+        settling = self.settling
+        if settling is not None:
+            first = settling.done
+            settling.done = min(first + SETTLED_AT_ONCE, len(settling.deliveries))
+            self._settle(settling.deliveries[first : settling.done], settling.how, settling.due_at)
+            if settling.done < len(settling.deliveries):
+                return
+            self.settling = None
+            if settling.late is not None:
+                self.confirm(settling.answer)
+                settling.late.after = self.confirmed + self.unconfirmed
+                self._let_go()
+        self.unsettled = False
+
+    def _settle(self, deliveries: list[Delivery], how: int, due_at: int) -> None:
+        broker = self.broker
+        broker.usage.work += len(deliveries)
+        for delivery in deliveries:
+            if how == ACCEPT:
+                broker.accept(delivery)
+            elif how == REJECT:
+                broker.reject(delivery, due_at)
+            else:
+                broker.bury(delivery)
 
     # -- what comes behind a confirmation -----------------------------------------------------------------------------
 

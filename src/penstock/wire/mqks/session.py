@@ -12,10 +12,10 @@ from mypy_extensions import i64
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
-from penstock.message import LINE_SAFE, Message, Terms
+from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, Message, Terms
 from penstock.wire.expression import ExpressionError, evaluate, render
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
-from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
+from penstock.wire.lines import looks_like_http, may_begin_text
 from penstock.wire.mqks.codec import (
     COMMA,
     PROTOCOL,
@@ -34,7 +34,7 @@ from penstock.wire.mqks.codec import (
 )
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.redriving import Redriving
-from penstock.wire.session import EVALUATION_WORK, MAYBE, NO, YES, Session, TurnedAway, is_denied
+from penstock.wire.session import EVALUATION_WORK, MAYBE, NO, YES, Session, is_denied
 from penstock.wire.state import StateView
 from penstock.wire.terms import Flags
 
@@ -113,14 +113,8 @@ class MqksSession(NamingSession):
 
     def __init__(self, dialect: Mqks, peer: str) -> None:
         super().__init__(dialect, peer)
-        self.lines = LineBuffer(dialect.hub.limits.line_size_max)
         self.name_size_max = dialect.hub.limits.name_size_max
         self.fresh = True
-        self.todo: list[bytes] = []  # lines of a read that one slice was not enough for ...
-        self.done: i64 = 0  # ... and how many of them are done
-
-    def pending(self) -> int:
-        return self.lines.pending()
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
@@ -137,30 +131,15 @@ class MqksSession(NamingSession):
                 self.complain("an HTTP request on the MQKS port", lines[0])
                 self.hang_up()
                 return
-        self._work_off(lines, 0)
+        self.work_off(lines, 0)
 
-    def run_on(self) -> None:
-        lines = self.todo
-        self.todo = []
-        self._work_off(lines, self.done)
-
-    def _work_off(self, lines: list[bytes], start: i64) -> None:
-        try:
-            done = self._run(lines, start)
-        except TurnedAway:
-            return
-        if done < len(lines):
-            self.todo = lines
-            self.done = done
-            self.be_busy()
-            return
+    def end_read(self) -> None:
         if self.lines.fault:
             self.send(encode_error(NOBODY, self.fail(self.lines.fault, b"")))
             self.hang_up()
         self.tell_ids()
 
-    def _run(self, lines: list[bytes], start: i64) -> i64:
-        """Carry out the lines from `start` on, up to the end of the slice; how many are done then."""
+    def run_lines(self, lines: list[bytes], start: i64) -> i64:
         broker = self.broker
         usage = broker.usage
         slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
@@ -211,6 +190,8 @@ class MqksSession(NamingSession):
                     broker.accept(delivery)
                     continue
             self._request(line.rstrip())
+            if self.unsettled:
+                break
             publishable = self.publishable  # it may have shown a token
             owner = self.owner if broker.dedups else b""
             consumers = self.consumers
@@ -302,22 +283,13 @@ class MqksSession(NamingSession):
         self.start(arguments.queue, Consumer(self, request.id, arguments.manual_ack))
 
     def on_ack(self, request: Request) -> None:
-        deliveries = self._named(request)
-        self._ok(request)  # first, since an ack may bring the next message
-        for delivery in deliveries:
-            self.broker.accept(delivery)
+        self.settle(self._named(request), ACCEPT, 0, self._answer(request))
 
     def on_reject(self, request: Request) -> None:
         arguments = decode_reject(request.rest)
         due_at = self.now + arguments.delay if arguments.delay > 0 else arguments.delay
         deliveries = self.take(arguments.consumer, None if arguments.message == ALL else arguments.message)
-        if request.confirm:
-            self.confirm_first(encode_ok(request.id))
-        for delivery in deliveries:
-            if arguments.dead:
-                self.broker.bury(delivery)
-            else:
-                self.broker.reject(delivery, due_at)
+        self.settle(deliveries, DEAD if arguments.dead else REJECT, due_at, self._answer(request))
 
     def on_redrive(self, request: Request) -> None:
         arguments = decode_redrive(request.rest)
@@ -362,6 +334,9 @@ class MqksSession(NamingSession):
         self.broker.usage.work += EVALUATION_WORK
         value = evaluate(request.rest.decode("utf-8", "replace"), {"state": StateView(self.hub)})
         self.send(encode_ok(request.id, render(value).encode("utf-8", "replace")))
+
+    def _answer(self, request: Request) -> bytes:
+        return encode_ok(request.id) if request.confirm else b""
 
     def _ok(self, request: Request) -> None:
         if request.confirm:

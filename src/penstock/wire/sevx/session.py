@@ -17,11 +17,11 @@ from penstock.core.patterns import canonical_text
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import Refused
-from penstock.message import LINE_SAFE, Message, Terms
+from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, Message, Terms
 from penstock.wire.expression import ExpressionError, evaluate
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.ids import random_id
-from penstock.wire.lines import LineBuffer, looks_like_http, may_begin_text
+from penstock.wire.lines import looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.redriving import Redriving
 from penstock.wire.session import (
@@ -31,7 +31,6 @@ from penstock.wire.session import (
     YES,
     Hub,
     Session,
-    TurnedAway,
     check_claimed,
     is_denied,
     nobody,
@@ -185,18 +184,12 @@ class SevxSession(NamingSession):
         super().__init__(dialect, peer)
         self.dialect = dialect
         self.id_inside = dialect.hub.options.sevx_id_inside
-        self.lines = LineBuffer(dialect.hub.limits.line_size_max)
         self.fresh = True
         self.id_size = 24  # of the ids of its requests: a dtid's, until another is seen
         self.rest_is_clean = True  # the beginning of a line that is kept, see `feed`
-        self.todo: list[bytes] = []  # lines of a read that one slice was not enough for ...
-        self.done: i64 = 0  # ... how many of them are done ...
-        self.todo_is_clean = True  # ... and how they were, see `feed`
+        self.is_clean = True  # the lines of the present read
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
-
-    def pending(self) -> int:
-        return self.lines.pending()
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
@@ -210,7 +203,7 @@ class SevxSession(NamingSession):
         # A read without a CR and of ASCII alone, as most are, spares looking for such things in each of its lines.
         clean = data.isascii() and RETURN not in data
         if lines:
-            is_clean = clean and self.rest_is_clean
+            self.is_clean = clean and self.rest_is_clean
             self.rest_is_clean = clean
             if self.fresh:
                 self.fresh = False
@@ -218,38 +211,20 @@ class SevxSession(NamingSession):
                     self.complain("an HTTP request on the SEVX port", lines[0])
                     self.hang_up()
                     return
-            self._work_off(lines, 0, is_clean)
+            self.work_off(lines, 0)
             return
         if not clean:
             self.rest_is_clean = False
-        self._end_read()
+        self.end_read()
 
-    def run_on(self) -> None:
-        lines = self.todo
-        self.todo = []
-        self._work_off(lines, self.done, self.todo_is_clean)
-
-    def _work_off(self, lines: list[bytes], start: i64, is_clean: bool) -> None:
-        try:
-            done = self._run(lines, start, is_clean)
-        except TurnedAway:
-            return
-        if done < len(lines):
-            self.todo = lines
-            self.done = done
-            self.todo_is_clean = is_clean
-            self.be_busy()
-        else:
-            self._end_read()
-
-    def _end_read(self) -> None:
+    def end_read(self) -> None:
         if self.lines.fault:
             self._refuse(self._new_id(), self.lines.fault, b"")
             self.hang_up()
         self.tell_ids()
 
-    def _run(self, lines: list[bytes], start: i64, is_clean: bool) -> i64:
-        """Carry out the lines from `start` on, up to the end of the slice; how many are done then."""
+    def run_lines(self, lines: list[bytes], start: i64) -> i64:
+        is_clean = self.is_clean
         usage = self.broker.usage
         slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
         count: i64 = len(lines)
@@ -270,6 +245,8 @@ class SevxSession(NamingSession):
                 if SPACE not in id and (is_clean or id.isalnum()) and self._ack_one(id, line[size + 5 :]):
                     continue
             self._request(line.rstrip())
+            if self.unsettled:
+                break
         usage.work += done - start
         return done
 
@@ -450,21 +427,13 @@ class SevxSession(NamingSession):
             self.check_expiry(arguments.queue, arguments.expires_after)
 
     def on_ack(self, request: Request) -> None:
-        deliveries = self._named(request)
-        self.confirm(encode_ok(request.id))
-        for delivery in deliveries:
-            self.broker.accept(delivery)
+        self.settle(self._named(request), ACCEPT, 0, encode_ok(request.id))
 
     def on_reject(self, request: Request) -> None:
         arguments = decode_reject(request.text)
         deliveries = self.take(arguments.receiver_id, arguments.event_id)
         due_at = self.now + arguments.delay if arguments.delay > 0 else arguments.delay
-        self.confirm_first(encode_ok(request.id))
-        for delivery in deliveries:
-            if arguments.dead:
-                self.broker.bury(delivery)
-            else:
-                self.broker.reject(delivery, due_at)
+        self.settle(deliveries, DEAD if arguments.dead else REJECT, due_at, encode_ok(request.id))
 
     def on_redrive(self, request: Request) -> None:
         arguments = decode_redrive(request.text)

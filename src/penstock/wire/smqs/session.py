@@ -21,7 +21,8 @@ from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import Refused
 from penstock.message import Message
 from penstock.wire.gate import ASKS, SHOWS, Greeting
-from penstock.wire.lines import LineBuffer, looks_like_http
+from penstock.wire.line_session import SETTLED_AT_ONCE, LineSession
+from penstock.wire.lines import looks_like_http
 from penstock.wire.listings import Listings
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session, TurnedAway, is_denied
 from penstock.wire.smqs.codec import (
@@ -135,29 +136,34 @@ class QuietTime(SessionTimer):
         self.session.run_unfinished(now)
 
 
-class SmqsSession(Session):
+class Accepting:
+    """A count that was said, and what is left of it."""
+
+    def __init__(self, consumer: Consumer | None, own: int, others: int, given: int) -> None:
+        self.consumer = consumer
+        self.own = own  # deliveries of that consumer, the oldest first ...
+        self.others = others  # ... and then of the connection ...
+        self.given = given  # ... among so many of the first: accepting may bring more, which the count is not meant for
+
+
+class SmqsSession(LineSession):
     protocol = PROTOCOL
 
     def __init__(self, dialect: Smqs, peer: str) -> None:
         super().__init__(dialect.hub, peer)
         self.listings = dialect.listings
-        self.lines = LineBuffer(dialect.hub.limits.line_size_max)
         self.quiet_time: QuietTime | None = None  # made when a line is first left unfinished
         self.fresh = True
-        self.todo: list[bytes] = []  # lines of a read that one slice was not enough for ...
-        self.done: i64 = 0  # ... and how many of them are done
         self.own: dict[bytes, Consumer] = {}
         self.sole: Consumer | None = None  # the only one there is, while `order` is not kept
         self.order: deque[Delivery] | None = None
         self.stale = 0  # entries of `order` that are not open any more
+        self.accepting: Accepting | None = None
         self.blocked = False  # the socket takes no more
         self.stats_owed = 0  # answers that wait for room
         self.unknown_owed = 0
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
-
-    def pending(self) -> int:
-        return self.lines.pending()
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
@@ -176,23 +182,9 @@ class SmqsSession(Session):
                 self.hang_up()
                 return
             self.fresh = False
-        self._work_off(lines, 0)
+        self.work_off(lines, 0)
 
-    def run_on(self) -> None:
-        lines = self.todo
-        self.todo = []
-        self._work_off(lines, self.done)
-
-    def _work_off(self, lines: list[bytes], start: i64) -> None:
-        try:
-            done = self._run_slice(lines, start)
-        except TurnedAway:
-            return
-        if done < len(lines):
-            self.todo = lines
-            self.done = done
-            self.be_busy()
-            return
+    def end_read(self) -> None:
         if self.lines.fault:
             self.complain(self.lines.fault, b"")
             self.hang_up()
@@ -240,16 +232,20 @@ class SmqsSession(Session):
         if lines:
             self.now = now
             self.fresh = False
-            self._work_off(lines, 0)
+            self.work_off(lines, 0)
 
     def _run(self, lines: list[bytes]) -> None:
         """Carry out a few lines, whatever they take."""
         done: i64 = 0
         while done < len(lines):
-            done = self._run_slice(lines, done)
+            done = self.run_lines(lines, done)
+            self._finish_accepting()
 
-    def _run_slice(self, lines: list[bytes], start: i64) -> i64:
-        """Carry out the lines from `start` on, up to the end of the slice; how many are done then."""
+    def _finish_accepting(self) -> None:
+        while self.unsettled:
+            self.settle_on()
+
+    def run_lines(self, lines: list[bytes], start: i64) -> i64:
         broker = self.broker
         usage = broker.usage
         slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
@@ -272,14 +268,16 @@ class SmqsSession(Session):
                     self._refuse_message(refusal, line)
             elif len(parts) == 3 and parts[0] == DONE:
                 if parts[2].isdigit():
-                    self._done(line, parts)
+                    self._accept(line, parts)
                 else:
                     pieces = split_done(line)
                     if len(pieces) > 1:
                         lines[done:done] = pieces  # each is a request
                         count = len(lines)
                     else:
-                        self._done(line, parts)
+                        self._accept(line, parts)
+                if self.unsettled:
+                    break
             else:
                 self._request(line, parts)
                 puttable = self.puttable  # it may have shown a token
@@ -365,27 +363,46 @@ class SmqsSession(Session):
         """One without a count; those with one are done where they are found."""
         self.complain("expected D:{queue}:{count}", line)
 
-    def _done(self, line: bytes, parts: list[bytes]) -> None:
+    def _accept(self, line: bytes, parts: list[bytes]) -> None:
         count = decode_count(parts[2])
         if count < 0:
             self.complain("expected D:{queue}:{count}", line)
             return
         order = self.order
-        # What is out by now: accepting may bring more, which this count is not meant for.
-        given = 0 if order is None else len(order)
         consumer = self.own.get(parts[1])
         if consumer is None:
             consumer = self.sole
-        if consumer is not None:
-            count -= self._accept_of(consumer, count)
-        if order is not None:
-            self._accept_in_order(order, count, given)
+        own = 0 if consumer is None else min(count, consumer.in_flight)
+        if order is None and own <= SETTLED_AT_ONCE:
+            if consumer is not None:
+                self._accept_of(consumer, own)
+            return
+        self.accepting = Accepting(consumer, own, count - own, 0 if order is None else len(order))
+        self.unsettled = True
+        self.settle_on()
+
+    def settle_on(self) -> None:
+        accepting = self.accepting
+        if accepting is not None:
+            room = SETTLED_AT_ONCE
+            consumer = accepting.consumer
+            if accepting.own and consumer is not None:
+                count = min(accepting.own, room)
+                accepting.own -= count
+                room -= count
+                self._accept_of(consumer, count)
+            if accepting.own:
+                return
+            if self.order is not None and not self._accept_in_order(accepting, room):
+                return
+            self.accepting = None
+        self.unsettled = False
 
     def on_stats(self, line: bytes, parts: list[bytes]) -> None:
         self._answer_stats()
 
-    def _accept_of(self, consumer: Consumer, count: int) -> int:
-        """Accept the oldest deliveries of one consumer; how many there were."""
+    def _accept_of(self, consumer: Consumer, count: int) -> None:
+        """Accept the oldest deliveries of one consumer."""
         broker = self.broker
         count = min(count, consumer.in_flight)
         broker.usage.work += count
@@ -396,17 +413,20 @@ class SmqsSession(Session):
             delivery = consumer.oldest
             if delivery is not None:
                 broker.accept(delivery)
-        return count
 
-    def _accept_in_order(self, order: deque[Delivery], count: int, given: int) -> None:
-        """Accept the oldest of the first `given` deliveries of the connection, and tidy up."""
+    def _accept_in_order(self, accepting: Accepting, room: int) -> bool:
+        """Accept the oldest deliveries of the connection, and tidy up; False when there was no room for all of them."""
         broker = self.broker
-        while given and (count or not order[0].open):
-            given -= 1
+        order = self.order
+        while order and accepting.given and (accepting.others or not order[0].open):
+            if room <= 0:
+                return False
+            room -= 1
+            accepting.given -= 1
             broker.usage.work += 1
             delivery = order.popleft()
             if delivery.open:
-                count -= 1
+                accepting.others -= 1
                 consumer = delivery.subscription
                 assert isinstance(consumer, Consumer)
                 consumer.ordered -= 1
@@ -414,6 +434,7 @@ class SmqsSession(Session):
             else:
                 self.stale -= 1
         self._sweep()
+        return True
 
     def _sweep(self) -> None:
         order = self.order
@@ -488,6 +509,7 @@ class SmqsSession(Session):
             self.quiet_time = None
         self.now = now
         self.suspend_all()  # a count that was left behind must not bring more
+        self._finish_accepting()
         *counts, rest = split_done(b"" if self.closing or self.gate is not None else self.lines.take_rest())
         if rest.startswith(b"D:"):
             counts.append(rest)
