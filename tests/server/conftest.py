@@ -26,8 +26,8 @@ HANG_SECONDS = 40  # then it is not slow, it hangs; less than a test may take
 class Client:
     """A plain socket with a buffer: what any client of any protocol has."""
 
-    def __init__(self, port: int) -> None:
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout=HANG_SECONDS)
+    def __init__(self, port: int, source: str = "127.0.0.1") -> None:
+        self.sock = socket.create_connection(("127.0.0.1", port), HANG_SECONDS, (source, 0))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
@@ -88,8 +88,8 @@ class RunningBroker:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._clients: list[Client] = []
 
-    def connect(self, protocol: str) -> Client:
-        client = Client(self.ports[protocol])
+    def connect(self, protocol: str, source: str = "127.0.0.1") -> Client:
+        client = Client(self.ports[protocol], source)
         self._clients.append(client)
         return client
 

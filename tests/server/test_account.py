@@ -180,3 +180,27 @@ def test_a_requester_that_reads_no_replies_is_closed_before_they_take_the_memory
     wait_until(running, lambda: running.node.broker.queues[b"q"].unacked == 0)
     assert running.reported("connection.stalled")
     assert len(running.node.switchboard.connections) == 1
+
+
+def test_who_fills_queues_waits_and_others_publish_on(start_broker: Start) -> None:
+    running = start_broker(memory_bytes_max=4 * MIB)
+    greedy, usual = running.connect("mqks"), running.connect("mqks", source="127.0.0.2")
+    running.call(lambda: running.node.broker.bind(b"full", (b"e",)))
+    usual.send(b"c consume --confirm --manual-ack work jobs\n")
+    usual.line()
+    other = running.connect("mqks", source="127.0.0.2")
+    body = b"x" * 50_000
+    for number in range(100):
+        greedy.send(b"%d publish e %s\n" % (number, body))
+    wait_until(running, lambda: len(running.node.switchboard.paused) == 1)
+    for number in range(100):
+        other.send(b"%d publish --confirm jobs %s\n" % (number, body))
+        assert other.line() == b"%d ok " % number
+        usual.line()
+        usual.send(b"a ack c --all\n")
+    assert len(running.node.switchboard.paused) == 1
+    running.call(lambda: running.node.broker.bind(b"full2", (b"f",)))
+    for number in range(20):
+        other.send(b"%d publish f %s\n" % (number, body))
+    wait_until(running, lambda: len(running.node.switchboard.paused) == 2)  # it fills what was kept for such
+    assert running.node.broker.usage.bytes < 5 * MIB

@@ -135,6 +135,7 @@ class Queue:
         self.ledger = Ledger(name)
         self.policy = policy
         self.usage = usage
+        self.filled_by = ""  # who put the message there that came last and had to wait
         self.events: tuple[bytes, ...] = ()
         self.patterns: tuple[bytes, ...] = ()
         self.expires_after = NEVER  # microseconds without consumers after which the queue goes away
@@ -275,6 +276,7 @@ class Queue:
         else:
             self.backlog.append(message)
             self.ready += 1
+            self.filled_by = self.usage.publisher
             self._grow(message)
             if self.bytes - self.unacked_bytes > self.congested_bytes:
                 self._be_long()

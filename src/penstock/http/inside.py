@@ -61,6 +61,7 @@ class Inside:
         """What time it is, for the broker as well: for what is asked of it in this turn."""
         now = self.clock.now()
         self.broker.set_time(now)
+        self.broker.usage.publisher = self.caller.holder
         return now
 
     @property
@@ -95,7 +96,7 @@ class Inside:
 
     def check_room(self) -> None:
         """Whoever publishes waits while memory is short or the disk is behind; over HTTP, by asking again."""
-        if self.board.is_short():
+        if self.board.must_wait(self.caller.holder):
             raise over_limit(
                 "queues hold memory_bytes_max, or the disk is behind: nothing is taken in before that is better",
                 "try again in a second",

@@ -443,7 +443,7 @@ def routes(inside: Inside) -> APIRouter:
     async def has_room() -> bool:
         """Whoever puts much into queues waits like a publisher. False when that does not get better."""
         for _ in range(WAITS_MAX):
-            if not inside.board.is_short():
+            if not inside.board.must_wait(inside.caller.holder):
                 return True
             inside.board.plan_flush()
             await asyncio.sleep(WAIT_SECONDS)

@@ -16,6 +16,7 @@ from penstock.access.user import User
 from penstock.clock import Clock
 from penstock.core.queue import Queue
 from penstock.server.account import Account
+from penstock.server.filling import Filling
 from penstock.server.holdings import Holdings
 from penstock.server.incoming import Incoming
 from penstock.server.memory import Shares
@@ -79,6 +80,7 @@ class Switchboard:
         self.incoming = Incoming(loop, shares.incoming, self.is_short)
         self.outgoing = Outgoing(loop, hub.broker.usage, shares.outgoing)
         self.holdings = Holdings(loop, hub, shares.held)
+        self.filling = Filling(loop, hub.broker.usage)
         self.account = Account(self)
         # From here on whoever has messages to settle, and so cannot be kept from being read, may not publish.
         self.refuse_at = hub.limits.memory_bytes_max + hub.limits.memory_bytes_max // REFUSE_PART
@@ -298,6 +300,13 @@ class Switchboard:
             self.free_at = min(limit, max(usage.keep_max, usage.bytes + limit // 16))
         return usage.bytes >= limit
 
+    def must_wait(self, holder: str) -> bool:
+        """Whether a user, or an address, may not publish at present: memory is short, and it has taken its part."""
+        if not self.is_short():
+            return False
+        is_behind = self.storage is not None and self.storage.is_behind()
+        return is_behind or self.hub.broker.usage.bytes >= self.refuse_at or self.filling.is_over(holder)
+
     def let_queues_hold(self, bytes_max: int) -> None:
         """Others take the rest of the memory: from so many bytes on it is short."""
         usage = self.hub.broker.usage
@@ -503,6 +512,7 @@ class Connection(asyncio.Protocol):
             hub.broker.hold_memory(True)
         try:
             board.feeding = self
+            hub.broker.usage.publisher = session.holder
             if data is None:
                 session.go_on(now)
             else:
@@ -525,7 +535,12 @@ class Connection(asyncio.Protocol):
             board.slow_down(self, usage.congested)
             usage.congested = None
         board.incoming.hold(self, session.pending())
-        if board.is_short() and hub.broker.published != before and not holds_work(session):
+        if (
+            board.is_short()
+            and hub.broker.published != before
+            and not holds_work(session)
+            and board.must_wait(session.holder)
+        ):
             board.pause_publisher(self)
         elif board.is_far_behind() and log.position + len(hub.receipts) != entries:
             board.behind.append(self)

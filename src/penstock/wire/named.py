@@ -17,7 +17,6 @@ from typing import Final
 from librt.strings import BytesWriter
 
 from penstock.access.directory import Identity
-from penstock.access.lobby import address_of
 from penstock.access.user import User
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery, Subscription
@@ -37,7 +36,7 @@ class NamedConsumer(Subscription):
         super().__init__(name, manual=manual)
         self.owner = session
         self.namesakes = session.consumers  # those of its user, which it is known among
-        self.holder = session.holder()  # whose place it takes
+        self.holder = session.holder  # whose place it takes
         self.unacked = Unacked()
 
     def has_room(self) -> bool:
@@ -116,17 +115,12 @@ class NamingSession(LineSession):
         super()._adopt(identity)
         self.consumers = self.naming.consumers_of(identity.user)
 
-    def holder(self) -> str:
-        """Who takes the places of its consumers: its user or, where there are none, its address."""
-        user = self.user
-        return f"address {address_of(self.peer)}" if user is None else f"user {user.name!r}"
-
     def check_place(self, name: bytes) -> None:
         """Before anything is done for a consumer of that name. Raises Refused where its user has too many."""
         if name in self.consumers:
             return
         places = self.hub.consumers
-        holder = self.holder()
+        holder = self.holder
         if not places.has_room(holder):
             limit = f"consumers_max is {self.hub.limits.consumers_max}"
             raise Refused(OVER_LIMIT, f"{places.why_full(holder, 'consumers')}: {limit}")

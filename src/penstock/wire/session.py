@@ -16,6 +16,7 @@ from librt.strings import BytesWriter
 from mypy_extensions import i64
 
 from penstock.access.directory import Directory, Identity
+from penstock.access.lobby import address_of
 from penstock.access.places import GREED_OF_CONNECTIONS, Places
 from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
 from penstock.access.tokens import id_of, redacted
@@ -149,6 +150,7 @@ class Session:
         self.identity: Identity | None = None  # as whom it came in, and by what; None for nobody in particular
         self.user: User | None = None
         self.owner = b""  # its user's name: message ids are a user's own
+        self.holder = f"address {address_of(peer)}"  # who pays for what it takes: its address or, once known, its user
         self.publishable: dict[bytes, None] | None = None  # its user's, see there; None: it may do everything
         self.puttable: dict[bytes, None] | None = None
         self.gate: Gate | None = None  # while it has not said who it is
@@ -403,6 +405,7 @@ class Session:
         self.identity = identity
         self.user = identity.user
         self.owner = identity.user.name.encode()
+        self.holder = f"user {identity.user.name!r}"
         self.publishable = identity.user.publishable
         self.puttable = identity.user.puttable
 
