@@ -113,6 +113,10 @@ class Outcome:
         return len(self.missed), self.during.p99_ms
 
 
+def all_attacks() -> dict[str, Attack]:
+    return ATTACKS
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.hostile", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", metavar="WORDS", help="Attacks with one of these in their names.")
@@ -198,7 +202,7 @@ def measure(plan: Plan, name: str) -> Outcome:
         assert process.process is not None
         pid = process.process.pid
         victim = stack.enter_context(Victim(door, plan.rate, visits))
-        attackers = [stack.enter_context(Worker(_attack, attack, process.ports, tokens)) for attack in chosen]
+        attackers = [stack.enter_context(Worker(attack_worker, attack, process.ports, tokens)) for attack in chosen]
         notes: list[str] = []
         faults: list[str] = []
         ready = [worker for worker in attackers if _told(worker, PREPARE_SECONDS, notes) == "ready"]
@@ -244,7 +248,7 @@ def _told(worker: Worker, seconds: float, notes: list[str]) -> str:
         return ""
 
 
-def _attack(parent: Connection, attack: Attack, ports: dict[str, int], tokens: dict[str, str]) -> None:
+def attack_worker(parent: Connection, attack: Attack, ports: dict[str, int], tokens: dict[str, str]) -> None:
     """Worker: prepares, waits for its time, attacks."""
     be_humble()
     target = Target(ports, time.time() + PREPARE_SECONDS, tokens=tokens)
@@ -267,15 +271,8 @@ def site(limit: int, settings: dict[str, object]) -> Iterator[tuple[BrokerProces
     with tempfile.TemporaryDirectory(prefix="hostile-", ignore_cleanup_errors=True) as name:
         directory = Path(name)
         tokens = make_users(directory / "users.json")
-        chosen: dict[str, object] = {"memory_bytes_max": limit, "users": directory / "users.json"}
-        chosen |= settings
-        ca = None
-        if chosen.pop("tls", False):
-            make_certificates(directory)
-            ca = directory / "ca.pem"
-            chosen |= {"tls_cert": directory / "server.pem", "tls_key": directory / "server.key", "any_tls": "both"}
-        if "memory" not in chosen:
-            chosen["data"] = directory / "data"
+        chosen = settings_for(directory, limit, settings)
+        ca = directory / "ca.pem" if "tls_cert" in chosen else None
         log = directory / "log"
         process = BrokerProcess(log=log, **({"log_level": "info", "log_format": "json"} | chosen))
         process.start()
@@ -285,6 +282,18 @@ def site(limit: int, settings: dict[str, object]) -> Iterator[tuple[BrokerProces
             yield process, Door(process.ports, tokens[USER], ca), tokens, log
         finally:
             process.kill()
+
+
+def settings_for(directory: Path, limit: int, settings: dict[str, object]) -> dict[str, object]:
+    """What a broker that is attacked is told, with its certificates where it has some."""
+    chosen: dict[str, object] = {"memory_bytes_max": limit, "users": directory / "users.json"}
+    chosen |= settings
+    if chosen.pop("tls", False):
+        make_certificates(directory)
+        chosen |= {"tls_cert": directory / "server.pem", "tls_key": directory / "server.key", "any_tls": "both"}
+    if "memory" not in chosen:
+        chosen["data"] = directory / "data"
+    return chosen
 
 
 def make_users(file: Path) -> dict[str, str]:

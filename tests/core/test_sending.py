@@ -114,3 +114,26 @@ def test_where_nobody_counts_nothing_waits() -> None:
     broker.subscribe(b"q", inbox, None, 0)
     put(broker, *[LARGE_BODY] * 5)
     assert len(inbox.received) == 5
+
+
+@pytest.mark.parametrize("waits_first", [False, True])
+def test_what_is_given_out_in_one_turn_has_an_end_and_goes_on_in_the_next(waits_first: bool) -> None:
+    broker = Broker(MemoryLog(), Limits())
+    broker.usage.unsent_max = 1 << 40
+    inboxes = [Inbox() for _ in range(3)]
+    body = 1_000_000  # not large enough to be counted on its way out
+    for number, inbox in enumerate(inboxes):
+        if waits_first:
+            broker.subscribe(b"q%d" % number, inbox, None, 0)
+        for _ in range(4):
+            broker.put(b"q%d" % number, Message(b"m", b"q%d" % number, b"x" * body, 0, "test"))
+    for number, inbox in enumerate(inboxes):
+        if not waits_first:
+            broker.subscribe(b"q%d" % number, inbox, None, 0)
+    turns = []
+    while broker.deadlines.next_due() == 0:
+        turns.append(sum(len(inbox.received) for inbox in inboxes))
+        broker.end_turn()
+        broker.tick(0)
+    assert turns == [5, 10]
+    assert [len(inbox.received) for inbox in inboxes] == [4, 4, 4]

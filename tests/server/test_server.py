@@ -225,7 +225,7 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
     (connection,) = broker.node.switchboard.connections.values()
 
     class Broken:
-        peer = "somebody"
+        peer = holder = "somebody"
         protocol = "mqks"
         outbox_size = 0
         closing = busy = False

@@ -379,6 +379,7 @@ class Judge(Life):
         self.expiries.pop(name, None)
         self.inboxes = [inbox for inbox in self.inboxes if inbox.name != name]
         self.leaving = [inbox for inbox in self.leaving if inbox.name != name]
+        self.returned = {where for where in self.returned if where[0] != name}  # what was not back yet is gone as well
 
     def held_by_clients(self) -> list[Delivery]:
         """By those that are there, and by those that have left and are not done with."""

@@ -256,10 +256,11 @@ class Life:
         policy = queue.policy
         is_full = queue.length() >= policy.length_max or queue.size() >= policy.bytes_max
         assert queue.full == is_full, f"{queue!r} says full={queue.full}"
-        assert not (queue.ready and queue.waiting and not queue.stalled), f"{queue!r}: somebody waits for nothing"
+        is_held_up = not queue.ready or not queue.waiting or queue.stalled or queue.gives_later()
+        assert is_held_up, f"{queue!r}: somebody waits for nothing"
         assert not queue.stalled or self.disk.reads_failed, f"{queue!r} waits for a log that can be read"
         for subscription in active:
-            able = not subscription.suspended and not queue.paused
+            able = not subscription.suspended and not queue.paused and not queue.leaving
             if able and subscription.manual:
                 able = subscription.in_flight < subscription.credit and subscription.bytes < subscription.bytes_credit
             assert subscription.waiting == (subscription in queue.waiting)
@@ -398,6 +399,7 @@ SMALL = {
     "look_bytes": [1, 300],
     "stretch_near": [0, 1, 2],
     "at_once": [1, 2],
+    "given_at_once": [1, 2, 3],
     "tick_work": [1, 2, 5],
     "stale_timers_max": [0, 1],
     "span_length": [1, 2, 3],

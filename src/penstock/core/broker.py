@@ -863,6 +863,7 @@ class Broker:
     def tick(self, now: int) -> None:
         """Do what is due by now, as far as there is time for it in a turn; `deadlines` knows whether that was all."""
         self.usage.now = now
+        self.usage.given = 0
         self._tick_end = self.usage.work + self.log.tuning.tick_work
         self.deadlines.run(now, self._has_ticked_enough)
 
@@ -874,6 +875,7 @@ class Broker:
 
         And tell the log what is out of them.
         """
+        self.usage.given = 0
         touched = self.usage.touched
         if touched:
             self.usage.touched = []

@@ -117,6 +117,17 @@ class ReadTimer(Timer):
         self.queue.read_again()
 
 
+class PumpTimer(Timer):
+    """Due in the next turn, for more of what is ready."""
+
+    def __init__(self, queue: "Queue") -> None:
+        super().__init__()
+        self.queue = queue
+
+    def fire(self, now: int) -> None:
+        self.queue.pump()
+
+
 class ReturnTimer(Timer):
     """Due in the next turn, for more of what consumers held that have left."""
 
@@ -186,6 +197,7 @@ class Queue:
         self._head_timer: HeadTimer | None = None
         self._read_timer: ReadTimer | None = None
         self._return_timer: ReturnTimer | None = None
+        self._pump_timer: PumpTimer | None = None
         self._set_marks()
 
     def __repr__(self) -> str:
@@ -529,10 +541,14 @@ class Queue:
     # -- messages out -----------------------------------------------------------------------------------------------
 
     def pump(self) -> None:
-        """Give what is ready to who is waiting."""
+        """Give what is ready to who is waiting: some of it now, and more in the next turn."""
         usage = self.usage
         given = self.delivered
+        given_max = given + self.tuning.given_at_once
         while self.ready and self.waiting and not self.waits_to_send:
+            if self.delivered >= given_max:
+                self._pump_later()
+                break
             if usage.bytes >= usage.bytes_max and not self.backlog.head and not self._finds_taker():
                 break
             item = self._take_first()
@@ -560,16 +576,36 @@ class Queue:
         if self.expiring:
             self._watch_head()
 
+    def gives_later(self) -> bool:
+        """Whether more of what is ready is given out in the next turn."""
+        timer = self._pump_timer
+        return timer is not None and timer.armed
+
+    def _pump_later(self) -> None:
+        timer = self._pump_timer
+        if timer is None:
+            timer = self._pump_timer = PumpTimer(self)
+        if not timer.armed:
+            self.usage.deadlines.set(timer, self.usage.now)
+
     def _may_go(self, message: Message) -> bool:
-        """Whether a message that is not small can be given to who is first in the line; who has no room leaves it."""
+        """Whether a message that is not small can be given to who is first in the line; who has no room leaves it.
+
+        In one turn so many bytes are given out, by all queues together: the rest waits for the next.
+        """
+        usage = self.usage
+        if usage.given >= self.tuning.given_bytes and usage.unsent_max:
+            self._pump_later()
+            return False
         while self.waiting and not self.waiting[0].has_room():
             self.waiting[0].suspended = True
             self._leave_line(self.waiting[0])
         if not self.waiting:
             return False
-        if len(message.body) < LARGE_BODY and message.holders == UNSHARED:
-            return True
-        return self._may_send(message)
+        if (len(message.body) >= LARGE_BODY or message.holders != UNSHARED) and not self._may_send(message):
+            return False
+        usage.given += len(message.body)
+        return True
 
     def _may_send(self, message: Message) -> bool:
         """Whether a large message can be given out; if not, the queue waits until sockets have taken others."""
@@ -1279,9 +1315,11 @@ class Queue:
         self.ready = 0
         self.backlog.clear()
         self.delayed.clear()
-        for timer in (self._due_timer, self._head_timer, self._read_timer, self._return_timer):
+        timers = (self._due_timer, self._head_timer, self._read_timer, self._return_timer, self._pump_timer)
+        for timer in timers:
             if timer is not None:
                 self.usage.deadlines.cancel(timer)
+        self._pump_timer = None
         self._due_timer = None
         self._head_timer = None
         self._read_timer = None

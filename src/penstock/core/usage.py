@@ -101,6 +101,7 @@ class Usage:
         self.stalled = 0  # queues that wait for the log to be readable again
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
+        self.given = 0  # bytes of messages that were given out in this turn, except for small ones
         self.publisher = ""  # who publishes at present: a user or, where there are none, an address
 
     def join(self, message: Message) -> None:

@@ -17,6 +17,8 @@ class Tuning:
         self.look_bytes = 1 << 20  # ... unless these are large
         self.stretch_near = 1000  # owed offsets this close to each other are spoken of as one stretch
         self.at_once = 1000  # messages of a queue that come due, expire or come back in one go; the rest in later turns
+        self.given_at_once = 4096  # messages of a queue that consumers are given in one go; the rest in later turns
+        self.given_bytes = 4 << 20  # of messages that are not small, of all queues, that are given out in one turn
         self.tick_work = 2048  # pieces of work that are done in one turn for what is due
         self.stale_timers_max = 64  # cancelled timers that may stay where they are
         self.id_page_length = 4096  # remembered ids that a snapshot takes as they are
