@@ -22,9 +22,7 @@ bench: setup  ## how fast it is, beside its peers
 	@$(BIN)/python -m bench $(ARGS)
 
 test: lint types  ## everything: lint, types, the suite compiled, interpreted, and in part with another release of Python
-	@scripts/suite compiled $(ARGS)
-	@scripts/suite interpreted $(ARGS)
-	@$(if $(ARGS),:,scripts/suite another)
+	@scripts/suite all $(ARGS)
 
 slow: setup  ## what takes minutes and is left out of `make test`: 20 rounds of killing Spark, its declarative pipelines
 	@scripts/suite compiled -m slow tests/spark $(ARGS)

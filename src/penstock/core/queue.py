@@ -1290,10 +1290,10 @@ class Queue:
         """The queue is being deleted: consumers are told, messages go with it."""
         self.usage.work += len(self.subscriptions) + len(self.backlog.head) + len(self.backlog.tail)
         for subscription in [*self.subscriptions, *self.parked]:
-            for delivery in subscription.held():
-                self._close(delivery)
-                if delivery.message is not None:
-                    self._tell_requester(delivery.message)
+            for message in subscription.let_go_of_all():
+                self._tell_requester(message)
+                if message.holders != UNSHARED:
+                    self.usage.leave(message)
             if subscription in self.leaving:
                 continue
             subscription.active = False
@@ -1313,6 +1313,9 @@ class Queue:
         self._forget(self.bytes_in_memory())
         self.bytes = 0
         self.ready = 0
+        self.unacked = 0
+        self.unacked_bytes = 0
+        self.unkept = 0
         self.backlog.clear()
         self.delayed.clear()
         timers = (self._due_timer, self._head_timer, self._read_timer, self._return_timer, self._pump_timer)

@@ -127,6 +127,24 @@ class Subscription:
         self.in_flight -= 1
         self.bytes -= delivery.size
 
+    def let_go_of_all(self) -> list[Message]:
+        """All open deliveries end at once, as their queue does; which messages they have in memory."""
+        found: list[Message] = []
+        delivery = self.oldest
+        while delivery is not None:
+            if delivery.message is not None:
+                found.append(delivery.message)
+            newer = delivery.newer
+            delivery.older = None
+            delivery.newer = None
+            delivery.open = False
+            delivery = newer
+        self.oldest = None
+        self.newest = None
+        self.in_flight = 0
+        self.bytes = 0
+        return found
+
     def held(self) -> list[Delivery]:
         """The open deliveries, oldest first."""
         found: list[Delivery] = []

@@ -17,6 +17,7 @@ to half of the limit.
 """
 
 import asyncio
+import gc
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -97,4 +98,6 @@ class Account:
         if not self._own:
             self._own = max(PROCESS_BYTES, resident + PROCESS_BYTES // 2)
         beyond = max(0, resident - self.limit - self.limit // 8 - self._own)
+        if beyond:
+            gc.collect(0)  # the collector counts objects, and there may be large ones among what only it can free
         board.let_queues_hold(max(self.limit // FLOOR_PART, self.limit - others - beyond))

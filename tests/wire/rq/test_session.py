@@ -1,5 +1,7 @@
 """What an RQ node sees beyond what keeps the original ones alive: limits, bad input, back-pressure, deleted queues."""
 
+import gc
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -185,6 +187,44 @@ def test_what_the_core_refuses_is_UNDELIVERED(make_house) -> None:
         assert limit in reason
     house.advance(2)
     assert node.hear() == []
+
+
+def garbage_of(count: int, talk: Callable[[int], object]) -> int:
+    """How many objects only the collector can free, when something was said so often."""
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(count):
+            talk(number)
+        return gc.collect()
+    finally:
+        gc.enable()
+
+
+def test_a_request_leaves_nothing_to_the_collector_however_it_ends(make_house) -> None:
+    """It counts objects, and not how large they are: requests that were refused took half a gigabyte."""
+    house = make_house(queue_length_max=1)
+    worker, node, other = house.consumer("work", "MAX=1 PRIORITY=20"), house.node(), house.node()
+    node.request(1, "full", "x").hear()
+
+    def served(number: int) -> None:
+        node.request(number + 2, "work", "x", "TIMEOUT=60").hear()
+        (given,) = worker.hear()
+        id = int(given.rpartition("ID=")[2].partition(" ")[0])
+        worker.delivered(id).reply(id, "y")
+        assert len(node.hear()) == 2
+
+    def refused(number: int) -> None:
+        assert node.request(number + 2, "full", "x", "TIMEOUT=60").hear() == [f"ID={number + 2} UNDELIVERED"]
+
+    def late(number: int) -> None:
+        other.request(number + 2, "late", "x", "TIMEOUT=1").hear()
+        house.advance(2)
+        assert other.hear() == [f"ID={number + 2} UNDELIVERED"]
+
+    for talk in (served, refused, late):
+        talk(0)
+        assert garbage_of(50, lambda number, talk=talk: talk(number + 1)) < 50, talk
 
 
 def test_a_CONSUME_that_the_core_refuses_is_logged_and_may_be_tried_again(make_house) -> None:

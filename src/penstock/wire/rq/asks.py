@@ -19,7 +19,9 @@ class Ask(Requester):
     def __init__(self, session: "RqSession", id: int, message: Message, silent: bool) -> None:
         self.session = session
         self.id = id
-        self.message = message
+        # Until it is over: the message knows its request as well, and what is tied together like that is freed by the
+        # collector alone, which counts objects and no bytes.
+        self.message: Message | None = message
         self.silent = silent
         self.told = False
         self.over = False
@@ -47,7 +49,8 @@ class Ask(Requester):
     def give_up(self, revoke: bool) -> None:
         """There will be no reply; with `revoke` nobody is to work on it any more."""
         if not self.over:
-            self.session.broker.forget_request(self.message, revoke)
+            if self.message is not None:
+                self.session.broker.forget_request(self.message, revoke)
             if not self.silent:
                 self.session.send(encode_undelivered(self.id))
             self.close()
@@ -55,9 +58,11 @@ class Ask(Requester):
     def close(self) -> None:
         if not self.over:
             self.over = True
+            self.message = None
             session = self.session
             if self.timeout is not None:
                 session.broker.deadlines.cancel(self.timeout)
+                self.timeout = None
             session.asks.pop(self, None)
             if session.parting:
                 session.part_when_done()

@@ -318,6 +318,7 @@ class RqSession(Session):
         except Refused as refusal:
             if ask is not None:
                 self.asks.pop(ask, None)
+                ask.message = None
             self._refuse(fields, str(refusal))
             return
         if fields.noreply:
@@ -723,7 +724,7 @@ class RqSession(Session):
         super().end(now)
         self.broker.deadlines.cancel(self.silence)
         for ask in list(self.asks):
-            if ask.timeout is None:
+            if ask.timeout is None and ask.message is not None:
                 self.broker.forget_request(ask.message, False)
             else:
                 ask.silent = True  # still not to be begun after its time
