@@ -192,6 +192,25 @@ def test_a_lease_that_is_not_read_goes_back(start_broker, open_api) -> None:
     assert found["ready"] == 8
 
 
+@pytest.mark.parametrize(("count", "size"), [(10_000, 1), (100, 100_000)])
+def test_a_lease_has_all_that_was_asked_for_though_it_takes_some_turns(start_broker, open_api, count, size) -> None:
+    running = start_broker(lease_bytes_max="64MiB")
+    api = open_api(running)
+
+    def fill() -> None:
+        for number in range(count + 1):
+            running.node.broker.put(b"jobs", Message(b"%d" % number, b"jobs", b"x" * size, 0, "test"))
+
+    running.call(fill)
+    taken = take(api, "jobs", limit=count)
+    assert "penstock-limited-by" not in taken.headers
+    assert [row["id"] for row in rows(taken)] == [str(number) for number in range(count)]
+    lease = taken.headers["penstock-lease"]
+    assert api.ask("DELETE", f"/v1/leases/{lease}").json == {"leases": 1, "messages": count}
+    again = take(api, "jobs", limit=count + 1)  # where some of it may not be back yet
+    assert again.headers["penstock-messages"] == str(count + 1)
+
+
 def test_an_empty_queue_gives_no_lease_and_an_unknown_one_is_told(api) -> None:
     api.declare("jobs")
     taken = take(api, "jobs")

@@ -106,7 +106,6 @@ class Leases:
         inside = self.inside
         inbox = Basket(asked.owner.encode(), self._credit(asked.limit, who), self.bytes_max)
         inside.broker.subscribe(queue, inbox, None, inside.clock.now())
-        inside.broker.suspend(inbox)  # what it has is what it gets: accepting must not bring more
         id = text_of(random_id(24))
         loop = inside.board.loop
         ends_at = loop.time() + asked.seconds
@@ -115,6 +114,16 @@ class Leases:
         self.places.enter(who.holder)
         inside.board.plan_flush()
         return lease
+
+    async def fill(self, lease: Lease, queue: Queue) -> None:
+        """Let it be given what it may have, in as many turns as that takes; accepting some of it brings no more."""
+        inside = self.inside
+        while lease.inbox.queue is queue and (queue.leaving or (lease.inbox.waiting and queue.gives_later())):
+            inside.board.plan_flush()
+            await asyncio.sleep(0)
+        inside.broker.suspend(lease.inbox)
+        if self.by_id.get(lease.id) is not lease:
+            raise no_lease(lease.id)
 
     def _credit(self, wanted: int, who: Caller) -> int:
         """How many messages: not more than its user may have un-acked by leases. Raises Refused when it has them."""
@@ -338,6 +347,7 @@ def routes(inside: Inside) -> APIRouter:
             raise over_limit(leases.places.why_full(inside.caller.holder, "leases"), "settle some")
         leases.check_memory(inside.caller)
         lease = leases.take(queue.name, asked, inside.caller)
+        await leases.fill(lease, queue)
         if not lease.inbox.deliveries:
             leases.close(lease)
             return StreamingResponse(stream(None), media_type=ARROW, headers={"penstock-messages": "0"})
