@@ -773,3 +773,35 @@ def test_an_event_nobody_wants_is_remembered_too(bench: Bench) -> None:
     bench.publish(b"m", terms=Terms(dedup_seconds=10))
     bench.publish(b"m", terms=Terms(dedup_seconds=10))
     assert (bench.broker.unrouted, bench.broker.deduplicated) == (1, 1)
+
+
+@pytest.mark.parametrize("how", ["due", "expired"])
+def test_what_is_due_of_many_queues_is_brought_in_turns_that_are_not_longer(bench: Bench, how: str) -> None:
+    """And nobody's timer waits until all of it is done."""
+    terms = Terms(due_at=START + SECOND) if how == "due" else Terms(expires_at=START + SECOND)
+    names = [b"q%d" % number for number in range(8)]
+
+    def put(name: bytes, terms: Terms) -> None:
+        message = Message(b"m", name, b"", START, "test")
+        message.terms = terms
+        bench.broker.put(name, message)
+
+    for name in names:
+        for _ in range(1500):
+            put(name, terms)
+    put(b"late", Terms(due_at=START + SECOND + 1))
+    usage, deadlines = bench.broker.usage, bench.broker.deadlines
+    now = START + 2 * SECOND
+    worst = turns = 0
+    late_after = 0
+    while 0 <= deadlines.next_due() <= now:
+        before = usage.work
+        bench.broker.tick(now)
+        worst, turns = max(worst, usage.work - before), turns + 1
+        if bench.broker.queues[b"late"].ready and not late_after:
+            late_after = turns
+    ready = [bench.broker.queues[name].ready for name in names]
+    assert ready == [1500 if how == "due" else 0] * len(names)
+    assert worst <= 3 * 1024 + 100
+    assert 4 <= turns <= 12
+    assert late_after <= 5

@@ -1129,6 +1129,7 @@ class Queue:
             entry = self.delayed.take_due(now)
             if entry is None:
                 break
+            self.usage.work += 1
             log = self.log
             log.settled(self.ledger, entry.offset, DUE)
             message = entry.message
@@ -1153,8 +1154,9 @@ class Queue:
             timer = self._due_timer
             if timer is None:
                 timer = self._due_timer = DueTimer(self)
-            if not timer.armed or timer.when > due:
-                self.usage.deadlines.set(timer, due)
+            when = max(due, self.usage.now)  # what is late anyway lets the timers of others go first
+            if not timer.armed or timer.when > when:
+                self.usage.deadlines.set(timer, when)
 
     def expiry_of(self, message: Message) -> int:
         """From when on the message is not to be delivered any more; 0 for never."""
@@ -1185,6 +1187,7 @@ class Queue:
             expires_at = self.expiry_of(message_of(item))
             if not expires_at or expires_at > now:
                 break
+            self.usage.work += 1
             self._take_first()
             if not self._let_expire(item):
                 self.put_back([item])
@@ -1207,6 +1210,7 @@ class Queue:
         timer = self._head_timer
         if timer is None:
             timer = self._head_timer = HeadTimer(self)
+        when = max(when, self.usage.now)
         if not timer.armed or timer.when > when:
             self.usage.deadlines.set(timer, when)
 
