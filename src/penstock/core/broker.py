@@ -31,6 +31,8 @@ REPLY_PREFIX: Final = b"reply/"
 
 # What a commit may be in the log, where it is one block.
 COMMIT_SIZE_MAX: Final = 1 << 30
+# Into how many queues its messages may go, each counted as often as it does: that is one turn.
+COMMIT_COPIES_MAX: Final = 500_000
 
 # Ids that are remembered for deduplication take this part of the memory at most, or so many bytes if that is more.
 DEDUP_PART: Final = 4
@@ -267,12 +269,15 @@ class Broker:
                 if queue.full and queue.policy.full == REFUSE and not queue.make_room():
                     raise self._full(queue)
         closed: list[Queue] = []
+        takers: list[Queue] = []
         for queue in queues:
             if queue.full and not queue.make_room():
                 closed.append(queue)
-        if closed and (all_or_none or len(closed) == len(queues)):
+            else:
+                takers.append(queue)
+        if closed and (all_or_none or not takers):
             raise self._full(closed[0])
-        self.take_in(message, [queue for queue in queues if queue not in closed] if closed else queues)
+        self.take_in(message, takers)
         if closed:
             for queue in closed:
                 queue.refuse(message)
@@ -412,6 +417,7 @@ class Broker:
         routes: list[list[Queue]] = []
         known: dict[bytes, int] = {}  # ids of this batch, and until when they are remembered
         made: set[bytes] = set()  # queues that would come to be
+        copies = 0
         size = 0
         for message in messages:
             if len(message.body) > self._body_size_max:
@@ -439,6 +445,11 @@ class Broker:
             for queue in queues:
                 if queue.full and queue.policy.full == REFUSE and not queue.make_room():
                     raise self._full(queue)
+            copies += len(queues)
+            if copies > COMMIT_COPIES_MAX:
+                raise Refused(
+                    OVER_LIMIT, f"commit of more than {COMMIT_COPIES_MAX} copies of messages: all come in at one moment"
+                )
             taken.append(message)
             routes.append(queues)
         return taken, routes

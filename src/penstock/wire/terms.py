@@ -19,6 +19,9 @@ from penstock.message import Terms
 SECONDS_MAX: Final = 1_000_000_000
 TRIES_MAX: Final = 2**31 - 1
 
+FLAGS_MAX: Final = 16  # of one request
+NUMBER_SIZE_MAX: Final = 64  # characters of a number
+
 REDRIVE_LIMIT: Final = 10_000  # messages in one go, where nothing else is said
 REDRIVE_LIMIT_MAX: Final = 100_000
 
@@ -50,13 +53,23 @@ class Flags:
     def __init__(self, text: bytes) -> None:
         self.wish: Wish | None = None
         wish = Wish()
-        while text.startswith(b"--"):
-            word, _, behind = text.partition(b" ")
-            if not behind or not _take(wish, word):
+        at = 0
+        count = 0
+        while text.startswith(b"--", at):
+            end = text.find(b" ", at)
+            if end < 0 or end == len(text) - 1 or not _take(wish, text[at:end]):
                 break
+            count += 1
+            check_flags(count)
             self.wish = wish
-            text = behind
-        self.rest = text
+            at = end + 1
+        self.rest = text[at:] if at else text
+
+
+def check_flags(count: int) -> None:
+    """There are a few kinds of flags, so nobody needs many. Raises Refused."""
+    if count > FLAGS_MAX:
+        raise Refused(INVALID, f"more than {FLAGS_MAX} flags in a request")
 
 
 def _take(wish: Wish, word: bytes) -> bool:
@@ -77,7 +90,9 @@ def microseconds_in(word: bytes, flag: bytes) -> int:
     """The seconds behind a flag such as `--delay=`."""
     name = flag.decode().rstrip("=")
     try:
-        seconds = float(word[len(flag) :])
+        seconds = float(word[len(flag) : len(flag) + NUMBER_SIZE_MAX + 1])
+        if len(word) > len(flag) + NUMBER_SIZE_MAX:
+            raise ValueError
     except ValueError:
         raise Refused(INVALID, f"{name} wants a number of seconds") from None
     return _microseconds(name, seconds)

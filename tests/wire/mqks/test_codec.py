@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.errors import Refused
 from penstock.message import Message
 from penstock.wire.lines import LineBuffer, looks_like_http
 from penstock.wire.mqks.codec import (
@@ -15,10 +16,13 @@ from penstock.wire.mqks.codec import (
     decode_consume,
     decode_pair,
     decode_publish,
+    decode_redrive,
+    decode_reject,
     encode_delivery,
     encode_error,
     encode_ok,
 )
+from penstock.wire.terms import Flags
 
 
 def test_a_line_is_cut_at_its_first_two_spaces() -> None:
@@ -69,7 +73,7 @@ def test_ack_needs_a_consumer_and_a_message() -> None:
 
 
 def test_consume_takes_flags_anywhere() -> None:
-    request = decode_consume(b"--manual-ack q e1 --delete-queue-when-unused=0.3 e2")
+    request = decode_consume(b"--manual-ack q e1 --delete-queue-when-unused=0.3 e2", 100)
     assert (request.queue, request.events, request.manual_ack) == (b"q", (b"e1", b"e2"), True)
     assert request.expires_after == 300_000
 
@@ -89,7 +93,7 @@ def test_consume_takes_flags_anywhere() -> None:
     ],
 )
 def test_the_ways_to_say_delete_when_unused(flag: bytes, microseconds: int) -> None:
-    assert decode_consume(b"q e --delete-queue-when-unused" + flag).expires_after == microseconds
+    assert decode_consume(b"q e --delete-queue-when-unused" + flag, 100).expires_after == microseconds
 
 
 @pytest.mark.parametrize(
@@ -107,11 +111,11 @@ def test_the_ways_to_say_delete_when_unused(flag: bytes, microseconds: int) -> N
 )
 def test_a_consume_that_means_nothing(rest: bytes) -> None:
     with pytest.raises(BadRequest):
-        decode_consume(rest)
+        decode_consume(rest, 100)
 
 
 def test_a_double_space_is_an_empty_event() -> None:
-    assert decode_consume(b"q e  f").events == (b"e", b"", b"f")
+    assert decode_consume(b"q e  f", 100).events == (b"e", b"", b"f")
 
 
 def test_answers() -> None:
@@ -208,3 +212,19 @@ def test_an_http_request_is_told_by_its_first_line() -> None:
     assert looks_like_http(b"GET / HTTP/1.0")
     assert not looks_like_http(b"GET publish e HTTP/1.1 is nice to read about")
     assert not looks_like_http(b"m1 publish e GET / HTTP/1.1")
+
+
+def test_a_request_has_so_many_flags_and_words_and_no_more() -> None:
+    """Each was looked at with all that follows it: a line of them took minutes."""
+    with pytest.raises(Refused, match="more than 16 flags"):
+        Flags(b"--ttl=1 " * 17 + b"e x")
+    assert Flags(b"--ttl=1 " * 16 + b"e x").rest == b"e x"
+    with pytest.raises(Refused, match="more than 16 flags"):
+        decode_reject(b"c m" + b" --dead" * 17)
+    assert decode_reject(b"c m" + b" --dead" * 16).message == b"m"
+    with pytest.raises(Refused, match="more than 16 flags"):
+        decode_redrive(b"q" + b" --dry-run" * 17)
+    with pytest.raises(BadRequest, match="events_per_queue_max is 3"):
+        decode_consume(b"q" + b" e" * 20, 3)
+    with pytest.raises(Refused, match="--ttl wants a number of seconds"):
+        Flags(b"--ttl=" + b"1" * 100_000 + b" e x")

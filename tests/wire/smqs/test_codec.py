@@ -50,6 +50,12 @@ def test_anything_else_is_no_count(text):
     assert decode_count(text) == -1
 
 
+def test_of_a_count_without_an_end_the_beginning_is_enough() -> None:
+    assert decode_count(b"9" * 1_000_000) == decode_count(b"9" * 20)
+    assert decode_count(b"0x" + b"f" * 1_000_000) == decode_count(b"0x" + b"f" * 20)
+    assert decode_count(b" " * 1_000_000 + b"1") == -1
+
+
 @pytest.mark.parametrize(
     ("rest", "read"),
     [

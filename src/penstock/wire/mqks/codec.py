@@ -14,7 +14,15 @@ from base64 import b64encode
 from typing import Final
 
 from penstock.message import Message, fits_one_line
-from penstock.wire.terms import DELAY, REDRIVE_LIMIT, REDRIVE_LIMIT_MAX, microseconds_in, number_in
+from penstock.wire.terms import (
+    DELAY,
+    FLAGS_MAX,
+    REDRIVE_LIMIT,
+    REDRIVE_LIMIT_MAX,
+    check_flags,
+    microseconds_in,
+    number_in,
+)
 
 PROTOCOL: Final = "mqks"
 CONFIRM: Final = b"--confirm "
@@ -22,6 +30,7 @@ DEAD: Final = b"--dead"
 LIMIT: Final = b"--limit="
 TO: Final = b"--to="
 DRY_RUN: Final = b"--dry-run"
+ID_SIZE_CAP: Final = 64 << 10  # no message has an id that is longer, so nobody looks for flags behind it
 
 NEVER: Final = -1
 INFINITY: Final = float("inf")
@@ -104,10 +113,13 @@ def decode_reject(rest: bytes) -> RejectRequest:
     """Flags may follow the message; a word that is none is part of the message's id, as it always was."""
     consumer, message = decode_pair(rest)
     request = RejectRequest(consumer, message)
+    count = 0
     while True:
         before, space, word = message.rpartition(b" ")
-        if not space or not _take_reject_flag(request, word):
+        if not space or len(before) > ID_SIZE_CAP or not _take_reject_flag(request, word):
             return request
+        count += 1
+        check_flags(count)
         message = request.message = before
 
 
@@ -122,7 +134,8 @@ def _take_reject_flag(request: RejectRequest, word: bytes) -> bool:
 
 
 def decode_redrive(rest: bytes) -> RedriveRequest:
-    queue, *words = rest.split(b" ")
+    queue, *words = rest.split(b" ", FLAGS_MAX + 1)
+    check_flags(len(words))
     if not queue or queue.startswith(b"--"):
         raise BadRequest("redrive needs a queue, then --limit=N, --to=QUEUE or --dry-run")
     request = RedriveRequest(queue)
@@ -138,8 +151,10 @@ def decode_redrive(rest: bytes) -> RedriveRequest:
     return request
 
 
-def decode_consume(rest: bytes) -> ConsumeRequest:
+def decode_consume(rest: bytes, events_max: int) -> ConsumeRequest:
     """Flags may stand anywhere; the first other word is the queue, the rest are events."""
+    if rest.count(b" ") > events_max + FLAGS_MAX:
+        raise BadRequest(f"more than {events_max} events: events_per_queue_max is {events_max}")
     words: list[bytes] = []
     manual_ack = False
     expires_after: int | None = None

@@ -265,7 +265,7 @@ class MqksSession(NamingSession):
             self.broker.publish(message)
 
     def on_consume(self, request: Request) -> None:
-        arguments = decode_consume(request.rest)
+        arguments = decode_consume(request.rest, self.hub.limits.events_per_queue_max)
         broker = self.broker
         if self.puttable is not None:
             self.check_consumer(arguments.queue)

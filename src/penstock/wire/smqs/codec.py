@@ -38,6 +38,7 @@ GLUED_SIZE_MAX: Final = 1 << 20  # no client has that much to say in one breath
 PIECES_MAX: Final = 10_000
 
 COUNT_MAX: Final = 10**18  # more than there can be, and as good as any larger number
+COUNT_SIZE_MAX: Final = 16 << 10  # bytes of a count, white space before it included
 
 
 PLUS: Final = 43
@@ -58,6 +59,7 @@ def decode_count(text: bytes) -> int:
     The original reads the digits that the text begins with, behind white space and a plus, and nothing that follows:
     `1.9`, `1e1` and `1x` are 1, and `0x1F` is 31. A count below zero is none.
     """
+    text = text[:COUNT_SIZE_MAX]  # of what is longer, the digits that follow change nothing
     at = 0
     size = len(text)
     while at < size and text[at] in SPACES:
