@@ -113,10 +113,6 @@ class Outcome:
         return len(self.missed), self.during.p99_ms
 
 
-def all_attacks() -> dict[str, Attack]:
-    return ATTACKS
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.hostile", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", metavar="WORDS", help="Attacks with one of these in their names.")

@@ -269,15 +269,15 @@ class Broker:
                 if queue.full and queue.policy.full == REFUSE and not queue.make_room():
                     raise self._full(queue)
         closed: list[Queue] = []
-        takers: list[Queue] = []
         for queue in queues:
             if queue.full and not queue.make_room():
                 closed.append(queue)
-            else:
-                takers.append(queue)
-        if closed and (all_or_none or not takers):
+        if closed and (all_or_none or len(closed) == len(queues)):
             raise self._full(closed[0])
-        self.take_in(message, takers)
+        if closed:
+            names = {queue.name for queue in closed}
+            queues = [queue for queue in queues if queue.name not in names]
+        self.take_in(message, queues)
         if closed:
             for queue in closed:
                 queue.refuse(message)
@@ -874,7 +874,7 @@ class Broker:
     def tick(self, now: int) -> None:
         """Do what is due by now, as far as there is time for it in a turn; `deadlines` knows whether that was all."""
         self.usage.now = now
-        self.usage.given = 0
+        self.usage.given = 0  # a turn of its own
         self._tick_end = self.usage.work + self.log.tuning.tick_work
         self.deadlines.run(now, self._has_ticked_enough)
 

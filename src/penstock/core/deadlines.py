@@ -64,14 +64,15 @@ class Deadlines:
         """Fire what is due, until it is enough after so many. A timer that is set meanwhile waits for the next run."""
         bound = self._serial
         fired = 0
-        later: list[Timer] = []
+        later: list[tuple[int, int, Timer]] = []
         while not is_enough(fired):
             when = self.next_due()
             if when < 0 or when > now:
                 break
-            timer = heapq.heappop(self._heap)[2]
+            entry = heapq.heappop(self._heap)
+            timer = entry[2]
             if timer.serial > bound:
-                later.append(timer)
+                later.append(entry)
                 continue
             timer.armed = False
             fired += 1
@@ -79,8 +80,8 @@ class Deadlines:
                 timer.fire(now)
             except Exception as error:
                 timer.failed(error)
-        for timer in later:
-            heapq.heappush(self._heap, (timer.when, timer.serial, timer))
+        for entry in later:
+            heapq.heappush(self._heap, entry)
 
     def _sweep(self) -> None:
         self._heap = [entry for entry in self._heap if entry[2].armed and entry[2].serial == entry[1]]

@@ -84,56 +84,44 @@ WHY: Final = {
 WHY_PURGED: Final = "the queue was purged"
 
 
-class DueTimer(Timer):
-    """Due when the earliest of the delayed messages is."""
+class QueueTimer(Timer):
+    """Something that a queue does at a time, or in the next turn."""
 
     def __init__(self, queue: "Queue") -> None:
         super().__init__()
         self.queue = queue
+
+
+class DueTimer(QueueTimer):
+    """Due when the earliest of the delayed messages is."""
 
     def fire(self, now: int) -> None:
         self.queue.bring_due(now)
 
 
-class HeadTimer(Timer):
+class HeadTimer(QueueTimer):
     """Due when the time of the first ready message is over, or before."""
-
-    def __init__(self, queue: "Queue") -> None:
-        super().__init__()
-        self.queue = queue
 
     def fire(self, now: int) -> None:
         self.queue.expire_first(now)
 
 
-class ReadTimer(Timer):
+class ReadTimer(QueueTimer):
     """Due when it is tried again to read what could not be read."""
-
-    def __init__(self, queue: "Queue") -> None:
-        super().__init__()
-        self.queue = queue
 
     def fire(self, now: int) -> None:
         self.queue.read_again()
 
 
-class PumpTimer(Timer):
+class PumpTimer(QueueTimer):
     """Due in the next turn, for more of what is ready."""
-
-    def __init__(self, queue: "Queue") -> None:
-        super().__init__()
-        self.queue = queue
 
     def fire(self, now: int) -> None:
         self.queue.pump()
 
 
-class ReturnTimer(Timer):
+class ReturnTimer(QueueTimer):
     """Due in the next turn, for more of what consumers held that have left."""
-
-    def __init__(self, queue: "Queue") -> None:
-        super().__init__()
-        self.queue = queue
 
     def fire(self, now: int) -> None:
         self.queue.bring_back(now)

@@ -118,9 +118,14 @@ class Leases:
     async def fill(self, lease: Lease, queue: Queue) -> None:
         """Let it be given what it may have, in as many turns as that takes; accepting some of it brings no more."""
         inside = self.inside
-        while lease.inbox.queue is queue and (queue.leaving or (lease.inbox.waiting and queue.gives_later())):
-            inside.board.plan_flush()
-            await asyncio.sleep(0)
+        try:
+            while lease.inbox.queue is queue and (queue.leaving or (lease.inbox.waiting and queue.gives_later())):
+                inside.board.plan_flush()
+                await asyncio.sleep(0)
+        except BaseException:  # whoever asked is not there any more
+            if self.by_id.get(lease.id) is lease:
+                self.give_back(lease.id)
+            raise
         inside.broker.suspend(lease.inbox)
         if self.by_id.get(lease.id) is not lease:
             raise no_lease(lease.id)

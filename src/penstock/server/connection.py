@@ -536,7 +536,7 @@ class Connection(asyncio.Protocol):
             usage.congested = None
         board.incoming.hold(self, session.pending())
         if (
-            board.is_short()
+            board.is_short()  # asked first, whatever was done: it lets go of what the log can give back
             and hub.broker.published != before
             and not holds_work(session)
             and board.must_wait(session.holder)

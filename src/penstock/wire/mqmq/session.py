@@ -171,10 +171,7 @@ class MqmqSession(Session):
         self.now = now
         self.broker.set_time(now)
         self.decoder.append(data)
-        self._go_on()
-
-    def run_on(self) -> None:
-        self._go_on()
+        self.run_on()
 
     def be_gone(self) -> None:
         self.gone = True
@@ -184,9 +181,9 @@ class MqmqSession(Session):
         self.now = now
         self.broker.set_time(now)
         self._settle_served()
-        self._go_on()
+        self.run_on()
 
-    def _go_on(self) -> None:
+    def run_on(self) -> None:
         """Answer what can be answered now: up to a Get that has to wait, or as much as the outbox takes."""
         if self.served is not None:
             return  # until `wake`, which is due: these bytes may be the last of a client that is gone by then
@@ -392,7 +389,7 @@ class MqmqSession(Session):
             self.now = now
             self._stop_waiting()
             self.send(TIMEOUT)
-            self._go_on()
+            self.run_on()
 
     def _settle_served(self) -> None:
         """The client is there to receive what its waiting Get was given."""
@@ -448,7 +445,7 @@ class MqmqSession(Session):
             self.paused = False
             self.hub.awake.append(self)
         else:
-            self._go_on()
+            self.run_on()
 
     def goodbye(self, now: int) -> None:
         self.now = now
