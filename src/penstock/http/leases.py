@@ -9,10 +9,8 @@ sent in pieces, each made when the one before it was taken, and a message that i
 """
 
 import asyncio
-import importlib.util
-import struct
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -22,18 +20,16 @@ from penstock.access.places import Places
 from penstock.access.rights import ADMIN, CONSUME, QUEUE
 from penstock.core.queue import Queue
 from penstock.core.subscription import Basket, Delivery
+from penstock.http import arrow_stream
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
-from penstock.http.problems import needs_arrow, not_found, over_limit
+from penstock.http.problems import not_found, over_limit
 from penstock.http.replies import ARROW, answer, problems, takes
 from penstock.http.texts import name_of, text_of
-from penstock.message import BY_EVENT, Message
+from penstock.message import Message
 from penstock.wire.ids import random_id
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 LEASES_MAX = 2000  # half of them one user's at most
 MESSAGES_MAX = 100_000
@@ -177,85 +173,6 @@ def no_lease(id: str) -> Exception:
     return not_found(f"there is no lease {id!r}", "its time is over, or it was settled: take another")
 
 
-class Pieces:
-    """Where a stream is written to, piece by piece."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-
-    def write(self, data: bytes) -> int:
-        self.pieces.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """There is nothing behind it."""
-
-    def close(self) -> None:
-        """Nothing has to be let go of."""
-
-    def taken(self) -> list[bytes]:
-        taken = self.pieces
-        self.pieces = []
-        return taken
-
-
-class Encoder:
-    """Messages as an Arrow stream with the columns of the log, batch by batch."""
-
-    def __init__(self) -> None:
-        import pyarrow as pa
-
-        from penstock.log.arrow import schema
-
-        self._pa = pa
-        self._schema: pa.Schema = schema()
-        self._sink = Pieces()
-        self._writer = pa.ipc.new_stream(pa.PythonFile(self._sink, mode="w"), self._schema)
-
-    def batch(self, messages: list[Message]) -> list[bytes]:
-        """The next pieces of the stream: these messages."""
-        self._writer.write_batch(self._batch_of(messages))
-        return self._sink.taken()
-
-    def end(self) -> list[bytes]:
-        self._writer.close()
-        return self._sink.taken()
-
-    def _batch_of(self, messages: list[Message]) -> "pa.RecordBatch":
-        names = [text_of(message.event) for message in messages]
-        columns: list[list[Any]] = [
-            [message.offset for message in messages],
-            names,
-            [None if m.route == BY_EVENT else name for m, name in zip(messages, names, strict=True)],
-            [text_of(message.id) for message in messages],
-            [],
-            [_headers(message) for message in messages],
-            [message.protocol for message in messages],
-            [message.published_at for message in messages],
-        ]
-        bodies = [message.body for message in messages]
-        arrays = [
-            self._bodies(bodies) if field.name == "body" else self._pa.array(values, field.type)
-            for values, field in zip(columns, self._schema, strict=True)
-        ]
-        return self._pa.RecordBatch.from_arrays(arrays, schema=self._schema)
-
-    def _bodies(self, bodies: list[bytes]) -> "pa.Array":
-        """A large body, which is alone in its batch, is not copied."""
-        pa = self._pa
-        if len(bodies) != 1:
-            return pa.array(bodies, pa.binary())
-        ends = pa.py_buffer(struct.pack("<ii", 0, len(bodies[0])))
-        return pa.Array.from_buffers(pa.binary(), 1, [None, ends, pa.py_buffer(bodies[0])])
-
-
-def _headers(message: Message) -> list[tuple[str, str]] | None:
-    found = [(text_of(k), text_of(v)) for k, v in (message.headers or {}).items() if not k.startswith(b".")]
-    return found or None
-
-
 def slices_of(deliveries: list[Delivery], sizes: list[int]) -> Iterator[list[Delivery]]:
     """Some at a time, not too many and not too large."""
     some: list[Delivery] = []
@@ -289,7 +206,7 @@ def routes(inside: Inside) -> APIRouter:
     async def stream(lease: Lease | None) -> AsyncIterator[bytes]:
         """The messages of a lease as an answer. One that is not taken to its end gives them back."""
         try:
-            encoder = await asyncio.to_thread(Encoder)
+            yield arrow_stream.schema()
             if lease is not None:
                 deliveries = lease.inbox.deliveries
                 lease.inbox.deliveries = []
@@ -297,12 +214,11 @@ def routes(inside: Inside) -> APIRouter:
                 for some in slices_of(deliveries, sizes):
                     if leases.by_id.get(lease.id) is not lease:
                         raise ConnectionAbortedError("the lease ended before its messages were sent")
-                    messages = messages_of(inside.queue(lease.queue), some)
-                    for piece in await asyncio.to_thread(encoder.batch, messages):
+                    for piece in arrow_stream.batch(messages_of(inside.queue(lease.queue), some)):
                         for first in range(0, len(piece), PIECE_BYTES):
                             yield piece[first : first + PIECE_BYTES]
-            for piece in encoder.end():
-                yield piece
+                    await asyncio.sleep(0)
+            yield arrow_stream.END
         except BaseException:
             if lease is not None and leases.by_id.get(lease.id) is lease:
                 leases.give_back(lease.id)
@@ -336,7 +252,7 @@ def routes(inside: Inside) -> APIRouter:
                     },
                 },
             },
-            **problems(400, 404, 413, 415, 429, 501),
+            **problems(400, 404, 413, 415, 429),
         },
         openapi_extra=takes(NewLease, {"limit": 1000, "seconds": 300, "owner": "loader"}, required=False),
         summary="Take messages for a while",
@@ -345,8 +261,6 @@ def routes(inside: Inside) -> APIRouter:
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
     ) -> Response:
         asked = await read_json(request, NewLease)
-        if importlib.util.find_spec("pyarrow") is None:
-            raise needs_arrow()
         queue = inside.queue(name_of(name))
         if not leases.places.has_room(inside.caller.holder):
             raise over_limit(leases.places.why_full(inside.caller.holder, "leases"), "settle some")

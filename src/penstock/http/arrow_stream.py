@@ -1,0 +1,258 @@
+"""Messages as an Arrow IPC stream with the columns of the log, written without the Arrow library.
+
+The library takes sixty MiB of the broker's memory for good, and a copy of what is sent. A stream of one schema needs
+little of it: the columns lie in memory as lists of their values and ends, and their description is a FlatBuffer of
+which only the numbers change. What is read from the log goes by `log/arrow.py`, in a process of its own.
+
+A large body, which is alone in its batch, is not copied.
+
+    stream    schema, batch ..., end
+    batch     FFFFFFFF, length of the description, description, columns; each padded to 8 bytes
+"""
+
+import struct
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from penstock.http.texts import text_of
+from penstock.message import BY_EVENT, INTERNAL_PREFIX, Message, queue_of
+
+CONTINUES = b"\xff\xff\xff\xff"
+END = CONTINUES + bytes(4)
+ALIGNMENT = 8
+
+# Numbers of the format (Message.fbs, Schema.fbs).
+VERSION_5 = 4
+SCHEMA_HEADER, BATCH_HEADER = 1, 3
+INT, BINARY, UTF8, TIMESTAMP, STRUCT, MAP = 2, 4, 5, 10, 13, 17
+MICROSECONDS = 2
+
+Column = tuple[list[tuple[int, int]], list[bytes]]  # (length, nulls) of its fields, and its buffers
+
+
+def schema() -> bytes:
+    """How the stream begins."""
+    flat = FlatBuffer()
+    fields = [
+        _field(flat, "offset", False, INT, _int64(flat)),
+        _field(flat, "event", False, UTF8, flat.table({})),
+        _field(flat, "queue", True, UTF8, flat.table({})),
+        _field(flat, "id", False, UTF8, flat.table({})),
+        _field(flat, "body", False, BINARY, flat.table({})),
+        _headers_field(flat),
+        _field(flat, "protocol", False, UTF8, flat.table({})),
+        _field(flat, "published_at", False, TIMESTAMP, _microseconds(flat)),
+    ]
+    header = flat.table({1: Reference(flat.references(fields))})
+    return _described(flat, SCHEMA_HEADER, header, 0)
+
+
+def batch(messages: Sequence[Message]) -> list[bytes]:
+    """The next pieces of the stream: these messages."""
+    events = [_utf8(message.event) for message in messages]
+    queues = [None if message.route == BY_EVENT else _utf8(queue_of(message)) for message in messages]
+    columns = [
+        _numbers([message.offset for message in messages]),
+        _strings(events),
+        _strings_or_null(queues),
+        _strings([_utf8(message.id) for message in messages]),
+        _strings([message.body for message in messages]),
+        _maps([_shown(message.headers) for message in messages]),
+        _strings([message.protocol.encode() for message in messages]),
+        _numbers([message.published_at for message in messages]),
+    ]
+    nodes = b"".join(struct.pack("<qq", *node) for column in columns for node in column[0])
+    places = bytearray()
+    pieces: list[bytes] = []
+    at = 0
+    for buffer in (buffer for column in columns for buffer in column[1]):
+        places += struct.pack("<qq", at, len(buffer))
+        padding = -len(buffer) % ALIGNMENT
+        pieces += (buffer, bytes(padding))
+        at += len(buffer) + padding
+    flat = FlatBuffer()
+    header = flat.table(
+        {
+            0: struct.pack("<q", len(messages)),
+            1: Reference(flat.structs(nodes, 16)),
+            2: Reference(flat.structs(bytes(places), 16)),
+        }
+    )
+    return [_described(flat, BATCH_HEADER, header, at), *_joined(pieces)]
+
+
+# -- columns ----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(values: list[int]) -> Column:
+    return [(len(values), 0)], [b"", struct.pack(f"<{len(values)}q", *values)]
+
+
+def _strings(values: Sequence[bytes]) -> Column:
+    return [(len(values), 0)], [b"", _ends(values), values[0] if len(values) == 1 else b"".join(values)]
+
+
+def _strings_or_null(values: Sequence[bytes | None]) -> Column:
+    _, (_, ends, data) = _strings([value or b"" for value in values])
+    valid, nulls = _validity(values)
+    return [(len(values), nulls)], [valid, ends, data]
+
+
+def _maps(values: Sequence[list[tuple[bytes, bytes]] | None]) -> Column:
+    valid, nulls = _validity(values)
+    pairs = [pair for value in values if value is not None for pair in value]
+    keys, key_buffers = _strings([key for key, _ in pairs])
+    items, item_buffers = _strings([item for _, item in pairs])
+    ends = _ends([value or () for value in values])
+    return [(len(values), nulls), (len(pairs), 0), *keys, *items], [valid, ends, b"", *key_buffers, *item_buffers]
+
+
+def _ends(values: Iterable[Sequence[object]]) -> bytes:
+    """Where each ends in what they are together, behind a 0."""
+    ends = array("i", accumulate(map(len, values), initial=0))
+    return struct.pack(f"<{len(ends)}i", *ends)
+
+
+def _validity(values: Sequence[object]) -> tuple[bytes, int]:
+    """A bit for each that is there, and how many are not; no bits where all are there."""
+    nulls = sum(value is None for value in values)
+    if not nulls:
+        return b"", 0
+    bits = "".join("0" if value is None else "1" for value in reversed(values))
+    return int(bits, 2).to_bytes((len(values) + 7) // 8, "little"), nulls
+
+
+def _shown(headers: dict[bytes, bytes] | None) -> list[tuple[bytes, bytes]] | None:
+    """Those of one protocol alone are shown to nobody."""
+    if headers is None:
+        return None
+    found = [(_utf8(key), _utf8(value)) for key, value in headers.items() if not key.startswith(INTERNAL_PREFIX)]
+    return found or None
+
+
+def _utf8(name: bytes) -> bytes:
+    return name if name.isascii() else text_of(name).encode()
+
+
+def _joined(pieces: list[bytes]) -> list[bytes]:
+    """Small ones together: each is sent by itself."""
+    found: list[bytes] = []
+    small: list[bytes] = []
+    for piece in pieces:
+        if len(piece) < 1 << 16:
+            small.append(piece)
+        else:
+            found += (b"".join(small), piece)
+            small = []
+    found.append(b"".join(small))
+    return [piece for piece in found if piece]
+
+
+# -- descriptions -----------------------------------------------------------------------------------------------------
+
+
+class Reference(int):
+    """The place of something that was written before, from the end."""
+
+
+class FlatBuffer:
+    """A FlatBuffer is written from its end to its beginning: what is referred to lies behind what refers to it."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def table(self, fields: "dict[int, bytes | Reference]") -> int:
+        """A table with these fields, by their numbers: little-endian values, or what was written before."""
+        slots = max(fields, default=-1) + 1
+        offsets = [0] * slots  # of the fields, from the table's beginning
+        size = 4
+        for slot in sorted(fields, key=lambda slot: -_width(fields[slot])):
+            width = _width(fields[slot])
+            size += -size % width
+            offsets[slot] = size
+            size += width
+        # The table begins where the widest field in it is aligned; its fields refer forward from where they are.
+        self._pad(size, 8)
+        at = len(self.data) + size
+        body = bytearray(size)
+        for slot, value in fields.items():
+            place = offsets[slot]
+            raw = struct.pack("<I", at - place - value) if isinstance(value, Reference) else value
+            body[place : place + len(raw)] = raw
+        index = struct.pack(f"<HH{slots}H", 4 + 2 * slots, size, *offsets)
+        body[:4] = struct.pack("<i", len(index))
+        self.data = index + bytes(body) + self.data
+        return at
+
+    def structs(self, data: bytes, size: int) -> int:
+        """A vector of structs of this size."""
+        self._pad(len(data), 8)
+        self.data = struct.pack("<I", len(data) // size) + data + self.data
+        return len(self.data)
+
+    def references(self, places: list[int]) -> int:
+        """A vector of what was written before."""
+        self._pad(4 * len(places) + 4, 4)
+        first = len(self.data) + 4 * len(places)
+        offsets = (first - 4 * number - place for number, place in enumerate(places))
+        self.data = struct.pack(f"<I{len(places)}I", len(places), *offsets) + self.data
+        return len(self.data)
+
+    def string(self, text: str) -> int:
+        data = text.encode() + b"\0"
+        self._pad(len(data) + 4, 4)
+        self.data = struct.pack("<I", len(data) - 1) + data + self.data
+        return len(self.data)
+
+    def finish(self, root: int) -> bytes:
+        self._pad(4, 8)
+        return struct.pack("<I", len(self.data) + 4 - root) + self.data
+
+    def _pad(self, size: int, alignment: int) -> None:
+        """So that something of this size, written next, begins aligned."""
+        self.data = bytes(-(len(self.data) + size) % alignment) + self.data
+
+
+def _width(value: "bytes | Reference") -> int:
+    return 4 if isinstance(value, Reference) else len(value)
+
+
+def _described(flat: FlatBuffer, kind: int, header: int, body_length: int) -> bytes:
+    message = flat.table(
+        {
+            0: struct.pack("<h", VERSION_5),
+            1: bytes([kind]),
+            2: Reference(header),
+            3: struct.pack("<q", body_length),
+        }
+    )
+    data = flat.finish(message)
+    return CONTINUES + struct.pack("<i", len(data)) + data
+
+
+def _field(flat: FlatBuffer, name: str, is_nullable: bool, kind: int, type: int, children: Sequence[int] = ()) -> int:
+    return flat.table(
+        {
+            0: Reference(flat.string(name)),
+            1: bytes([is_nullable]),
+            2: bytes([kind]),
+            3: Reference(type),
+            5: Reference(flat.references(list(children))),
+        }
+    )
+
+
+def _headers_field(flat: FlatBuffer) -> int:
+    key = _field(flat, "key", False, UTF8, flat.table({}))
+    value = _field(flat, "value", True, UTF8, flat.table({}))
+    entries = _field(flat, "entries", False, STRUCT, flat.table({}), [key, value])
+    return _field(flat, "headers", True, MAP, flat.table({}), [entries])
+
+
+def _int64(flat: FlatBuffer) -> int:
+    return flat.table({0: struct.pack("<i", 64), 1: b"\x01"})
+
+
+def _microseconds(flat: FlatBuffer) -> int:
+    return flat.table({0: struct.pack("<h", MICROSECONDS), 1: Reference(flat.string("UTC"))})
