@@ -1,4 +1,4 @@
-"""Large requests that are not whole yet share their memory, and one at a time may exceed it."""
+"""Large requests that are not whole yet share their memory, one at a time may exceed it, and who has little goes on."""
 
 from typing import Any, cast
 
@@ -7,6 +7,7 @@ import pytest
 from penstock.server.incoming import FREE_BYTES, LITTLE_BYTES, PROGRESS_BYTES, Incoming
 
 MIB = 1 << 20
+ONE, ANOTHER = "user one", "user another"
 
 
 class Line:
@@ -57,29 +58,29 @@ def incoming(loop: Later) -> Any:
 def test_who_stays_below_the_share_never_waits(incoming: Any) -> None:
     lines = [Line() for _ in range(3)]
     for line in lines:
-        incoming.hold(line, MIB)
+        incoming.hold(line, ONE, MIB)
     assert not any(line.reading_pauses for line in lines)
     for line in lines:
-        incoming.hold(line, 0)
+        incoming.hold(line, ONE, 0)
     assert incoming.bytes == 0
 
 
 def test_the_first_goes_on_above_the_share_and_the_others_wait_for_it(incoming: Any) -> None:
     first, second, third = Line(), Line(), Line()
-    incoming.hold(first, 3 * MIB)
-    incoming.hold(second, 2 * MIB)
-    incoming.hold(third, MIB)
-    incoming.hold(first, 30 * MIB)
+    incoming.hold(first, ONE, 3 * MIB)
+    incoming.hold(second, ONE, 2 * MIB)
+    incoming.hold(third, ONE, MIB)
+    incoming.hold(first, ONE, 30 * MIB)
     assert (first.reading_pauses, second.reading_pauses, third.reading_pauses) == (0, 1, 1)
-    incoming.hold(first, 0)  # its request is whole, and done
+    incoming.hold(first, ONE, 0)  # its request is whole, and done
     assert (second.reading_pauses, third.reading_pauses) == (0, 0)
     assert incoming.bytes == 3 * MIB
 
 
 def test_who_leaves_is_not_waited_for(incoming: Any) -> None:
     first, second = Line(), Line()
-    incoming.hold(first, 5 * MIB)
-    incoming.hold(second, MIB)
+    incoming.hold(first, ONE, 5 * MIB)
+    incoming.hold(second, ONE, MIB)
     assert second.reading_pauses == 1
     incoming.leave(first)
     assert second.reading_pauses == 0
@@ -89,9 +90,9 @@ def test_who_leaves_is_not_waited_for(incoming: Any) -> None:
 
 def test_whoever_others_wait_for_and_that_does_not_go_on_is_closed(incoming: Any, loop: Later) -> None:
     first, second = Line(), Line()
-    incoming.hold(first, 5 * MIB)
-    incoming.hold(second, MIB)
-    incoming.hold(first, 5 * MIB + PROGRESS_BYTES)
+    incoming.hold(first, ONE, 5 * MIB)
+    incoming.hold(second, ONE, MIB)
+    incoming.hold(first, ONE, 5 * MIB + PROGRESS_BYTES)
     seen = []
     for _ in range(2):
         loop.fire()
@@ -102,8 +103,8 @@ def test_whoever_others_wait_for_and_that_does_not_go_on_is_closed(incoming: Any
 
 def test_who_is_held_up_by_the_broker_is_not_closed_for_it(incoming: Any, loop: Later) -> None:
     first, second = Line(), Line()
-    incoming.hold(first, 5 * MIB)
-    incoming.hold(second, MIB)
+    incoming.hold(first, ONE, 5 * MIB)
+    incoming.hold(second, ONE, MIB)
     first.pause_reading()  # the disk is behind, say
     for _ in range(3):
         loop.fire()
@@ -112,8 +113,8 @@ def test_who_is_held_up_by_the_broker_is_not_closed_for_it(incoming: Any, loop: 
 
 def test_nobody_is_closed_whom_nobody_waits_for(incoming: Any, loop: Later) -> None:
     first, second = Line(), Line()
-    incoming.hold(first, 5 * MIB)
-    incoming.hold(second, MIB)
+    incoming.hold(first, ONE, 5 * MIB)
+    incoming.hold(second, ONE, MIB)
     incoming.leave(second)
     loop.fire()
     assert not first.closed
@@ -123,15 +124,14 @@ def test_nobody_is_closed_whom_nobody_waits_for(incoming: Any, loop: Later) -> N
 def test_one_read_is_free_while_all_together_stay_below_the_share(incoming: Any) -> None:
     lines = [Line() for _ in range(16)]
     for line in lines:
-        incoming.hold(line, FREE_BYTES)
+        incoming.hold(line, ONE, FREE_BYTES)
     assert (incoming.bytes, incoming.all_bytes) == (0, 16 * FREE_BYTES)
     late = Line()
-    incoming.hold(late, LITTLE_BYTES)
+    incoming.hold(late, ONE, LITTLE_BYTES)
     assert incoming.bytes == 0
-    incoming.hold(late, FREE_BYTES)
-    incoming.hold(lines[0], FREE_BYTES)
+    incoming.hold(late, ONE, FREE_BYTES)
+    incoming.hold(lines[0], ONE, FREE_BYTES)
     assert incoming.bytes == 2 * FREE_BYTES
-    assert (late.reading_pauses, lines[0].reading_pauses) == (0, 1)  # the one that began first is read on
     for line in [*lines, late]:
         incoming.leave(line)
     assert (incoming.bytes, incoming.all_bytes, incoming.waiting) == (0, 0, 0)
@@ -140,11 +140,40 @@ def test_one_read_is_free_while_all_together_stay_below_the_share(incoming: Any)
 def test_all_wait_while_memory_is_short(incoming: Any, loop: Later) -> None:
     first, second = Line(), Line()
     loop.short = True
-    incoming.hold(first, MIB)
-    incoming.hold(second, MIB)
+    incoming.hold(first, ONE, MIB)
+    incoming.hold(second, ONE, MIB)
     assert (first.reading_pauses, second.reading_pauses, incoming.waiting) == (1, 1, 2)
     loop.fire()
     assert not first.closed
     loop.short = False
     incoming.go_on()
     assert (first.reading_pauses, second.reading_pauses, incoming.waiting) == (0, 0, 0)
+
+
+def test_who_has_little_goes_on_whatever_somebody_else_has(incoming: Any) -> None:
+    many = [Line() for _ in range(20)]
+    for line in many:
+        incoming.hold(line, ONE, MIB // 2)
+    assert sum(line.reading_pauses for line in many) > 10
+    single = Line()
+    for size in (MIB // 4, MIB // 2, MIB):
+        incoming.hold(single, ANOTHER, size)
+    assert single.reading_pauses == 0
+    incoming.hold(single, ANOTHER, 3 * MIB)  # more than its part: it has to wait for its turn ...
+    assert single.reading_pauses == 1
+    incoming.leave(many[0])  # ... which is the next
+    assert single.reading_pauses == 0
+    for line in [*many, single]:
+        incoming.leave(line)
+    assert (incoming.bytes, incoming.all_bytes, incoming.waiting) == (0, 0, 0)
+    assert not any(line.reading_pauses for line in many)
+
+
+def test_who_has_little_is_not_closed_for_being_slow(incoming: Any, loop: Later) -> None:
+    greedy, waiting, slow = Line(), Line(), Line()
+    incoming.hold(slow, ANOTHER, MIB // 2)
+    incoming.hold(greedy, ONE, 5 * MIB)
+    incoming.hold(waiting, ONE, MIB)
+    for _ in range(3):
+        loop.fire()
+    assert (greedy.closed, slow.closed) == (True, False)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import ProtocolError
 from penstock.wire.buffer import ReceiveBuffer
-from penstock.wire.lines import LineBuffer
+from penstock.wire.lines import PORTION, LineBuffer
 
 
 def test_bytes_come_out_as_they_went_in() -> None:
@@ -94,3 +94,31 @@ def test_nothing_is_kept_from_a_line_over_the_limit_on(reads: list[bytes]) -> No
         lines.split(read)
     assert "line_size_max is 10" in lines.fault
     assert (lines.pending(), lines.first_byte(), lines.take_rest()) == (0, -1, b"")
+
+
+@given(st.lists(st.sampled_from([b"", b"a", b"\n", b"x" * 9, b"y" * 40]), max_size=60), st.integers(1, 20))
+def test_portions_give_the_lines_of_one_go(pieces: list[bytes], portion: int) -> None:
+    whole, cut = LineBuffer(30), LineBuffer(30, portion)
+    read = b"".join(pieces)
+    at_once = whole.split(read)
+    in_portions = cut.begin(read)
+    while cut.uncut():
+        in_portions += cut.more()
+    assert in_portions == at_once
+    assert bool(cut.fault) == bool(whole.fault)
+    assert (cut.pending(), cut.first_byte(), cut.take_rest()) == (
+        whole.pending(),
+        whole.first_byte(),
+        whole.take_rest(),
+    )
+
+
+def test_a_read_is_cut_a_portion_at_a_time() -> None:
+    lines = LineBuffer(1 << 20)
+    first = lines.begin(b"ab\n" * 100_000)
+    assert len(first) <= PORTION // 3
+    assert lines.uncut() >= 300_000 - PORTION
+    count = len(first)
+    while lines.uncut():
+        count += len(lines.more())
+    assert count == 100_000

@@ -4,7 +4,7 @@
     held       messages that consumers have not acked
     leased     the same over HTTP
     staged     messages that wait for their commit
-    in         requests that are not whole yet
+    in         requests that are not whole yet, and reads that wait for their turn
     out        what sockets have not taken yet
     bindings   of all queues
     ids        that are remembered for deduplication
@@ -63,7 +63,7 @@ class Account:
             "held": held,
             "leased": leased,
             "staged": self._of_others("staged"),
-            "in": board.incoming.all_bytes + self._of_others("in"),
+            "in": board.incoming.all_bytes + board.waiting_reads.bytes + self._of_others("in"),
             "out": board.outgoing.bytes + self._of_others("out"),
             "bindings": broker.routing.bytes,
             "ids": broker.dedup.size,
@@ -72,7 +72,7 @@ class Account:
 
     def of_connection(self, session: "Session", connection: "Connection") -> int:
         """What one client has of it: what it has not finished asking, has not read and has not acked."""
-        return session.pending() + connection.unsent() + held_of(session)
+        return session.pending() + connection.waiting_in + connection.unsent() + held_of(session)
 
     def of_consumer(self, subscription: Subscription) -> int:
         """What a consumer's messages take in memory, about."""
@@ -92,7 +92,8 @@ class Account:
         """Let queues hold what the others leave of the limit."""
         board = self._board
         broker = board.hub.broker
-        others = board.incoming.all_bytes + board.outgoing.bytes + broker.routing.bytes + broker.dedup.size
+        others = board.incoming.all_bytes + board.waiting_reads.bytes + board.outgoing.bytes
+        others += broker.routing.bytes + broker.dedup.size
         others += sum(self._of_others(kind) for kind in ("staged", "in", "out"))
         resident = resident_bytes()
         if not self._own:

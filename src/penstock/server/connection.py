@@ -23,6 +23,7 @@ from penstock.server.memory import Shares
 from penstock.server.outgoing import Outgoing
 from penstock.server.storage import Storage
 from penstock.server.turns import BYTES_PER_WORK, FULL_READ, SMALL_READ, Turns
+from penstock.server.waiting_reads import WaitingReads
 from penstock.wire.gate import Gate
 from penstock.wire.refusals import TEXT_SIZE_MAX
 from penstock.wire.session import Dialect, Hub, Session
@@ -78,6 +79,7 @@ class Switchboard:
         self.describe_request: Callable[[], dict[str, object]] | None = None  # the same for one over HTTP
         shares = Shares(hub.limits.memory_bytes_max)
         self.incoming = Incoming(loop, shares.incoming, self.is_short)
+        self.waiting_reads = WaitingReads(shares.incoming // 2, self.connections, lambda: bool(self.paused))
         self.outgoing = Outgoing(loop, hub.broker.usage, shares.outgoing)
         self.holdings = Holdings(loop, hub, shares.held)
         self.filling = Filling(loop, hub.broker.usage)
@@ -332,6 +334,7 @@ class Switchboard:
         self.paused.append(connection)
         connection.is_held_back = True
         connection.pause_reading()
+        self.waiting_reads.read_all()
 
     def _resume_publishers(self) -> None:
         self.hub.report("info", "publishers.resumed", {"count": len(self.paused)})
@@ -402,6 +405,8 @@ class Connection(asyncio.Protocol):
         self.reading_pauses = 0  # for how many reasons nothing is read right now
         self.writing_paused = False
         self.kept_in = 0  # bytes of requests that are not whole; `Incoming` counts
+        self.waiting_in = 0  # bytes that were read and wait for their slice; `WaitingReads` counts ...
+        self.waiting_for = ""  # ... for this user or address
         self.is_held_back = False  # it publishes, and memory is short
         self.is_squeezed = False  # it has much to read, as all have together
         self.unread = False  # the peer asks and does not read the answers
@@ -462,6 +467,7 @@ class Connection(asyncio.Protocol):
         if session.busy or session.unfed or (size > SMALL_READ and board.turns.is_over()):
             session.unfed.append(data)
             self.wait_in_line()
+            board.waiting_reads.hold(self, session.holder, session.unworked())
             return
         session = self._work(session, data)
         if session.busy or size >= FULL_READ:
@@ -534,7 +540,9 @@ class Connection(asyncio.Protocol):
         if usage.congested is not None:
             board.slow_down(self, usage.congested)
             usage.congested = None
-        board.incoming.hold(self, session.pending())
+        board.incoming.hold(self, session.holder, session.pending())
+        if session.busy or self.waiting_in:
+            board.waiting_reads.hold(self, session.holder, session.unworked())
         if (
             board.is_short()  # asked first, whatever was done: it lets go of what the log can give back
             and hub.broker.published != before
@@ -622,6 +630,7 @@ class Connection(asyncio.Protocol):
                 board.places.leave(self.place)
                 self.place = ""
             board.incoming.leave(self)
+            board.waiting_reads.hold(self, session.holder, 0)
             board.outgoing.leave(self)
             board.holdings.restrained.pop(session, None)
             now = board.clock.now()

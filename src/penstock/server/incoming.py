@@ -1,8 +1,10 @@
 """Requests that are not whole yet, of all connections: a large one is kept until its last byte has come.
 
-Together they may take a share of the memory. Above it, one connection is read on, the one that began first, and the
-others wait: so the share is exceeded by one request at most, and each is done in its turn. While memory is short or the
-disk is behind all of them wait. One that others wait for and that does not get on is closed.
+Together they may take a share of the memory. Above it, whoever has little of it is read on, a user or an address with
+less than its part of half the share; of the others one connection, of whoever has least, until its request is whole,
+and the rest wait. So the share is exceeded by half and one request at most, each request is done in its turn, and
+nobody waits for somebody else's a thousand connections. While memory is short or the disk is behind all of them wait.
+One that others wait for and that does not get on is closed.
 """
 
 import asyncio
@@ -21,7 +23,8 @@ PROGRESS_BYTES = 256 << 10  # what has to come in that time where others wait
 class Held:
     """What is kept of one connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, holder: str) -> None:
+        self.holder = holder  # whose it was when it began
         self.size = 0
         self.seen = 0  # the size at the last look
         self.waits = False
@@ -36,9 +39,11 @@ class Incoming:
         self.bytes_max = bytes_max
         self._loop = loop
         self._held: dict[Connection, Held] = {}  # the one that began first, first
+        self._by_holder: dict[str, int] = {}  # bytes of large ones
+        self._favoured: Connection | None = None  # is read on above the share
         self._timer: asyncio.TimerHandle | None = None
 
-    def hold(self, connection: "Connection", size: int) -> None:
+    def hold(self, connection: "Connection", holder: str, size: int) -> None:
         """So much is kept of this connection now; it may have to wait."""
         self.all_bytes += size - connection.kept_in
         connection.kept_in = size
@@ -47,17 +52,13 @@ class Incoming:
             return
         held = self._held.get(connection)
         if held is None:
-            held = self._held[connection] = Held()
-        self.bytes += size - held.size
-        held.size = size
-        if not held.waits and (self._is_late(connection) or self._is_short()):
+            held = self._held[connection] = Held(holder)
+        self._grow(held, size)
+        if not held.waits and (self._is_late(connection, held) or self._is_short()):
             held.waits = True
             self.waiting += 1
             connection.pause_reading()
             self._watch()
-
-    def _is_late(self, connection: "Connection") -> bool:
-        return self.all_bytes > self.bytes_max and next(iter(self._held)) is not connection
 
     def leave(self, connection: "Connection") -> None:
         """Nothing is kept of it any more."""
@@ -65,39 +66,81 @@ class Incoming:
         connection.kept_in = 0
         self._let_go(connection)
 
+    def go_on(self) -> None:
+        """Memory is not short: let those read on for whom there is room, and one in any case."""
+        if self._favoured is None and self.all_bytes > self.bytes_max:
+            self._favour(self._next())
+        for connection, held in self._held.items():
+            if held.waits and not self._is_late(connection, held):
+                held.waits = False
+                self.waiting -= 1
+                held.seen = held.size
+                connection.resume_reading()
+
+    def _grow(self, held: Held, size: int) -> None:
+        change = size - held.size
+        held.size = size
+        self.bytes += change
+        of_holder = self._by_holder.get(held.holder, 0) + change
+        if of_holder:
+            self._by_holder[held.holder] = of_holder
+        else:
+            self._by_holder.pop(held.holder, None)
+
+    def _is_late(self, connection: "Connection", held: Held) -> bool:
+        """Whether it has to wait for others."""
+        if self.all_bytes <= self.bytes_max or connection is self._favoured:
+            return False
+        if self._has_little(held):
+            return False
+        if self._favoured is None:
+            self._favour(self._next())
+        return connection is not self._favoured
+
+    def _has_little(self, held: Held) -> bool:
+        """Whether whose it is has less than its part of half the share."""
+        return self._by_holder.get(held.holder, 0) <= self.bytes_max // (2 * len(self._by_holder))
+
+    def _next(self) -> "Connection | None":
+        """Of whoever has the least, but more than a little, the one that began first."""
+        late = [connection for connection, held in self._held.items() if not self._has_little(held)]
+        return min(late, key=lambda connection: self._by_holder[self._held[connection].holder], default=None)
+
+    def _favour(self, connection: "Connection | None") -> None:
+        self._favoured = connection
+        if connection is not None:
+            held = self._held[connection]
+            held.seen = held.size
+
     def _let_go(self, connection: "Connection") -> None:
-        held = self._held.pop(connection, None)
+        held = self._held.get(connection)
         if held is not None:
-            self.bytes -= held.size
+            self._grow(held, 0)
+            del self._held[connection]
+            if connection is self._favoured:
+                self._favoured = None
             if held.waits:
                 self.waiting -= 1
                 connection.resume_reading()
             if self.waiting and not self._is_short():
                 self.go_on()
 
-    def go_on(self) -> None:
-        """Memory is not short: let those read on for whom there is room, and the first in any case."""
-        for place, (connection, held) in enumerate(self._held.items()):
-            if held.waits and (place == 0 or self.all_bytes <= self.bytes_max):
-                held.waits = False
-                self.waiting -= 1
-                held.seen = held.size
-                connection.resume_reading()
-
     def _watch(self) -> None:
         if self._timer is None:
-            first = next(iter(self._held.values()))
-            first.seen = first.size
             self._timer = self._loop.call_later(PATIENCE_SECONDS, self._look)
 
     def _look(self) -> None:
-        """Whoever is first and does not get on is closed, if others wait for it."""
+        """Whoever does not get on is closed, if others wait for it and it has more than a little."""
         self._timer = None
         if not self.waiting:
             return
-        connection, held = next(iter(self._held.items()))
-        if held.size - held.seen < PROGRESS_BYTES and not connection.reading_pauses:
-            connection.close_stalled(held.size)
-            self.leave(connection)
+        for connection, held in list(self._held.items()):
+            if held.waits or (connection is not self._favoured and self._has_little(held)):
+                continue
+            if held.size - held.seen < PROGRESS_BYTES and not connection.reading_pauses:
+                connection.close_stalled(held.size)
+                self.leave(connection)
+            else:
+                held.seen = held.size
         if self._held:
             self._watch()

@@ -12,6 +12,7 @@ from penstock.wire.lines import LineBuffer
 from penstock.wire.session import Hub, Session, TurnedAway
 
 SETTLED_AT_ONCE: Final = 1000  # deliveries
+LINE_OVERHEAD: Final = 64  # bytes that a line takes, where it is short
 
 
 class LineSession(Session):
@@ -21,6 +22,7 @@ class LineSession(Session):
         self.unsettled = False  # a line settles more than one slice was enough for: see `settle_on`
         self._todo: list[bytes] = []  # lines of a read that one slice was not enough for ...
         self._done: i64 = 0  # ... and how many of them are done
+        self.slice_end: i64 = 0  # when so much work was done, by `usage.work`
 
     def pending(self) -> int:
         return self.lines.pending()
@@ -32,21 +34,39 @@ class LineSession(Session):
             self.be_busy()
             return
         lines = self._todo
+        start = self._done
         self._todo = []
-        self.work_off(lines, self._done)
+        self._done = 0
+        self.work_off(lines, start)
 
     def work_off(self, lines: list[bytes], start: i64) -> None:
         """Carry out the lines of a read from `start` on; what one slice is not enough for waits for the next."""
-        try:
-            done = self.run_lines(lines, start)
-        except TurnedAway:
-            return
-        if done < len(lines) or self.unsettled:
-            self._todo = lines
-            self._done = done
-            self.be_busy()
-        else:
-            self.end_read()
+        usage = self.broker.usage
+        self.begin_slice()
+        while True:
+            try:
+                done = self.run_lines(lines, start)
+            except TurnedAway:
+                return
+            if done < len(lines) or self.unsettled:
+                self._todo = lines
+                self._done = done
+                self.be_busy()
+                return
+            if not self.lines.uncut():
+                self.end_read()
+                return
+            if usage.work >= self.slice_end:
+                self.be_busy()
+                return
+            lines = self.lines.more()
+            start = 0
+
+    def unworked(self) -> int:
+        return super().unworked() + self.lines.uncut() + (len(self._todo) - self._done) * LINE_OVERHEAD
+
+    def begin_slice(self) -> None:
+        self.slice_end = self.broker.usage.work + self.hub.slice_work
 
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         """Carry out the lines from `start` on, to the end of the slice or of an `unsettled` one; how many are done."""

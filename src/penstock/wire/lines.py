@@ -1,4 +1,4 @@
-"""Bytes to lines, a whole read at once."""
+"""Bytes to lines, a whole read at once or, where others wait for their turn, portion by portion."""
 
 from typing import Final
 
@@ -6,15 +6,48 @@ _HTTP_METHODS: Final = tuple(
     [method + b" " for method in b"GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PRI".split()]
 )
 
+PORTION: Final = 16 << 10  # so much is cut at one time: lines take many times the bytes they have, when they are short
+
 
 class LineBuffer:
     """Cuts what was read at LF and keeps the unfinished end for the next read, up to a hard cap."""
 
-    def __init__(self, size_max: int) -> None:
+    def __init__(self, size_max: int, portion: int = PORTION) -> None:
         self.size_max = size_max
+        self.portion = portion
         self.fault = ""  # why nothing more can be read: a line was longer than the cap
         self._tail = b""
         self._growing: bytearray | None = None  # a tail that one read was not enough to finish
+        self._uncut = b""  # a read of which only a part was cut ...
+        self._at = 0  # ... up to here
+
+    def begin(self, data: bytes) -> list[bytes]:
+        """The first of the lines that are complete now, as of `split`; for the others see `more`."""
+        if len(data) <= self.portion:
+            return self.split(data)
+        self._uncut = data
+        self._at = 0
+        return self.more()
+
+    def more(self) -> list[bytes]:
+        """The next lines of the read that was begun."""
+        data = self._uncut
+        at = self._at
+        bound = at + self.portion
+        size = len(data)
+        end = size
+        if bound < size:
+            end = data.rfind(b"\n", at, bound) + 1 or data.find(b"\n", bound) + 1 or size
+        if end < size:
+            self._at = end
+        else:
+            self._uncut = b""
+            self._at = 0
+        return self.split(data[at:end])
+
+    def uncut(self) -> int:
+        """How many bytes of the read that was begun are left."""
+        return len(self._uncut) - self._at
 
     def split(self, data: bytes) -> list[bytes]:
         """The lines that are complete now, without their LF.
@@ -57,6 +90,8 @@ class LineBuffer:
     def _give_up(self, size: int) -> None:
         self._tail = b""
         self._growing = None
+        self._uncut = b""
+        self._at = 0
         self.fault = f"line of {size} bytes: line_size_max is {self.size_max}"
 
     def pending(self) -> int:

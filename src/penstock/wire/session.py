@@ -189,8 +189,15 @@ class Session:
             self.hub.unfinished.append(self)
 
     def pending(self) -> int:
-        """How many bytes of requests are kept that are not whole, or that wait for their turn."""
+        """How many bytes of requests are kept that are not whole, or of frames that wait for their turn."""
         return 0
+
+    def unworked(self) -> int:
+        """How many bytes were read, and wait for their slice, about."""
+        size = 0
+        for read in self.unfed:
+            size += len(read)
+        return size
 
     def kept_out(self) -> int:
         """How many bytes of answers wait for room in the outbox."""

@@ -124,7 +124,7 @@ class MqksSession(NamingSession):
             return
         self.now = now
         self.broker.set_time(now)
-        lines = self.lines.split(data)
+        lines = self.lines.begin(data)
         if self.fresh and lines:
             self.fresh = False
             if looks_like_http(lines[0]):
@@ -142,7 +142,7 @@ class MqksSession(NamingSession):
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         broker = self.broker
         usage = broker.usage
-        slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
+        slice_end = self.slice_end + start  # each line is one piece of work, and may be more
         count: i64 = len(lines)
         consumers = self.consumers
         now = self.now

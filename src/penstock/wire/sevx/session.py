@@ -199,7 +199,7 @@ class SevxSession(NamingSession):
             return
         self.now = now
         self.broker.set_time(now)
-        lines = self.lines.split(data)
+        lines = self.lines.begin(data)
         # A read without a CR and of ASCII alone, as most are, spares looking for such things in each of its lines.
         clean = data.isascii() and RETURN not in data
         if lines:
@@ -226,7 +226,7 @@ class SevxSession(NamingSession):
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         is_clean = self.is_clean
         usage = self.broker.usage
-        slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
+        slice_end = self.slice_end + start  # each line is one piece of work, and may be more
         count: i64 = len(lines)
         done = start
         while done < count and usage.work + done < slice_end:

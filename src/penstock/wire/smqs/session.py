@@ -175,7 +175,7 @@ class SmqsSession(LineSession):
         self.broker.set_time(now)
         if self.lines.first_byte() in UNTERMINATED and not self._end_unfinished(data):
             return
-        lines = self.lines.split(data)
+        lines = self.lines.begin(data)
         if lines:
             if self.fresh and looks_like_http(lines[0]):
                 self.complain("an HTTP request on the SMQS port", lines[0])
@@ -238,6 +238,7 @@ class SmqsSession(LineSession):
         """Carry out a few lines, whatever they take."""
         done: i64 = 0
         while done < len(lines):
+            self.begin_slice()
             done = self.run_lines(lines, done)
             self._finish_accepting()
 
@@ -248,7 +249,7 @@ class SmqsSession(LineSession):
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         broker = self.broker
         usage = broker.usage
-        slice_end = usage.work + self.hub.slice_work + start  # each line is one piece of work, and may be more
+        slice_end = self.slice_end + start  # each line is one piece of work, and may be more
         count: i64 = len(lines)
         ids = self.hub.ids
         now = self.now

@@ -1,0 +1,63 @@
+"""What was read and waits for its slice, by who sent it.
+
+A connection is not read while it has some of that. So one client has one read in memory, but a thousand connections
+have a thousand. Where those of one user or address have more than a part of the share of all requests, its other
+connections are not read until half of it is done. Others are. While publishers wait for memory, all are read: it
+is consumers that make room, and they may be anybody's.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.server.connection import Connection
+    from penstock.wire.session import Session
+
+
+class WaitingReads:
+    def __init__(
+        self, bytes_max: int, connections: "Mapping[Session, Connection]", publishers_wait: Callable[[], bool]
+    ) -> None:
+        self.bytes = 0  # of all
+        self.bytes_max = bytes_max  # of one user or address
+        self._publishers_wait = publishers_wait
+        self._connections = connections
+        self._by_holder: dict[str, int] = {}
+        self._stopped: dict[str, list[Connection]] = {}  # connections that are not read, though nothing of them waits
+
+    def hold(self, connection: "Connection", holder: str, size: int) -> None:
+        """So much of this connection waits now. As long as some does, it counts for whom it counted at first."""
+        before = connection.waiting_in
+        if not before:
+            if not size:
+                return
+            connection.waiting_for = holder
+        holder = connection.waiting_for
+        connection.waiting_in = size
+        self.bytes += size - before
+        of_holder = self._by_holder.get(holder, 0) + size - before
+        if of_holder:
+            self._by_holder[holder] = of_holder
+        else:
+            del self._by_holder[holder]
+        if of_holder > self.bytes_max:
+            if holder not in self._stopped and not self._publishers_wait():
+                self._stop(holder)
+        elif of_holder <= self.bytes_max // 2 and holder in self._stopped:
+            self._go_on(holder)
+
+    def read_all(self) -> None:
+        """Publishers have to wait: read everybody else."""
+        for holder in list(self._stopped):
+            self._go_on(holder)
+
+    def _stop(self, holder: str) -> None:
+        stopped = self._stopped[holder] = []
+        for session, connection in self._connections.items():
+            if session.holder == holder and not connection.waits:
+                stopped.append(connection)
+                connection.pause_reading()
+
+    def _go_on(self, holder: str) -> None:
+        for connection in self._stopped.pop(holder):
+            connection.resume_reading()
