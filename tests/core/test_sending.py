@@ -27,7 +27,7 @@ def sizes_of(inbox: Inbox) -> list[int]:
 
 def sent(broker: Broker, unsent: int) -> None:
     """Sockets have taken all but so much, and time goes on."""
-    broker.usage.sent(unsent)
+    broker.usage.sent({"": unsent} if unsent else {})
     broker.tick(0)
 
 
@@ -106,6 +106,35 @@ def test_a_large_broadcast_reaches_as_many_as_there_is_room_for(broker: Broker) 
     assert [len(inbox.received) for inbox in inboxes] == [1, 1, 1, 0]
     broker.broadcast(b"q", Message(b"m", b"q", b"small", 0, "test"))
     assert [len(inbox.received) for inbox in inboxes] == [2, 2, 2, 1]
+
+
+def test_who_has_nothing_on_its_way_does_not_wait_for_others_who_are_slow(broker: Broker) -> None:
+    slow = [Inbox() for _ in range(2)]
+    for number, inbox in enumerate(slow):
+        inbox.holder = "user slow"
+        broker.subscribe(b"slow%d" % number, inbox, None, 0)
+        put(broker, *[2 * LARGE_BODY] * 2, queue=b"slow%d" % number)
+    assert [len(inbox.received) for inbox in slow] == [1, 0]
+    quick = Inbox()
+    quick.holder = "user quick"
+    broker.subscribe(b"quick", quick, None, 0)
+    put(broker, *[3 * LARGE_BODY] * 2, queue=b"quick")
+    assert len(quick.received) == 1  # the second waits for the first
+    broker.usage.sent({"user slow": 2 * LARGE_BODY})
+    broker.tick(0)
+    assert len(quick.received) == 2
+    assert [len(inbox.received) for inbox in slow] == [1, 0]
+
+
+def test_what_waits_is_not_looked_at_again_and_again(broker: Broker) -> None:
+    inbox = Inbox()
+    broker.subscribe(b"q", inbox, None, 0)
+    put(broker, LARGE_BODY, 10 * LARGE_BODY)
+    for _ in range(3):
+        broker.usage.sent({"": LARGE_BODY})
+        assert broker.deadlines.next_due() < 0
+    sent(broker, 0)
+    assert len(inbox.received) == 2
 
 
 def test_where_nobody_counts_nothing_waits() -> None:

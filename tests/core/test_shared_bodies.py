@@ -210,6 +210,6 @@ def test_what_goes_to_many_is_on_its_way_as_often_as_there_are_consumers_and_wai
     house.publish()
     assert sum(len(inbox.received) for inbox in inboxes) == 20
     for _ in range(4):
-        usage.sent(0)  # sockets have taken all of it
+        usage.sent({})  # sockets have taken all of it
         house.go_on(0)
     assert [len(inbox.received) for inbox in inboxes] == [1] * QUEUES

@@ -148,6 +148,7 @@ class Queue:
         self.unacked_bytes = 0  # of what is out
         self.unkept = 0  # of what is out, and not in memory
         self.waits_to_send = False  # its first message is large, and others are not sent yet
+        self.size_to_send = 0  # of the message that waits
         self.held_up = False  # somebody was given nothing because memory is short
         self.paused = False  # takes messages in, and gives none out
         self.full = False
@@ -598,13 +599,20 @@ class Queue:
     def _may_send(self, message: Message) -> bool:
         """Whether a large message can be given out; if not, the queue waits until sockets have taken others."""
         usage = self.usage
-        if usage.may_send(len(message.body)):
-            usage.unsent += len(message.body)
+        size = len(message.body)
+        holder = self.next_holder()
+        if usage.may_send(size, holder):
+            usage.sends(size, holder)
             return True
+        self.size_to_send = size
         if not self.waits_to_send:
             self.waits_to_send = True
             usage.waiting_to_send.append(self)
         return False
+
+    def next_holder(self) -> str:
+        """Whose the consumer is that is given the next message."""
+        return self.waiting[0].holder if self.waiting else ""
 
     def send_on(self) -> None:
         """There is room for a large message again."""
@@ -663,9 +671,9 @@ class Queue:
         size = len(message.body)
         self.usage.work += len(self.subscriptions)
         for subscription in list(self.subscriptions):
-            if not subscription.suspended and (size < LARGE_BODY or self.usage.may_send(size)):
+            if not subscription.suspended and (size < LARGE_BODY or self.usage.may_send(size, subscription.holder)):
                 if size >= LARGE_BODY:
-                    self.usage.unsent += size
+                    self.usage.sends(size, subscription.holder)
                 try:
                     more = subscription.broadcast(message)
                 except Exception as error:

@@ -61,6 +61,7 @@ class Subscription:
         self.credit = credit  # how many deliveries may be open at once; 0 = the broker's limit
         self.priority = priority
         self.exclusive = exclusive
+        self.holder = ""  # whose it is: a user or, where there are none, an address
         self.queue: Queue | None = None  # set while subscribed
         self.active = False
         self.suspended = False

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from mypy_extensions import i64
 
 from penstock.core.deadlines import Deadlines, Timer
-from penstock.core.limits import LARGE_BODY, Limits
+from penstock.core.limits import Limits
 from penstock.message import MESSAGE_OVERHEAD, Message
 
 if TYPE_CHECKING:
@@ -67,12 +67,15 @@ class SendTimer(Timer):
 
     def fire(self, now: int) -> None:
         usage = self.usage
-        for _ in range(len(usage.waiting_to_send)):
-            if not usage.may_send(LARGE_BODY):
-                return
-            queue = usage.waiting_to_send.pop(0)
-            if usage.queues.get(queue.name) is queue:
+        waiting = usage.waiting_to_send
+        usage.waiting_to_send = []
+        for queue in waiting:
+            if usage.queues.get(queue.name) is not queue:
+                continue
+            if usage.may_send(queue.size_to_send, queue.next_holder()):
                 queue.send_on()
+            else:
+                usage.waiting_to_send.append(queue)
 
 
 class Usage:
@@ -95,6 +98,7 @@ class Usage:
         self._buried_end = 0  # ... but are once the log is readable up to here
         self.unsent = 0  # bytes of large messages that were given out, and that sockets have not taken yet, about
         self.unsent_max = 0  # above it the next large one waits; 0: nobody counts them
+        self.unsent_of: dict[str, int] = {}  # the same by user or address
         self.waiting_to_send: list[Queue] = []  # whose first message waits for that, in order
         self._sending = SendTimer(self)
         self.touched: list[Queue] = []  # in this turn, each once; whoever ends the turn looks at them
@@ -158,14 +162,31 @@ class Usage:
         self._buried_end = end
         self.paged += size
 
-    def may_send(self, size: int) -> bool:
-        """Whether a large message may be given out now; where there is nothing unsent, any may."""
-        return self.unsent_max == 0 or self.unsent == 0 or self.unsent + size <= self.unsent_max
+    def may_send(self, size: int, holder: str) -> bool:
+        """Whether a large message may be given out now, to this user or address; where nothing is unsent, any may.
 
-    def sent(self, unsent: int) -> None:
-        """So much is left that sockets have not taken yet."""
+        Who has nothing unsent does not wait for others who are slow, unless they are so many that it is twice as much.
+        """
+        if self.unsent_max == 0 or self.unsent == 0 or self.unsent + size <= self.unsent_max:
+            return True
+        return holder not in self.unsent_of and self.unsent <= 2 * self.unsent_max
+
+    def sends(self, size: int, holder: str) -> None:
+        """A large message is given out."""
+        self.unsent += size
+        self.unsent_of[holder] = self.unsent_of.get(holder, 0) + size
+
+    def sent(self, unsent_of: dict[str, int]) -> None:
+        """So much is left that sockets have not taken yet, by user or address."""
+        unsent = 0
+        for size in unsent_of.values():
+            unsent += size
+        is_less = unsent < self.unsent
+        for holder in self.unsent_of:
+            is_less = is_less or holder not in unsent_of
         self.unsent = unsent
-        if self.waiting_to_send and self.may_send(LARGE_BODY) and not self._sending.armed:
+        self.unsent_of = unsent_of
+        if self.waiting_to_send and is_less and not self._sending.armed:
             self.deadlines.set(self._sending, self.now)
 
     def relieve(self) -> None:

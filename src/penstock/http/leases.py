@@ -101,6 +101,7 @@ class Leases:
     def take(self, queue: bytes, asked: NewLease, who: Caller) -> Lease:
         inside = self.inside
         inbox = Basket(asked.owner.encode(), self._credit(asked.limit, who), self.bytes_max)
+        inbox.holder = who.holder
         inside.broker.subscribe(queue, inbox, None, inside.clock.now())
         id = text_of(random_id(24))
         loop = inside.board.loop

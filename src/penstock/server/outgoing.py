@@ -1,7 +1,8 @@
 """What sockets have not taken yet, of all connections: messages, answers and replies on their way out.
 
 Together they may take a share of the memory. Above it the next large message stays in its queue, unless nothing is on
-its way: so the share is exceeded by one message at most. Whoever has more than a little on its way is given nothing
+its way: so the share is exceeded by one message at most. For a user or an address that has nothing on its way the
+share is twice as large: who is slow costs others little. Whoever has more than a little on its way is given nothing
 more, and not read, until its socket has taken that; one that takes nothing for some seconds is closed. So is, at once,
 a connection that has all of the share for itself: replies and broadcasts come from others, whom it would cost the
 memory.
@@ -67,6 +68,7 @@ class Outgoing:
         self._since = 0
         self._counted_at = self._loop.time()
         unsent = 0
+        unsent_of: dict[str, int] = {}
         for connection in list(self._held):
             left = connection.unsent()
             if not left:
@@ -76,8 +78,10 @@ class Outgoing:
                 connection.close_stalled(left)
             else:
                 unsent += left
+                holder = "" if connection.session is None else connection.session.holder
+                unsent_of[holder] = unsent_of.get(holder, 0) + left
         self.bytes = unsent
-        self._usage.sent(unsent)
+        self._usage.sent(unsent_of)
         if unsent > self.bytes_max:
             self._squeeze()
         if (self._usage.waiting_to_send or self._squeezed) and self._timer is None:

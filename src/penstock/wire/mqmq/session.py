@@ -109,6 +109,7 @@ class WaitingGet(Subscription):
     def __init__(self, session: "MqmqSession") -> None:
         super().__init__(session.peer.encode(), manual=True, credit=1)
         self.session = session
+        self.holder = session.holder
         self.delivery: Delivery | None = None  # stays None for a message that no queue keeps
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:

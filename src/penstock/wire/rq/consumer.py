@@ -35,6 +35,7 @@ class Consumer(Subscription):
     def __init__(self, session: "RqSession", queue: bytes, number: int, exclusive: bool) -> None:
         super().__init__(b"%b/%b" % (session.peer.encode(), queue), manual=True, exclusive=exclusive)
         self.session = session
+        self.holder = session.holder
         self.queue_name = queue
         self.number = number
         self.head_by_number = encode_head_by_name(queue) if number == NUMBERLESS else encode_head_by_number(number)

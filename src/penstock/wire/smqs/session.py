@@ -95,6 +95,7 @@ class Consumer(Subscription):
     def __init__(self, session: "SmqsSession", queue: bytes) -> None:
         super().__init__(b"%s/%s" % (session.peer.encode(), queue), manual=True)
         self.session = session
+        self.holder = session.holder
         self.queue_name = queue
         self.ordered = 0  # open deliveries in the session's `order`
 
