@@ -12,7 +12,6 @@ from penstock.access.directory import Directory, Identity
 from penstock.access.file import UsersFile, decode, encode
 from penstock.access.lobby import Lobby, address_of
 from penstock.access.passwords import hash_password, is_password
-from penstock.access.places import Places
 from penstock.access.quotas import Meter
 from penstock.access.rights import BROWSE, CONSUME, DECLARE, EVENT, PUBLISH, QUEUE, parse_grant
 from penstock.access.tokens import id_of
@@ -421,23 +420,6 @@ def test_who_has_failed_goes_before_who_is_silent_and_the_first_of_them_goes_fir
         left.append(lobby.first())
         lobby.leave("a" if left[-1] else "b", left[-1])
     assert left == [3, 2, 0, 1]
-
-
-def test_nobody_has_more_places_than_are_left_for_others() -> None:
-    def fill(places: Places, holder: str) -> int:
-        while places.has_room(holder):
-            places.enter(holder)
-        return places.held[holder]
-
-    places = Places(12)
-    assert [fill(places, holder) for holder in ("a", "b", "c", "d")] == [6, 3, 2, 1]
-    assert not places.has_room("e")
-    assert "the most there can be" in places.why_full("e", "streams")
-    places.leave("a")
-    assert (places.has_room("e"), places.has_room("a")) == (True, False)
-    assert places.why_full("a", "streams") == "a has 5 of 12 streams: 1 are left for others"
-    assert fill(Places(10_000, 9), "a") == 9000
-    assert [fill(Places(2, 9), "a"), fill(Places(1), "a")] == [2, 1]
 
 
 def test_what_counts_as_one_address() -> None:

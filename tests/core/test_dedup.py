@@ -6,7 +6,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.core.dedup import ID_OVERHEAD, Dedup
+from penstock.core.dedup import ID_OVERHEAD, Dedup, key_of
 from penstock.log.ids import decode_ids, encode_ids
 from penstock.log.snapshot import Snapshot, decode, encode, pieces_of
 
@@ -84,7 +84,7 @@ def test_a_snapshot_of_version_1_has_its_ids_in_its_text() -> None:
 def test_ids_are_in_a_snapshot_whatever_bytes_they_are_of_and_the_interpreter_is_let_go_of_in_between() -> None:
     dedup = Dedup(100, 2)
     for number in range(7):
-        dedup.remember(bytes([number, 255, 0]) * number, 100 + number, 0)
+        dedup.remember(key_of(bytes([number, 255, 0]) * number, b""), 100 + number, 0)
     snapshot = Snapshot(0, 0, 0, [])
     snapshot.dedup = dedup.parts()
     pauses: list[int] = []
@@ -144,3 +144,40 @@ def test_long_ids_are_forgotten_before_they_take_too_much_memory() -> None:
         for number in range(500):
             one.remember(b"%d" % number, 90_000, 50_000)
         assert len(one) == 501
+
+
+def test_ids_of_one_user_push_out_none_of_another() -> None:
+    dedup = Dedup(10, 4)
+    for number in range(3):
+        dedup.remember(key_of(b"%d" % number, b"modest"), 1000, 0)
+    for number in range(50):
+        dedup.remember(key_of(b"%d" % number, b"greedy"), 1000, 0)
+    assert len(dedup) == 10
+    assert all(dedup.is_known(key_of(b"%d" % number, b"modest"), 1) for number in range(3))
+    assert [dedup.is_known(key_of(b"%d" % number, b"greedy"), 1) for number in (42, 43)] == [False, True]
+    for number in range(50):
+        dedup.remember(key_of(b"%d" % number, b"modest"), 1000, 0)
+    assert [dedup.is_known(key_of(b"%d" % number, b"greedy"), 1) for number in (45, 46, 49)] == [False, True, True]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([b"", b"a", b"b", b"c"]), st.integers(0, 9), st.integers(1, 30), st.integers(0, 9)),
+        max_size=60,
+    ),
+    st.integers(1, 8),
+)
+def test_a_restart_forgets_what_one_that_went_on_forgets(steps: list[tuple[bytes, int, int, int]], most: int) -> None:
+    lives, again = Dedup(most, 3), Dedup(most, 3)
+    now = 0
+    for owner, number, lasts, passes in steps:
+        now += passes
+        restored = Dedup(most, 3)
+        restored.restore(again.parts())
+        again = restored
+        for dedup in (lives, again):
+            dedup.remember(key_of(b"%d" % number, owner), now + lasts, now)
+        assert again.contents() == lives.contents()
+        assert (len(again), again.size) == (len(lives), lives.size)
+        assert len(lives) <= most
+        assert len(lives) == len(lives.contents())

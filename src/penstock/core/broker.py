@@ -14,6 +14,7 @@ from penstock.core.dedup import Dedup, key_of
 from penstock.core.invariants import Inconsistent, violations
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.patterns import canonical
+from penstock.core.places import GREED_OF_BYTES, GREED_OF_ONE, NOBODY, Places
 from penstock.core.policy import Policies, Rule
 from penstock.core.queue import BY_POLICY, NEVER, Queue
 from penstock.core.redrive import Redrive, Redrives
@@ -135,7 +136,8 @@ class Broker:
         self.limits = limits
         self.deadlines = Deadlines(log.tuning.stale_timers_max)
         self.queues: dict[bytes, Queue] = {}
-        self.routing = Routing()
+        self.routing = Routing(max(BINDINGS_MIN, limits.memory_bytes_max // BINDINGS_SHARE))
+        self._queue_places = Places(limits.queues_max, GREED_OF_ONE)
         self.usage = Usage(self.deadlines, DeadLetterQueues(self), limits)
         self.usage.queues = self.queues
         self.redrives = Redrives(self)
@@ -157,7 +159,9 @@ class Broker:
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
         self._tick_end = 0  # what `usage.work` is when enough was done of what is due
-        self._awaiting_bytes = 0  # what those cost: they stay in memory, with whoever waits for them
+        # What those cost: they stay in memory, with whoever waits for them.
+        self._awaiting_bytes = Places(limits.requests_bytes_max, GREED_OF_BYTES)
+        self._asked_by: dict[bytes, str] = {}  # who pays for it, by message id
 
     # -- messages in ------------------------------------------------------------------------------------------------
 
@@ -312,7 +316,8 @@ class Broker:
         message.route = TO_QUEUE
         if message.requester is not None:
             self._awaiting[message.id] = message
-            self._awaiting_bytes += message.size
+            self._asked_by[message.id] = self.usage.publisher
+            self._awaiting_bytes.enter(self.usage.publisher, message.size)
         if message.terms is None:
             self.log.append(message)
             queue.offer(message)
@@ -339,7 +344,7 @@ class Broker:
         message = self._awaiting.pop(request_id, None)
         if message is None:
             return False
-        self._awaiting_bytes -= message.size
+        self._awaiting_bytes.leave(self._asked_by.pop(request_id), message.size)
         requester = message.requester
         message.requester = None
         if requester is not None:
@@ -353,7 +358,7 @@ class Broker:
     def forget_request(self, message: Message, revoke: bool) -> None:
         """Nobody waits for the reply any more; with `revoke` the request itself is not to be done either."""
         if self._awaiting.pop(message.id, None) is not None:
-            self._awaiting_bytes -= message.size
+            self._awaiting_bytes.leave(self._asked_by.pop(message.id), message.size)
         message.requester = None
         if revoke and not message.revoked:
             message.revoked = True
@@ -484,8 +489,10 @@ class Broker:
         limits = self.limits
         if len(name) > limits.name_size_max:
             raise Refused(TOO_LARGE, f"queue name of {len(name)} bytes: name_size_max is {limits.name_size_max}")
-        if len(self.queues) + more > limits.queues_max:
-            raise Refused(OVER_LIMIT, f"there are {len(self.queues)} queues: queues_max is {limits.queues_max}")
+        places = self._queue_places
+        if not places.has_room(self.usage.publisher, more):
+            why = places.why_full(self.usage.publisher, "queues")
+            raise Refused(OVER_LIMIT, f"{why}: queues_max is {limits.queues_max}")
 
     def would_make(self, name: bytes) -> bool:
         """Whether a message put into the queue would make it; one that replies to a request would not."""
@@ -496,7 +503,16 @@ class Broker:
     def make_queue(self, name: bytes) -> Queue:
         """A queue that the log knows of."""
         queue = Queue(name, self.log, self.policies.of(name), self.usage)
+        queue.made_by = self.usage.publisher
+        self._queue_places.enter(queue.made_by)
         self.queues[name] = queue
+        return queue
+
+    def unmake_queue(self, name: bytes) -> Queue:
+        """Take the queue away, and its bindings."""
+        queue = self.queues.pop(name)
+        self._queue_places.leave(queue.made_by)
+        self.routing.unbind(queue)
         return queue
 
     def set_policies(self, rules: list[Rule]) -> None:
@@ -524,7 +540,7 @@ class Broker:
         queue = self.declare(name)
         if queue.events != events or queue.patterns != patterns:
             self._pay_for_bindings(queue)
-            self.routing.bind(queue, events, patterns)
+            self.routing.bind(queue, events, patterns, self.usage.publisher)
             self.log.changed(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
 
     def _pay_for_bindings(self, queue: Queue) -> None:
@@ -533,15 +549,14 @@ class Broker:
 
     def _check_bindings(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
         """Bindings are always in memory, so all of them together have a share of it and no more."""
-        share = max(BINDINGS_MIN, self.limits.memory_bytes_max // BINDINGS_SHARE)
         bound = self.queues.get(name)
         added = cost_of_bindings(events, patterns)
         removed = 0 if bound is None else cost_of_bindings(bound.events, bound.patterns)
-        if added > removed and self.routing.bytes + added - removed > share:
-            raise Refused(
-                OVER_LIMIT,
-                f"bindings of {added} bytes: those of all queues may take {share}, by memory_bytes_max",
-            )
+        costs = self.routing.costs
+        holder = self.usage.publisher
+        if added > removed and not costs.has_room(holder, added - removed):
+            why = costs.why_full(holder, "bytes of bindings")
+            raise Refused(OVER_LIMIT, f"bindings of {added} bytes, and {why}, by memory_bytes_max")
 
     def expire(self, name: bytes, after: int) -> None:
         """Delete the queue `after` microseconds without a consumer; NEVER keeps it.
@@ -580,13 +595,13 @@ class Broker:
 
     def delete(self, name: bytes) -> bool:
         """Delete the queue with its bindings, messages and consumers; False when it was not there."""
-        queue = self.queues.pop(name, None)
+        queue = self.queues.get(name)
         if queue is None:
             return False
         self.usage.work += QUEUE_WORK
         self._pay_for_bindings(queue)
         self.log.changed(Change(Change.DELETED, name))
-        self.routing.unbind(queue)
+        self.unmake_queue(name)
         self._stop_expiry(name)
         self.gone.add(queue)
         queue.clear()
@@ -875,6 +890,7 @@ class Broker:
         """Do what is due by now, as far as there is time for it in a turn; `deadlines` knows whether that was all."""
         self.usage.now = now
         self.usage.given = 0  # a turn of its own
+        self.usage.publisher = NOBODY
         self._tick_end = self.usage.work + self.log.tuning.tick_work
         self.deadlines.run(now, self._has_ticked_enough)
 
@@ -941,13 +957,11 @@ class Broker:
     def _check_requests(self, message: Message) -> None:
         """One request is always taken, however large."""
         waiting = self._awaiting_bytes
-        if waiting and waiting + message.size > self.limits.requests_bytes_max:
+        holder = self.usage.publisher
+        if waiting.taken and not waiting.has_room(holder, message.size):
             self.refused += 1
-            raise Refused(
-                OVER_LIMIT,
-                f"{len(self._awaiting)} requests wait for their reply and hold {waiting} bytes: "
-                f"at most {self.limits.requests_bytes_max}, a quarter of memory_bytes_max, are kept for them",
-            )
+            why = waiting.why_full(holder, "bytes of requests that wait for their reply")
+            raise Refused(OVER_LIMIT, f"{why}: a quarter of memory_bytes_max is kept for them")
 
     def hold_memory(self, is_short: bool) -> None:
         """Take no message in until this is said again with False: memory is short, and whoever publishes cannot wait.

@@ -134,6 +134,8 @@ class Queue:
         self.ledger = Ledger(name)
         self.policy = policy
         self.usage = usage
+        self.made_by = ""  # who made it, and ...
+        self.bound_by = ""  # ... its bindings, if that is known: a user or, where there are none, an address
         self.filled_by = ""  # who put the message there that came last and had to wait
         self.events: tuple[bytes, ...] = ()
         self.patterns: tuple[bytes, ...] = ()

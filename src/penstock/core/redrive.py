@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from penstock.core.backlog import Item, Place, message_of
 from penstock.core.deadletters import origin_of
 from penstock.core.deadlines import Timer
+from penstock.core.places import Places
 from penstock.core.queue import Queue
 from penstock.core.walk import Walk
 from penstock.errors import OVER_LIMIT, Refused
@@ -126,6 +127,9 @@ class Redrive:
 class RedriveWaiter:
     """Whoever asked for a redrive, and hears of its end."""
 
+    def __init__(self, holder: str) -> None:
+        self.holder = holder  # the user it is or, where there are none, its address
+
     def finished(self, redrive: Redrive) -> None:
         raise NotImplementedError
 
@@ -145,6 +149,7 @@ class Redrives(Timer):
         super().__init__()
         self._broker = broker
         self._line: list[tuple[Redrive, RedriveWaiter]] = []
+        self._places = Places(LINE_MAX)
         self._waits = 0  # of the first one, for memory
 
     def add(self, redrive: Redrive, waiter: RedriveWaiter) -> None:
@@ -153,12 +158,14 @@ class Redrives(Timer):
         Raises Refused, before anything has moved, when too many wait.
         """
         broker = self._broker
-        if len(self._line) >= LINE_MAX:
-            raise Refused(OVER_LIMIT, f"{LINE_MAX} redrives are under way: try again when one of them has ended")
+        if not self._places.has_room(waiter.holder):
+            why = self._places.why_full(waiter.holder, "redrives that are under way")
+            raise Refused(OVER_LIMIT, f"{why}: try again when one of them has ended")
         if not self._line and broker.step_redrive(redrive, broker.usage.now):
             waiter.finished(redrive)
             return
         self._line.append((redrive, waiter))
+        self._places.enter(waiter.holder)
         self._go_on(broker.usage.now)
 
     def fire(self, now: int) -> None:
@@ -172,6 +179,7 @@ class Redrives(Timer):
         if is_for_nobody or self._waits == WAITS_MAX or broker.step_redrive(redrive, now):
             self._waits = 0
             del self._line[0]
+            self._places.leave(waiter.holder)
             try:
                 waiter.finished(redrive)
             except Exception as error:

@@ -424,7 +424,7 @@ class Replay:
         if self._has_gap:
             known = change.queue in self._owed
             if known and change.kind == Change.DECLARED:
-                broker.routing.unbind(broker.queues.pop(change.queue))
+                broker.unmake_queue(change.queue)
             elif not known and change.kind == Change.DELETED:
                 return
             elif not known:
@@ -442,7 +442,7 @@ class Replay:
         elif change.kind == Change.PAUSED:
             broker.queues[change.queue].paused = change.number != 0
         elif change.kind == Change.DELETED:
-            broker.routing.unbind(broker.queues.pop(change.queue))
+            broker.unmake_queue(change.queue)
             del self._owed[change.queue]
         else:
             raise LogError(f"unknown entry {change!r}")

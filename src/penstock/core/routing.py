@@ -3,6 +3,7 @@
 from typing import Final
 
 from penstock.core.patterns import Patterns, document_of, may_be_object
+from penstock.core.places import GREED_OF_BYTES, NOBODY, Places
 from penstock.core.queue import Queue
 from penstock.message import Message
 
@@ -13,11 +14,11 @@ PATTERN_FACTOR: Final = 4  # a pattern is also kept taken apart
 class Routing:
     """Bindings of queues. A list once handed out is never changed, so a publish may walk it in peace."""
 
-    def __init__(self) -> None:
+    def __init__(self, bytes_max: int) -> None:
         self.by_event: dict[bytes, list[Queue]] = {}
         self.by_pattern = Patterns()
         self.has_patterns = False
-        self.bytes = 0  # what all bindings cost in memory, about
+        self.costs = Places(bytes_max, GREED_OF_BYTES)  # what bindings cost in memory, about, by who made them
 
     def route(self, message: Message) -> list[Queue] | None:
         """The queues the message goes to, each once; None when nobody wants it."""
@@ -35,12 +36,13 @@ class Routing:
             return queues
         return matching if queues is None else list(dict.fromkeys([*queues, *matching]))
 
-    def bind(self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
+    def bind(self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...], holder: str = NOBODY) -> None:
         """Replace the bindings of the queue; patterns are canonical texts."""
         self.unbind(queue)
         queue.events = tuple(dict.fromkeys(events))
         queue.patterns = tuple(dict.fromkeys(patterns))
-        self.bytes += cost_of_bindings(queue.events, queue.patterns)
+        queue.bound_by = holder
+        self.costs.enter(holder, cost_of_bindings(queue.events, queue.patterns))
         for event in queue.events:
             self.by_event[event] = [*self.by_event.get(event, ()), queue]
         for pattern in queue.patterns:
@@ -48,7 +50,7 @@ class Routing:
         self.has_patterns = len(self.by_pattern) > 0
 
     def unbind(self, queue: Queue) -> None:
-        self.bytes -= cost_of_bindings(queue.events, queue.patterns)
+        self.costs.leave(queue.bound_by, cost_of_bindings(queue.events, queue.patterns))
         for event in queue.events:
             left = [other for other in self.by_event[event] if other is not queue]
             if left:

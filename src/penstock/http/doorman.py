@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 from penstock.access.directory import Directory, Identity
 from penstock.access.lobby import address_of
 from penstock.access.passwords import is_password
-from penstock.access.places import Places
 from penstock.access.tokens import id_of
 from penstock.access.user import User
 from penstock.clock import Clock
+from penstock.core.places import Places
 from penstock.http.caller import VIA, Caller
 from penstock.http.guesses import FREE, FREE_OF_ADDRESS, FREE_OF_NAME, Guesses
 from penstock.http.logins import Logins, digest_of

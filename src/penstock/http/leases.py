@@ -16,8 +16,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from penstock.access.places import Places
 from penstock.access.rights import ADMIN, CONSUME, QUEUE
+from penstock.core.places import Places
 from penstock.core.queue import Queue
 from penstock.core.subscription import Basket, Delivery
 from penstock.http import arrow_stream

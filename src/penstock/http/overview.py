@@ -9,9 +9,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from penstock import __version__
-from penstock.access.places import Places
 from penstock.access.rights import ADMIN, BROWSE, QUEUE
 from penstock.core import broker as core
+from penstock.core.places import Places
 from penstock.http.caller import Caller
 from penstock.http.health import reasons_against
 from penstock.http.inside import Inside

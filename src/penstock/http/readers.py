@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from penstock.access.places import Places
+from penstock.core.places import Places
 from penstock.http.problems import Problem, needs_arrow, over_limit
 from penstock.http.reading import PACKET_MAX, Answers
 

@@ -12,8 +12,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from penstock.access.places import Places
 from penstock.core.broker import Broker, size_in_log
+from penstock.core.places import GREED_OF_BYTES, Places
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
 from penstock.http.inside import Inside
@@ -85,16 +85,16 @@ class Stage:
 class Stages:
     """What is staged at present."""
 
-    def __init__(self) -> None:
+    def __init__(self, bytes_max: int) -> None:
         self.by_id: dict[str, Stage] = {}
-        self.bytes = 0
+        self.bytes = Places(bytes_max, GREED_OF_BYTES)
         self.places = Places(STAGES_MAX)
 
     def add(self, stage: Stage) -> str:
         id = random_id(24).decode()
         self.by_id[id] = stage
         self.places.enter(stage.holder)
-        self.bytes += stage.bytes
+        self.bytes.enter(stage.holder, stage.bytes)
         return id
 
     def remove(self, id: str) -> bool:
@@ -103,7 +103,7 @@ class Stages:
             return False
         stage.timer.cancel()
         self.places.leave(stage.holder)
-        self.bytes -= stage.bytes
+        self.bytes.leave(stage.holder, stage.bytes)
         return True
 
 
@@ -146,12 +146,11 @@ class NewWriters:
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["transactions"])
     broker = inside.broker
-    stages = Stages()
-    writers = NewWriters(broker)
-    inside.board.account.add("staged", lambda: stages.bytes)
     # One message of the largest size can always be committed.
     largest = inside.hub.limits.body_size_max + MESSAGE_OVERHEAD
-    staged_bytes_max = max(inside.shares.staged, largest)
+    stages = Stages(max(inside.shares.staged, largest))
+    inside.board.account.add("staged", lambda: stages.bytes.taken)
+    writers = NewWriters(broker)
     commit_bytes_max = max(inside.shares.commit, largest)  # it is one block of the log
 
     @router.post(
@@ -183,11 +182,10 @@ def routes(inside: Inside) -> APIRouter:
         ids: list[str] = []
         timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
         made = Stage(messages, expires_at, timer, inside.caller)
-        if stages.bytes + made.bytes > staged_bytes_max:
+        if not stages.bytes.has_room(holder, made.bytes):
             timer.cancel()
-            raise over_limit(
-                f"{stages.bytes} bytes are staged: the limit is {staged_bytes_max}", "commit or abort some"
-            )
+            why = stages.bytes.why_full(holder, "staged bytes")
+            raise over_limit(f"{made.bytes} bytes more, and {why}", "commit or abort some")
         ids.append(stages.add(made))
         return answer(
             {"stage": ids[0], "messages": len(messages), "bytes": made.bytes, "expires_at": time_of(expires_at)}, 201

@@ -65,7 +65,7 @@ class Account:
             "staged": self._of_others("staged"),
             "in": board.incoming.all_bytes + board.waiting_reads.bytes + self._of_others("in"),
             "out": board.outgoing.bytes + self._of_others("out"),
-            "bindings": broker.routing.bytes,
+            "bindings": broker.routing.costs.taken,
             "ids": broker.dedup.size,
             "log": 0 if board.storage is None else board.storage.behind_bytes(),
         }
@@ -93,7 +93,7 @@ class Account:
         board = self._board
         broker = board.hub.broker
         others = board.incoming.all_bytes + board.waiting_reads.bytes + board.outgoing.bytes
-        others += broker.routing.bytes + broker.dedup.size
+        others += broker.routing.costs.taken + broker.dedup.size
         others += sum(self._of_others(kind) for kind in ("staged", "in", "out"))
         resident = resident_bytes()
         if not self._own:

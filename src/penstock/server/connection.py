@@ -10,10 +10,10 @@ from typing import cast
 from penstock.access.certificates import names_of
 from penstock.access.directory import Directory
 from penstock.access.lobby import address_of
-from penstock.access.places import GREED_OF_CONNECTIONS, Places
 from penstock.access.tokens import redacted
 from penstock.access.user import User
 from penstock.clock import Clock
+from penstock.core.places import GREED_OF_ONE, Places
 from penstock.core.queue import Queue
 from penstock.server.account import Account
 from penstock.server.filling import Filling
@@ -62,7 +62,7 @@ class Switchboard:
         self.connections_max = connections_max
         self.connections: dict[Session, Connection] = {}
         hub.connections_max = connections_max
-        self.places = Places(connections_max, GREED_OF_CONNECTIONS)  # by address, where there are no users
+        self.places = Places(connections_max, GREED_OF_ONE)  # by address, where there are no users
         self._crowded_second = -1
         self._crowded_told = 0
         self.timer: asyncio.TimerHandle | None = None

@@ -16,6 +16,7 @@ class Redriving(RedriveWaiter):
     def __init__(
         self, owner: "NamingSession", id: bytes, line: bytes, queue: bytes, limit: int, to: bytes, dry_run: bool
     ) -> None:
+        super().__init__(owner.holder)
         self.owner = owner
         self.id = id  # of the request
         self.line = line  # the request itself, should it be refused

@@ -17,13 +17,13 @@ from mypy_extensions import i64
 
 from penstock.access.directory import Directory, Identity
 from penstock.access.lobby import address_of
-from penstock.access.places import GREED_OF_CONNECTIONS, Places
 from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
 from penstock.access.tokens import id_of, redacted
 from penstock.access.user import User
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.patterns import event_claimed_by, may_claim_event
+from penstock.core.places import GREED_OF_ONE, Places
 from penstock.core.queue import Queue
 from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
@@ -92,7 +92,7 @@ class Hub:
             return True
         # The connection that asks is there already.
         free = self.connections_max - len(self.sessions) + 1
-        return user.connections == 0 or user.connections < GREED_OF_CONNECTIONS * free
+        return user.connections == 0 or user.connections < GREED_OF_ONE * free
 
     def run_awake(self, now: int) -> None:
         """Let sessions go on that were given something they waited for."""
