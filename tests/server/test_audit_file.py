@@ -44,3 +44,16 @@ def test_what_is_no_file_keeps_its_mode() -> None:
     before = null.stat().st_mode
     Audit(null, ignore).close()
     assert null.stat().st_mode == before
+
+
+def test_who_comes_in_again_and_again_does_not_fill_it(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    audit = Audit(path, ignore)
+    for _ in range(10_000):
+        audit.report("info", "audit.auth", {"user": "ann", "peer": "10.0.0.1:4711"})
+    audit.report("info", "audit.auth", {"user": "bob", "peer": "10.0.0.1:4712"})
+    audit.close()
+    text = path.read_text()
+    assert text.count('"user":"ann"') < 1000
+    assert text.count('"user":"bob"') == 1
+    assert '"event":"log.limited"' in text

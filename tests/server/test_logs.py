@@ -46,3 +46,13 @@ def test_what_was_left_out_last_is_told_at_the_end() -> None:
         world.report("warning", "request.refused", {})
     world.report.close()
     assert world.lines[-1][1]["left_out"] == 1
+
+
+def test_one_client_hides_no_other_one() -> None:
+    world = World()
+    for _ in range(10 * LINES_PER_SECOND):
+        world.report("warning", "request.refused", {"peer": "10.0.0.1:4711"})
+        world.report("warning", "request.refused", {"peer": "10.0.0.1:4712", "user": "ann"})
+    world.report("warning", "request.refused", {"peer": "10.0.0.2:4711"})
+    assert world.lines[-1][1]["peer"] == "10.0.0.2:4711"
+    assert LINES_PER_SECOND // 2 <= world.count("request.refused") < LINES_PER_SECOND

@@ -1,6 +1,7 @@
 """The audit log: what concerns users and rights, one JSON object a line, in a file that its owner alone may read.
 
-It comes by the same road as everything that is logged: events whose name begins with `audit.` are written here, too.
+It comes by the same road as everything that is logged: events whose name begins with `audit.` are written here, too,
+and like those so many of one kind in a second and no more: who comes in again and again fills no disk.
 """
 
 import errno
@@ -12,6 +13,7 @@ from pathlib import Path
 import orjson
 
 from penstock.errors import AccessError
+from penstock.server.logs import Limited
 from penstock.wire.session import Report
 
 PREFIX = "audit."
@@ -22,6 +24,7 @@ class Audit:
     def __init__(self, path: Path | None, report: Report) -> None:
         self._path = path
         self._inner = report
+        self._limited = Limited(self._write)
         self._file = -1
         self.reopen()
 
@@ -46,6 +49,10 @@ class Audit:
     def report(self, level: str, event: str, details: dict[str, object]) -> None:
         self._inner(level, event, details)
         if self._file >= 0 and event.startswith(PREFIX):
+            self._limited(level, event, details)
+
+    def _write(self, level: str, event: str, details: dict[str, object]) -> None:
+        if self._file >= 0:
             line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **details}
             try:
                 os.write(self._file, orjson.dumps(line, default=str) + b"\n")
@@ -53,6 +60,7 @@ class Audit:
                 self._inner("error", "audit_log.failed", {"file": str(self._path), "error": error.strerror})
 
     def close(self) -> None:
+        self._limited.close()
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

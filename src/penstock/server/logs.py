@@ -1,6 +1,7 @@
 """Structured logs on stderr: one event per line, for people on a terminal and as JSON everywhere else.
 
-Whatever clients do, one event is told so many times a second and no more; how many were left out is told instead.
+Whatever clients do, one event is told so many times a second and no more; how many were left out is told instead. One
+user, or one address, has half of that at most, so that what others do is seen beside it.
 """
 
 import logging
@@ -10,6 +11,8 @@ from collections.abc import Callable
 
 import structlog
 
+from penstock.access.lobby import address_of
+from penstock.core.places import NOBODY, Places
 from penstock.plain import plain, plain_lines
 from penstock.wire.session import Report
 
@@ -32,7 +35,7 @@ class Told:
 
     def __init__(self, since: float) -> None:
         self.since = since
-        self.count = 0
+        self.lines = Places(LINES_PER_SECOND)
         self.left_out = 0
 
 
@@ -52,8 +55,9 @@ class Limited:
         told = self._told.get(event)
         if told is None or now - told.since >= 1:
             told = self._told[event] = Told(now)
-        told.count += 1
-        if told.count <= LINES_PER_SECOND:
+        who = _who_caused(details)
+        if told.lines.has_room(who):
+            told.lines.enter(who)
             self._report(level, event, details)
             return
         if not told.left_out:
@@ -71,6 +75,15 @@ class Limited:
     def close(self) -> None:
         """Tell what was left out last."""
         self._tell_left_out(self._clock() + 1)
+
+
+def _who_caused(details: dict[str, object]) -> str:
+    """The user, or the address where there is none; nobody where it is about neither."""
+    user = details.get("user")
+    if isinstance(user, str) and user:
+        return f"user {user!r}"
+    peer = details.get("peer")
+    return f"address {address_of(peer)}" if isinstance(peer, str) and peer else NOBODY
 
 
 def start_logs(level: str, style: str) -> Report:
