@@ -3,16 +3,21 @@
 A client that has not said who it is counts among the unknown of its address, of which there are not too many, and not
 for longer than `auth_seconds`. They are counted apart from those of the message ports: each has its places.
 
+What was read is parsed piece by piece, and other clients have their turn in between: a read may be a thousand requests,
+or a body in chunks of one byte. While a request waits for the one before it nothing more is parsed.
+
 Its socket can be lent to another process, which writes a long answer past the broker.
 """
 
 import asyncio
 import socket
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from penstock.access.lobby import address_of
@@ -26,6 +31,8 @@ HEAD_SECONDS = 20.0  # for a request's head to arrive
 HEAD_SECONDS_CROWDED = 5.0  # the same where every place is taken
 ANSWER_SECONDS = 20.0  # for the answer to a stranger, which may be held back, to be on its way
 SECOND = 1_000_000
+LENGTH_DIGITS = 16  # of a body's length that is believed
+PIECE_BYTES = 4 << 10  # what is parsed in one turn, except for the body of a request that has said how long it is
 
 
 class Strangers:
@@ -48,6 +55,19 @@ class Strangers:
         self.count -= 1
         if not there:
             del self._by_address[address]
+
+
+class Flow(FlowControl):
+    """Goes on with what was read before more is read."""
+
+    def __init__(self, transport: asyncio.Transport, go_on: Callable[[], None]) -> None:
+        super().__init__(transport)
+        self._go_on = go_on
+
+    def resume_reading(self) -> None:
+        if self.read_paused:
+            self.read_paused = False
+            self._go_on()
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -78,11 +98,17 @@ class HttpConnection(HttpToolsProtocol):
         self._in_head = True
         self._head_timer: asyncio.TimerHandle | None = None
         self._lent = False
+        self._unparsed = b""  # of what was read
+        self._parsing: asyncio.Handle | None = None  # where it goes on in a later turn
+        self._holds_reading = False  # until that is done
+        self._body_left = 0  # of the present request, where it has said how much there is
+        self._answering: RequestResponseCycle | None = None  # the request that was begun last; others wait for it
         self.certificate_names: list[str] = []  # of the certificate that the client has shown
         self.peer = ""  # its address, whatever it says
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.flow = Flow(transport, self._go_on)
         self.certificate_names = certificate_names(transport)
         self.peer = peer_name(transport)
         self.holder = f"address {address_of(self.peer)}"
@@ -132,15 +158,60 @@ class HttpConnection(HttpToolsProtocol):
         self.leave_lobby()
         if self._places is not None:
             self._places.leave(self)
+        self._unparsed = b""
+        if self._parsing is not None:
+            self._parsing.cancel()
+        self.pipeline.clear()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True  # the one that others wait for; `cycle` is the last of those
+            self._answering.message_event.set()
         super().connection_lost(exc)
 
+    # -- what it says -------------------------------------------------------------------------------------------------
+
     def data_received(self, data: bytes) -> None:
+        self._unparsed = self._unparsed + data if self._unparsed else data
+        if self._parsing is None:
+            self._parse()
+
+    def _parse(self) -> None:
+        """The next piece, and with it a body that follows. While there is more, nothing is read."""
+        self._parsing = None
+        while True:
+            data = self._unparsed
+            size = max(PIECE_BYTES, self._body_left)
+            self._unparsed = data[size:]
+            if self._unparsed and not self._holds_reading:
+                self._holds_reading = True
+                self.transport.pause_reading()
+            self._parse_piece(data[:size])
+            if self._body_left <= PIECE_BYTES or not self._unparsed or self.flow.read_paused:
+                break
+        if self.transport.is_closing():
+            self._unparsed = b""
+        elif self._holds_reading and not self.flow.read_paused:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """With what was read, or else with reading."""
+        if self._unparsed:
+            if self._parsing is None:
+                self._parsing = self.loop.call_soon(self._parse)
+        elif not self._lent:
+            self._holds_reading = False
+            self.transport.resume_reading()
+
+    def _parse_piece(self, data: bytes) -> None:
         if self._in_head:
             self._head_size += len(data)
         super().data_received(data)
         if self._in_head and self._head_size > HEAD_SIZE_MAX and not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n\r\n")
             self.transport.close()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def on_message_begin(self) -> None:
         self._in_head = True
@@ -156,6 +227,8 @@ class HttpConnection(HttpToolsProtocol):
         self.since = self.loop.time()
         self._received = 0
         self._stop_timer()
+        length = next((value for name, value in self.headers if name == b"content-length"), b"")
+        self._body_left = int(length) if length.isdigit() and len(length) < LENGTH_DIGITS else 0
         super().on_headers_complete()
 
     def _stop_timer(self) -> None:
@@ -165,6 +238,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._received += len(body)
+        self._body_left = max(0, self._body_left - len(body))
         super().on_body(body)
 
     def on_response_complete(self) -> None:
@@ -203,7 +277,7 @@ class HttpConnection(HttpToolsProtocol):
             return True
         if self._in_head or self._places is None or self.doing() != RECEIVING:
             return False
-        if self.flow.read_paused:
+        if self.flow.read_paused or self._unparsed:
             self.since = now  # it is us who do not go on
             self._received = 0
         return self._received < self._places.rate_min * (now - self.since - GRACE_SECONDS)
@@ -229,7 +303,7 @@ class HttpConnection(HttpToolsProtocol):
         `end` must follow, or `take_back` when nothing was written.
         """
         transport = self.transport
-        if transport.is_closing() or transport.get_write_buffer_size() or self.pipeline:
+        if transport.is_closing() or transport.get_write_buffer_size() or self.pipeline or self._unparsed:
             return None
         if self.scheme != "http":
             return None  # what goes out has to be encrypted here
