@@ -334,7 +334,7 @@ class Config(BaseSettings):
         default=1 << 20, description="Bytes of the headers of one message, names and values."
     )
     json_values_max: Count = Field(
-        default=200_000,
+        default=50_000,
         description="Values in a JSON that the broker has to parse: an event of SEVX, a request over HTTP.",
     )
     queues_max: Count = Field(default=100_000, description="Queues that exist at once.")

@@ -590,3 +590,15 @@ def test_consumers_behind_an_exclusive_one_are_counted() -> None:
     broker.cancel(first, 0)
     assert queue.consumer_count() == 1
     assert second.active
+
+
+def test_an_event_goes_to_so_many_queues_and_no_more() -> None:
+    broker = Broker(MemoryLog(), Limits(queues_per_event_max=3))
+    for name in (b"a", b"b", b"c"):
+        broker.bind(name, (b"e",))
+    with pytest.raises(Refused, match="event b'e' goes to 3 queues: 3 can be bound to one event"):
+        broker.bind(b"one more", (b"other", b"e"))
+    assert b"one more" not in broker.queues
+    broker.bind(b"a", (b"e", b"other"))  # is bound to it already
+    broker.delete(b"b")
+    broker.bind(b"one more", (b"e",))

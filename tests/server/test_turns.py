@@ -13,7 +13,7 @@ from penstock.log.memory import MemoryLog
 from penstock.server.connection import Connection, Switchboard
 from penstock.server.turns import FULL_READ, SLICE_WORK, TURN_WORK
 from penstock.wire.dialects import DIALECTS
-from penstock.wire.session import Hub
+from penstock.wire.session import LEFT_AT_ONCE, Hub
 
 FLOOD = b"m publish e x\n"
 
@@ -204,3 +204,33 @@ def test_lists_of_all_queues_are_asked_for_in_a_flood_and_others_go_first(house:
     probe.data_received(b"p ping hello\n")
     assert house.turns_until(lambda: transport.written == b"p ok hello\n") <= 2
     assert house.broker.usage.work - before <= 3 * (5000 + SLICE_WORK)
+
+
+@pytest.mark.parametrize("how", ["lost", "ended", "refused"])
+@pytest.mark.parametrize("protocol", ["mqks", "smqs"])
+def test_many_consumers_of_one_connection_end_some_in_a_turn(house: House, protocol: str, how: str) -> None:
+    many, _ = house.connect(protocol)
+    count = 3 * LEFT_AT_ONCE
+    for number in range(count):
+        line = b"C:q%d\n" % number if protocol == "smqs" else b"c%d consume q%d e%d\n" % (number, number, number)
+        many.data_received(line)
+        house.loop.turn()
+
+    def left() -> int:
+        return sum(queue.consumer_count() for queue in house.broker.queues.values())
+
+    house.turns_until(lambda: left() == count)
+    if how == "ended":
+        many.eof_received()
+    else:
+        if how == "refused":
+            many.session.hang_up()
+        many.connection_lost(None)
+    seen = []
+    while left():
+        before = left()
+        house.loop.turn()
+        seen.append(before - left())
+    assert max(seen) <= 2 * LEFT_AT_ONCE
+    assert many.session is None
+    assert not house.board.connections

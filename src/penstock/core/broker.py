@@ -534,6 +534,7 @@ class Broker:
         for event in events:
             if len(event) > limits.name_size_max:
                 raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {limits.name_size_max}")
+            self._check_event(name, event)
         if patterns:
             patterns = tuple(dict.fromkeys([canonical(pattern) for pattern in patterns]))
         self._check_bindings(name, events, patterns)
@@ -542,6 +543,16 @@ class Broker:
             self._pay_for_bindings(queue)
             self.routing.bind(queue, events, patterns, self.usage.publisher)
             self.log.changed(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
+
+    def _check_event(self, name: bytes, event: bytes) -> None:
+        """Whether one more queue may be bound to the event. Raises Refused."""
+        most = self.limits.queues_per_event_max
+        bound = self.routing.by_event.get(event)
+        if bound is None or len(bound) < most:
+            return
+        queue = self.queues.get(name)
+        if queue is None or event not in queue.events:
+            raise Refused(OVER_LIMIT, f"event {event!r} goes to {len(bound)} queues: {most} can be bound to one event")
 
     def _pay_for_bindings(self, queue: Queue) -> None:
         """What it had is taken out of the routes."""

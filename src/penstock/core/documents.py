@@ -10,7 +10,7 @@ from typing import Final
 import orjson
 from mypy_extensions import i64
 
-VALUES_MAX: Final = 200_000  # a fiftieth of a second
+VALUES_MAX: Final = 50_000  # some hundredths of a second, as members of one object
 SHORT: Final = 1 << 16  # has not so many values that they would have to be counted
 
 QUOTE: Final = 34

@@ -31,6 +31,7 @@ class Limits:
         queue_bytes_max: int = 256 << 20,
         queue_full: str = REFUSE,
         events_per_queue_max: int = 10_000,
+        queues_per_event_max: int = 20_000,
         unacked_max: int = 1_000_000,
         unacked_bytes_max: int = 0,  # 0: a quarter of memory_bytes_max
         memory_bytes_max: int = 1 << 30,
@@ -53,6 +54,7 @@ class Limits:
         self.queue_bytes_max = queue_bytes_max
         self.queue_full = queue_full
         self.events_per_queue_max = events_per_queue_max
+        self.queues_per_event_max = queues_per_event_max  # a publish gives a copy to each of them in one moment
         self.unacked_max = unacked_max
         self.unacked_bytes_max = unacked_bytes_max or max(1, memory_bytes_max // 4)
         self.memory_bytes_max = memory_bytes_max

@@ -536,8 +536,9 @@ class Queue:
         usage = self.usage
         given = self.delivered
         given_max = given + self.tuning.given_at_once
+        passed_over = 0  # given up by who asked, or expired
         while self.ready and self.waiting and not self.waits_to_send:
-            if self.delivered >= given_max:
+            if self.delivered + passed_over >= given_max:
                 self._pump_later()
                 break
             if usage.bytes >= usage.bytes_max and not self.backlog.head and not self._finds_taker():
@@ -548,9 +549,11 @@ class Queue:
             message = message_of(item)
             if message.revoked:
                 self._drop(message)
+                passed_over += 1
                 continue
             if self.expiring:
                 if self._let_expire(item):
+                    passed_over += 1
                     continue
                 if not self.waiting:  # a dead letter could not be taken by a session that had consumers here, too
                     self.put_back([item])
@@ -563,7 +566,7 @@ class Queue:
                 self._give(self.waiting[0], message, item.retry, item.bound, item.serial)
             else:
                 self._give(self.waiting[0], message, 0, message.offset, 0)
-        usage.work += self.delivered - given
+        usage.work += self.delivered - given + passed_over
         if self.expiring:
             self._watch_head()
 

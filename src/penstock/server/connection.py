@@ -26,7 +26,7 @@ from penstock.server.turns import BYTES_PER_WORK, FULL_READ, SMALL_READ, Turns
 from penstock.server.waiting_reads import WaitingReads
 from penstock.wire.gate import Gate
 from penstock.wire.refusals import TEXT_SIZE_MAX
-from penstock.wire.session import Dialect, Hub, Session
+from penstock.wire.session import LEFT_AT_ONCE, Dialect, Hub, Session
 
 # Above this many bytes the kernel and the loop have not taken yet, a session gets no more deliveries.
 WRITE_HIGH = 1 << 20
@@ -497,10 +497,15 @@ class Connection(asyncio.Protocol):
         if session.busy or session.unfed:
             self.switchboard.turns.add(self)
             return
+        if self.gone and not session.leave_some(self.switchboard.clock.now()):
+            self.switchboard.turns.add(self)
+            self.switchboard.plan_flush()
+            return
         self.waits = False
         self.resume_reading()
         if self.gone:
             self.end_session()
+            self.transport.close()
         elif self.ended and not self._end_of_input():
             self.transport.close()
 
@@ -604,17 +609,30 @@ class Connection(asyncio.Protocol):
         if self.session is not None and self.session.unconfirmed:
             self.session.hang_up()
             return True  # until the disk has confirmed, see `write_outbox`
+        if self.session is not None and self._has_many_consumers():
+            self._go(self.session)
+            return True
         self.end_session()
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
         session = self.session
-        if session is not None and self._has_more() and not session.closing and not self.deaf:
-            self.gone = True
-            session.be_gone()
-            self.wait_in_line()
+        if session is None:
+            return
+        has_more = self._has_more() and not session.closing and not self.deaf
+        if has_more or self._has_many_consumers():
+            self._go(session)
         else:
             self.end_session()
+
+    def _go(self, session: Session) -> None:
+        """What it has said is done, and its consumers end, in as many slices as that takes."""
+        self.gone = True
+        session.be_gone()
+        self.wait_in_line()
+
+    def _has_many_consumers(self) -> bool:
+        return self.session is not None and len(self.session.subscriptions()) > LEFT_AT_ONCE
 
     def _has_more(self) -> bool:
         session = self.session

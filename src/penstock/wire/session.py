@@ -40,6 +40,9 @@ YES: Final = 2
 # An outbox that has grown beyond this is not kept for the next turn: ten thousand clients have one each.
 OUTBOX_KEPT_MAX: Final = 1 << 16
 
+LEFT_AT_ONCE: Final = 500  # consumers that end in one slice, when their connection is gone
+LOOKS_PER_WORK: Final = 50  # to look at a consumer is a small part of a piece of work
+
 # What a session does at once where nobody says how much: all there is.
 NO_SLICES: Final = 1 << 60
 
@@ -228,6 +231,15 @@ class Session:
     def has_room(self) -> bool:
         """Whether more can be written to the outbox."""
         return len(self.outbox) < self.outbox_max
+
+    def leave_some(self, now: int) -> bool:
+        """The connection is gone, and it has many consumers: some of them end. True when few are left for `end`."""
+        subscriptions = self.subscriptions()
+        left = [subscription for subscription in subscriptions if subscription.queue is not None]
+        for subscription in left[:LEFT_AT_ONCE]:
+            self.broker.cancel(subscription, now)
+        self.broker.usage.work += len(subscriptions) // LOOKS_PER_WORK
+        return len(left) <= LEFT_AT_ONCE
 
     def end(self, now: int) -> None:
         """The connection is gone: its consumers end, what they held goes back."""

@@ -504,6 +504,12 @@ class SmqsSession(LineSession):
     def subscriptions(self) -> list[Subscription]:
         return list(self.own.values())
 
+    def leave_some(self, now: int) -> bool:
+        """What an unfinished line settles, or is lost with the connection, is settled before its consumers end."""
+        if self.lines.pending() or self.unsettled or self.hub.options.smqs_lose_undone:
+            return True
+        return super().leave_some(now)
+
     def end(self, now: int) -> None:
         """The unfinished line stays so: as a count it is taken, as a message only if it cannot be half of one."""
         if self.quiet_time is not None:
