@@ -6,6 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from penstock.http.publish import SLICE, parts_of
+
 from ..server.conftest import RunningBroker
 from .conftest import Api, Open
 
@@ -173,3 +175,16 @@ def test_json_of_many_values_is_refused_before_it_is_parsed_and_a_large_text_is_
     assert "json_values_max is 50000" in answer.json["detail"]
     answer = api.post("/v1/publish", {"event": "e", "body": "a, [b], {c}" * 100_000})
     assert answer.status == 201
+
+
+@pytest.mark.parametrize("headers", [None, 0, 1, 30, 400, 1000])
+def test_rows_are_made_messages_in_parts_of_a_bounded_size(headers: int | None) -> None:
+    columns: dict[str, pa.Array] = {"event": pa.array(["e"] * 2500)}
+    if headers is not None:
+        row = [(f"h{number}", "") for number in range(headers)]
+        columns["headers"] = pa.array([row] * 2500, pa.map_(pa.string(), pa.string()))
+    [batch] = pa.table(columns).to_batches()
+    parts = list(parts_of(batch))
+    assert [row for first, last in parts for row in range(first, last)] == list(range(2500))
+    assert all(last - first == 1 or (last - first) * (1 + (headers or 0)) <= SLICE for first, last in parts)
+    assert len(parts) <= 1 + 2 * 2500 * (1 + (headers or 0)) / SLICE

@@ -200,11 +200,27 @@ async def read_message(request: Request, inside: Inside) -> NewMessage:
 async def messages_from_arrow(data: bytes, inside: Inside) -> list[Message]:
     found: list[Message] = []
     for batch in await asyncio.to_thread(batches_of, data, inside.hub.limits.headers_max):
-        for first in range(0, batch.num_rows, SLICE):
-            rows = batch.slice(first, SLICE).to_pylist()
+        for first, last in parts_of(batch):
+            rows = batch.slice(first, last - first).to_pylist()
             found.extend(_message_from_row(row, place, inside) for place, row in enumerate(rows, first))
             await asyncio.sleep(0)
     return found
+
+
+def parts_of(batch: "pa.RecordBatch") -> Iterator[tuple[int, int]]:
+    """Rows that messages are made of in one turn, from one up to another; a header counts as much as a row."""
+    if "headers" not in batch.schema.names:
+        for first in range(0, batch.num_rows, SLICE):
+            yield first, min(first + SLICE, batch.num_rows)
+        return
+    ends = batch.column("headers").offsets.to_pylist()
+    first = 0
+    while first < batch.num_rows:
+        last = first + 1
+        while last < batch.num_rows and last + 1 - first + ends[last + 1] - ends[first] <= SLICE:
+            last += 1
+        yield first, last
+        first = last
 
 
 def batches_of(data: bytes, headers_max: int) -> "list[pa.RecordBatch]":
