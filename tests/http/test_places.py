@@ -132,6 +132,30 @@ def test_an_answer_has_to_be_taken(start_broker: Start, open_api: Open) -> None:
     assert json.loads(api.get("/healthz").text) == {"status": "ok"}
 
 
+def test_answers_that_are_not_taken_keep_nobody_out(start_broker: Start, open_api: Open) -> None:
+    broker = start_broker(http_connections_max=3)
+    api = open_api(broker)
+    for _ in range(12):
+        api.put("big", "x" * (1 << 20))
+    api.close()
+    until(lambda: len(places_of(broker)) == 0)
+    clients = [broker.connect("http") for _ in range(3)]
+    for client in clients:
+        client.send(b"GET /v1/queues/big/messages?limit=20&body_max=2000000 HTTP/1.1\r\nhost: localhost\r\n\r\n")
+    places = places_of(broker)
+    until(lambda: sum(c.transport.get_write_buffer_size() > 0 for c in list(places._all)) == 3)
+    api = open_api(broker)
+    assert api.get("/v1/queues").status == 503  # all of them are being answered
+    api.close()
+    now = broker.call(lambda: broker._loop.time())
+    for seconds in (-4, -3):  # that they do not take anything was seen before
+        broker.call(lambda: places.look(float(str(now)) + seconds))  # noqa: B023
+    assert open_api(broker).get("/v1/queues").status == 200
+    assert places.crowded_out == 1
+    for client in clients:
+        client.close()
+
+
 def test_nobody_takes_every_stream_lease_or_stage(tmp_path: Path, open_api: Open) -> None:
     broker = Guarded(tmp_path / "users.json", memory=False, data=tmp_path / "data")
     broker.start()

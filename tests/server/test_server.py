@@ -238,6 +238,9 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
         def hang_up(self) -> None:
             connection.transport.close()
 
+        def subscriptions(self) -> list[object]:
+            return []
+
         def end(self, now: int) -> None:
             pass
 

@@ -56,8 +56,8 @@ def test_sevx_and_mqks_meet_in_one_broker(broker: RunningBroker) -> None:
     sevx.send(b'r recv {"pattern": {"event": "orders"}, "queue": "q2"}\n')
     assert (mqks.line(), sevx.line()) == (b"c ok ", b"r ok ")
     sevx.send(b'1 send {"event": "orders", "n": 1}\n')
-    mqks.send(b"2 publish orders two\n")
     assert mqks.line() == b'c ok 1 event=orders {"event": "orders", "n": 1}'
+    mqks.send(b"2 publish orders two\n")  # not before: which of two connections is read first is nobody's promise
     assert mqks.line() == b"c ok 2 event=orders two"
     assert sevx.lines(3) == [b"1 ok ", b'r ok 1 {"event": "orders", "n": 1}', b'r ok 2 {"data": "two"}']
 

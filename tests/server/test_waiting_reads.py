@@ -14,7 +14,7 @@ class Line:
         self.holder = holder
         self.waiting_in = 0
         self.waiting_for = ""
-        self.waits = False
+        self.is_stopped = False
         self.reading_pauses = 0
 
     def pause_reading(self) -> None:
@@ -33,7 +33,6 @@ class House:
 
     def read(self, number: int, size: int) -> None:
         line = self.lines[number]
-        line.waits = size > 0
         self.reads.hold(line, line.holder, size)
 
     def pauses(self) -> list[int]:
@@ -84,4 +83,14 @@ def test_while_publishers_wait_all_are_read(house: House) -> None:
     house.reads.read_all()
     assert house.pauses() == [0] * 6
     house.read(1, 1001)
+    assert house.pauses() == [0] * 6
+
+
+def test_one_that_was_read_though_it_was_stopped_goes_on(house: House) -> None:
+    house.read(0, 1001)
+    assert house.pauses() == [0, 1, 1, 1, 1, 0]
+    house.read(1, 2000)  # it had been read when it was stopped
+    assert house.pauses() == [0, 0, 1, 1, 1, 0]
+    house.read(0, 0)
+    house.read(1, 0)
     assert house.pauses() == [0] * 6

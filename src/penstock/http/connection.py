@@ -22,7 +22,16 @@ from uvicorn.server import ServerState
 
 from penstock.access.lobby import address_of
 from penstock.access.user import User
-from penstock.http.places import ANSWERING, GRACE_SECONDS, IDLE, RECEIVING, UNREAD_SECONDS, HttpPlaces
+from penstock.http.places import (
+    ANSWERING,
+    GRACE_SECONDS,
+    IDLE,
+    RECEIVING,
+    UNREAD,
+    UNREAD_SECONDS,
+    UNREAD_SECONDS_CROWDED,
+    HttpPlaces,
+)
 from penstock.server.connection import certificate_names, peer_name
 from penstock.wire.session import Hub
 
@@ -263,6 +272,9 @@ class HttpConnection(HttpToolsProtocol):
         cycle: Any = self.cycle  # None before the first request
         if self._lent:
             return ANSWERING
+        if self.transport.get_write_buffer_size():
+            is_stale = self._unsent and self.loop.time() - self._unsent_since > UNREAD_SECONDS_CROWDED
+            return UNREAD if is_stale else ANSWERING
         if cycle is None or cycle.response_complete:
             return RECEIVING if self._in_head and self._head_size else IDLE
         return RECEIVING if cycle.more_body and not cycle.response_started else ANSWERING

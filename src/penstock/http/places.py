@@ -2,8 +2,9 @@
 
 Above `http_connections_max` there are some places more, for as long as it takes to see what is asked. Health, metrics
 and whatever an administrator asks is answered there. Anybody else needs a place, and gets one where somebody has more
-of them: of the user or the address with the most connections, one goes that asks nothing, or is slow to say what. One
-that is being answered stays. So nobody is kept out by one who has many, and an operator is kept out by nobody.
+of them: of the user or the address with the most connections, one goes that asks nothing, or is slow to say what, or
+takes nothing of its answer for a moment. One that is being answered stays. So nobody is kept out by one who has many,
+and an operator is kept out by nobody.
 
 A body has to come at `http_body_rate_min` after its first seconds, and an answer has to be taken.
 """
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
 
 EXTRA = 64  # places above the limit
 GRACE_SECONDS = 10.0  # of a body, before it has to come at the least rate
-UNREAD_SECONDS = 30.0  # an answer of which nothing is taken for so long is given up
+UNREAD_SECONDS = 30.0  # an answer of which nothing is taken for so long is given up ...
+UNREAD_SECONDS_CROWDED = 2.0  # ... and where every place is taken for so long
 
 # What a connection does, in the order in which it may have to go for another.
 IDLE = 0
 RECEIVING = 1
-ANSWERING = 2
+UNREAD = 2
+ANSWERING = 3
 
 
 class HttpPlaces:

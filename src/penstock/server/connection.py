@@ -407,6 +407,7 @@ class Connection(asyncio.Protocol):
         self.kept_in = 0  # bytes of requests that are not whole; `Incoming` counts
         self.waiting_in = 0  # bytes that were read and wait for their slice; `WaitingReads` counts ...
         self.waiting_for = ""  # ... for this user or address
+        self.is_stopped = False  # it is not read since much of its user's waits
         self.is_held_back = False  # it publishes, and memory is short
         self.is_squeezed = False  # it has much to read, as all have together
         self.unread = False  # the peer asks and does not read the answers

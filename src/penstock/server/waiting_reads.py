@@ -34,6 +34,8 @@ class WaitingReads:
             connection.waiting_for = holder
         holder = connection.waiting_for
         connection.waiting_in = size
+        if connection.is_stopped:
+            self._resume(connection)  # it was read nevertheless: to be done with it is what others wait for
         self.bytes += size - before
         of_holder = self._by_holder.get(holder, 0) + size - before
         if of_holder:
@@ -54,10 +56,16 @@ class WaitingReads:
     def _stop(self, holder: str) -> None:
         stopped = self._stopped[holder] = []
         for session, connection in self._connections.items():
-            if session.holder == holder and not connection.waits:
+            if session.holder == holder and not connection.waiting_in:
                 stopped.append(connection)
+                connection.is_stopped = True
                 connection.pause_reading()
 
     def _go_on(self, holder: str) -> None:
         for connection in self._stopped.pop(holder):
-            connection.resume_reading()
+            if connection.is_stopped:
+                self._resume(connection)
+
+    def _resume(self, connection: "Connection") -> None:
+        connection.is_stopped = False
+        connection.resume_reading()
