@@ -2,15 +2,19 @@
 
 import errno
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
+from penstock.core.replay import Replay
+from penstock.core.subscription import Inbox
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.pager import Pager
+from penstock.log.recovery import read_back
 from penstock.log.segments import blocks_of, segment_name
 from penstock.log.tuning import Tuning
 from penstock.message import Message
@@ -247,3 +251,53 @@ def test_damage_met_while_the_disk_cannot_be_read_costs_no_more_than_without(tmp
             missing.add(offset)
     assert 0 < len(missing) <= 6
     assert len(pager.faults) == 1
+
+
+def spread(directory: Path, count: int, between: int) -> list[int]:
+    """A queue whose messages have a hundred kilobytes of another one between them; their offsets."""
+    log = DurableLog(1 << 20)
+    broker = Broker(log, Limits())
+    offsets = []
+    for number in range(count):
+        offsets.append(log.next_offset)
+        broker.put(b"rare", Message(b"%d" % number, b"rare", b"body %d" % number, 0, "mqmq"))
+        for _ in range(between):
+            broker.put(b"full", Message(b"m", b"full", bytes(10_000), 0, "mqmq"))
+            write_out(log, directory)
+    return offsets
+
+
+def test_what_lies_far_off_is_looked_up_and_not_read_up_to(tmp_path: Path) -> None:
+    offsets = spread(tmp_path, 40, 10)
+    tuning = Tuning()
+    tuning.skip_bytes = 20_000
+    tuning.index_stride = 20_000
+    pager = Pager(Disk(tmp_path), tuning)
+    for offset in (offsets[0], offsets[39], offsets[1], offsets[20]):
+        before = pager.read_bytes
+        assert fetched(pager, offset) is not None
+        assert pager.read_bytes - before < 100_000
+    pager.close()
+
+
+def test_a_queue_that_lies_far_apart_is_read_in_as_many_turns_as_it_takes(tmp_path: Path) -> None:
+    spread(tmp_path, 40, 10)
+    tuning = Tuning()
+    tuning.read_at_once = 300_000
+    log = DurableLog(1 << 20, tuning)
+    log.pager = Pager(Disk(tmp_path), tuning)
+    rebuilt = Replay(log, Limits(memory_bytes_max=1 << 20))
+    with closing(read_back(Disk(tmp_path))) as blocks:
+        for block in blocks:
+            rebuilt.apply_block(block)
+    broker = rebuilt.finish()
+    inbox = Inbox()
+    broker.subscribe(b"rare", inbox, None, 0)
+    seen = [log.read_bytes]
+    while broker.deadlines.next_due() == 0:
+        broker.tick(0)
+        seen.append(log.read_bytes)
+    assert [message.body for message, _ in inbox.received] == [b"body %d" % number for number in range(40)]
+    assert max(after - before for before, after in pairwise([0, *seen])) < 2 * tuning.read_at_once
+    assert len(seen) > 8
+    log.pager.close()

@@ -413,4 +413,6 @@ SMALL = {
     "blocks_max": [1, 2],
     "blocks_bytes_max": [1, 300],
     "skip_max": [1, 2, 5],
+    "skip_bytes": [1, 300],
+    "read_at_once": [1, 300],
 }

@@ -175,19 +175,21 @@ class Backlog:
     def page_in(self, bytes_max: int) -> tuple[int, int]:
         """Read the next messages of the spans to the end of the head; what they were taken to cost, and what they do.
 
-        It ends with the one that makes it so many bytes. What the log cannot give back is in `lost` then. What it
-        cannot give back at the moment stays where it is, and with it what is behind it; where that is all, `is_stalled`
-        says so.
+        It ends with the one that makes it so many bytes, or for which as much was read as may be at once. What the log
+        cannot give back is in `lost` then. What it cannot give back at the moment stays where it is, and with it what
+        is behind it; where that is all, `is_stalled` says so.
         """
         assumed = 0
         paged = 0
         count = 0
         tuning = self.tuning
         self.is_stalled = False
+        log = self.log
+        read_end = log.read_bytes + tuning.read_at_once
         while self.spans and count == 0 and not self.is_stalled:
             span = self.spans[0]
             index = span.start
-            while index < span.count and count < tuning.page_length and paged < bytes_max:
+            while index < span.count and count < tuning.page_length and paged < bytes_max and log.read_bytes < read_end:
                 if not span.is_dead(index):
                     cost = self._load(span, index)
                     if cost < 0:

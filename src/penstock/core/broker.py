@@ -140,6 +140,7 @@ class Broker:
         self._queue_places = Places(limits.queues_max, GREED_OF_ONE)
         self.usage = Usage(self.deadlines, DeadLetterQueues(self), limits)
         self.usage.queues = self.queues
+        self.usage.begin_turn(log.read_bytes, log.tuning.read_at_once)
         self.redrives = Redrives(self)
         self.policies = Policies([], limits)
         ids_bytes_max = max(limits.memory_bytes_max // DEDUP_PART, DEDUP_BYTES_LEAST)
@@ -900,7 +901,7 @@ class Broker:
     def tick(self, now: int) -> None:
         """Do what is due by now, as far as there is time for it in a turn; `deadlines` knows whether that was all."""
         self.usage.now = now
-        self.usage.given = 0  # a turn of its own
+        self.usage.begin_turn(self.log.read_bytes, self.log.tuning.read_at_once)
         self.usage.publisher = NOBODY
         self._tick_end = self.usage.work + self.log.tuning.tick_work
         self.deadlines.run(now, self._has_ticked_enough)
@@ -913,7 +914,7 @@ class Broker:
 
         And tell the log what is out of them.
         """
-        self.usage.given = 0
+        self.usage.begin_turn(self.log.read_bytes, self.log.tuning.read_at_once)
         touched = self.usage.touched
         if touched:
             self.usage.touched = []

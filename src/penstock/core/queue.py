@@ -72,6 +72,7 @@ TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a dead-letter queue that
 READ_AGAIN_TIME: Final = 500_000  # microseconds until what the log could not give back at the moment is read again
 CALM: Final = 0.9  # below this part of the mark a queue is not filling any more
 REVOKED_PART: Final = 16  # a sweep is due once requests that were given up take this part of the memory
+READ_PER_WORK: Final = 4096  # bytes that are read from the log are one piece of work
 ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of a kind: a short queue is full every other moment
 ALARMS_MAX: Final = 1000  # that are kept for whoever tells people
 
@@ -541,8 +542,12 @@ class Queue:
             if self.delivered + passed_over >= given_max:
                 self._pump_later()
                 break
-            if usage.bytes >= usage.bytes_max and not self.backlog.head and not self._finds_taker():
-                break
+            if not self.backlog.head and self.backlog.spans:
+                if self.log.read_bytes >= usage.read_end:
+                    self._pump_later()
+                    break
+                if usage.bytes >= usage.bytes_max and not self._finds_taker():
+                    break
             item = self._take_first()
             if item is None:
                 break
@@ -715,10 +720,12 @@ class Queue:
             self.touch()
         usage = self.usage
         page_bytes = self.tuning.page_bytes
+        read_before = self.log.read_bytes
         assumed, paged = backlog.page_in(page_bytes if usage.bytes + page_bytes <= usage.bytes_max else 1)
         self.bytes += paged - assumed
         usage.bytes += paged
         usage.paged += paged
+        usage.work += (self.log.read_bytes - read_before) // READ_PER_WORK
         if backlog.lost:
             self.ready -= len(backlog.lost)
             first = min(backlog.lost)

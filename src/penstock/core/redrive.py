@@ -66,6 +66,7 @@ class Redrive:
         places: list[Place] = []
         walk = self.walk
         size = 0
+        read_end = self.queue.log.read_bytes + self.queue.tuning.read_at_once
         self._broker.usage.work += self.queue.tuning.look_length
         for seen in walk.step(self.queue.tuning.look_length):
             place = seen[0]
@@ -84,7 +85,7 @@ class Redrive:
             elif self.queue.log.is_stalled:
                 self.over = True  # what follows cannot be read either, and may be later
                 return places
-            if size >= self.queue.tuning.look_bytes:
+            if size >= self.queue.tuning.look_bytes or self.queue.log.read_bytes >= read_end:
                 walk.go_on_behind(place)
                 return places
         self.over = walk.over

@@ -105,8 +105,14 @@ class Usage:
         self.stalled = 0  # queues that wait for the log to be readable again
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
+        self.read_end = 0  # when so much was read from the log, by its `read_bytes`, the next turn reads on
         self.given = 0  # bytes of messages that were given out in this turn, except for small ones
         self.publisher = ""  # who publishes at present: a user or, where there are none, an address
+
+    def begin_turn(self, read_bytes: int, read_at_once: int) -> None:
+        """So much was read from the log up to now, and may be in this turn."""
+        self.given = 0
+        self.read_end = read_bytes + read_at_once
 
     def join(self, message: Message) -> None:
         """A queue has counted all of a message that went to several: if it is not the first, the bytes are there."""

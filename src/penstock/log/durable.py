@@ -67,6 +67,7 @@ class DurableLog(Log):
         if pager is None:
             return None
         message = pager.fetch(offset, self.readable)
+        self.read_bytes = pager.read_bytes
         if message is None:
             self.is_stalled = pager.is_stalled
         return message

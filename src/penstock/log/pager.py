@@ -22,6 +22,7 @@ from penstock.log.salvage import Salvage
 from penstock.log.tuning import Tuning
 from penstock.message import Message
 
+EVERYTHING: Final = 1 << 62
 NO_HANDLES: Final = (errno.EMFILE, errno.ENFILE)
 
 
@@ -40,6 +41,7 @@ class Pager:
         self.faults: list[str] = []  # what is damaged; whoever reports it empties it
         self.is_stalled = False  # the last fetch that gave nothing did so because nothing can be read at the moment ...
         self.stall = ""  # ... for this reason
+        self.read_bytes = 0  # of blocks, ever
         self._reader = LogReader(disk.directory, disk, self.tuning)
         self._block: Block | None = None  # the one read from last
         self._blocks: list[Block] = []  # read lately, the newest last
@@ -103,13 +105,15 @@ class Pager:
         reading = self._reading_near(offset)
         if reading is not None:
             try:
-                return self._read(reading, offset)
+                block = self._read(reading, offset, self.tuning.skip_bytes)
+                if block is not None:
+                    return block
             except (LogError, OSError, IndexError, ValueError):
                 # It may stand in a segment that was let go of since. A new one stands where the offset is.
                 self._end(reading)
         reading = self._reading_at(offset)
         try:
-            return self._read(reading, offset)
+            return self._read(reading, offset, EVERYTHING)
         except (OSError, UnreachableLog):
             self._end(reading)
             raise
@@ -181,11 +185,14 @@ class Pager:
         self._readings.remove(reading)
         reading.cursor.close()
 
-    def _read(self, reading: _Reading, offset: int) -> Block:
-        while True:
+    def _read(self, reading: _Reading, offset: int, skip_bytes: int) -> Block | None:
+        """The block that holds the offset, which follows; None when so many bytes, or more, lie before it."""
+        skipped = 0
+        while skipped < skip_bytes:
             block = reading.cursor.next_block()
             if block is None:
                 raise LogError(f"offset {offset} is not in the log: it ends with {reading.next_offset - 1}")
+            self.read_bytes += len(block.data)
             end = block.first_offset + block.message_count
             reading.next_offset = end
             if offset < end:
@@ -193,6 +200,8 @@ class Pager:
                     raise LogError(f"offset {offset} is not in the log: {block.first_offset} comes next")
                 self._keep(block)
                 return block
+            skipped += len(block.data)
+        return None
 
     def _keep(self, block: Block) -> None:
         blocks = self._blocks

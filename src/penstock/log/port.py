@@ -68,6 +68,7 @@ class Log:
         self.readable = 0  # messages before this offset can be fetched
         self.is_instant = True  # what is accepted is as safe as it will ever be
         self.is_stalled = False  # the last fetch that gave nothing may give the message later
+        self.read_bytes = 0  # that fetches ever had to read, what lies in between included
 
     def append(self, message: Message) -> None:
         """Take a message and give it its offset."""

@@ -34,4 +34,6 @@ class Tuning:
         self.readers_max = 16  # places of the log that are kept open
         self.blocks_max = 64  # blocks that are kept, those read last ...
         self.blocks_bytes_max = 32 << 20  # ... unless these are large
-        self.skip_max = 20_000  # offsets that are rather read past than looked up
+        self.skip_max = 20_000  # offsets that are rather read past than looked up ...
+        self.skip_bytes = 1 << 20  # ... unless more bytes lie between
+        self.read_at_once = 8 << 20  # bytes that are read back in one turn: what a queue owes may lie far apart
