@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.testing._ports import free_ports
+
 from .conftest import WITHIN, BrokerProcess, Client, Console
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
@@ -331,13 +333,13 @@ def test_the_keyboard_is_enough(console: Console, broker: BrokerProcess) -> None
 
 
 def test_a_broker_that_goes_and_comes_back(show: Callable[..., Console]) -> None:
-    broker = BrokerProcess()
+    port = str(free_ports(["http"])["http"])  # nobody is given it while the broker is down
+    broker = BrokerProcess("--http", port)
     console = show(broker)
     console.open()
-    port = broker.ports["http"]
     broker.kill()
     console.page.locator("#pulse[data-state=lost]").wait_for()
-    again = BrokerProcess("--http", str(port))
+    again = BrokerProcess("--http", port)
     try:
         console.page.locator("#pulse[data-state=live]").wait_for(timeout=2 * WITHIN)
     finally:

@@ -2,12 +2,10 @@
 
 import json
 import os
-import random
 import re
 import selectors
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +14,7 @@ from typing import Self
 
 from penstock.cli.reach import PORTS
 from penstock.config import ENV_PREFIX
+from penstock.testing._ports import free_ports as ports_for
 
 from .blocks import ROOT, Step, agrees
 
@@ -24,24 +23,11 @@ SERVE = re.compile(r"(?:\.venv/bin/)?penstock serve\b")
 EXIT_CODE = re.compile(r"# exit code (\d+)")
 SECONDS = 200.0  # a machine may be busy, and Spark takes its time to start
 ENDED = re.compile(rb"\n<<<ended (\d+)>>>\n")
-# What the system gives to whoever asks for any port begins above: nobody is given one of these meanwhile.
-PORTS_BELOW_EPHEMERAL = range(15_000, 31_000)
 
 
 def free_ports() -> dict[str, int]:
     """A port for each listener that nobody has."""
-    chance = random.SystemRandom()
-    found: dict[str, int] = {}
-    while len(found) < len(DEFAULT_PORTS):
-        port = chance.choice(PORTS_BELOW_EPHEMERAL)
-        with socket.socket() as sock:
-            try:
-                sock.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        if port not in found.values():
-            found[list(DEFAULT_PORTS)[len(found)]] = port
-    return found
+    return ports_for(DEFAULT_PORTS)
 
 
 def with_ports(text: str, ports: dict[str, int]) -> str:

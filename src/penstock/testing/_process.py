@@ -1,6 +1,7 @@
 """A broker as a process of its own, as users run it."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -11,8 +12,11 @@ from types import TracebackType
 from typing import Self
 
 from penstock.config import ENV_PREFIX, LISTENERS, flag_of
+from penstock.testing._ports import free_ports
 
 STOP_SECONDS = 20.0
+START_TRIES = 5
+TAKEN = os.strerror(errno.EADDRINUSE)
 
 
 class BrokerProcess:
@@ -36,8 +40,22 @@ class BrokerProcess:
 
     def start(self) -> Self:
         """Start it, again if it was stopped: on the ports it had."""
+        if self.ports:
+            self._start(self.ports)
+            return self
+        host = str(self._settings.get("host", "127.0.0.1"))
+        for tries_left in reversed(range(START_TRIES)):
+            try:
+                self._start(free_ports([name for name in LISTENERS if self._settings[name] == 0], host))
+                break
+            except RuntimeError as error:
+                if not tries_left or TAKEN not in str(error):  # somebody may have been quicker
+                    raise
+        return self
+
+    def _start(self, chosen: dict[str, int]) -> None:
         command = [sys.executable, "-m", "penstock.cli.main", "serve"]
-        for key, value in {**self._settings, **self.ports}.items():
+        for key, value in {**self._settings, **chosen}.items():
             if value is True:
                 command.append(flag_of(key))
             elif value is not False:
@@ -54,7 +72,6 @@ class BrokerProcess:
             told = self.process.communicate()[1] if self._log is None else self._log.read_text()
             raise RuntimeError(f"the broker did not start: {told.strip()}")
         self.ports = json.loads(ports)
-        return self
 
     def stop(self) -> int:
         """SIGTERM: it drains. The exit code."""
