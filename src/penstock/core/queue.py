@@ -135,8 +135,6 @@ class Queue:
         self.ledger = Ledger(name)
         self.policy = policy
         self.usage = usage
-        self.made_by = ""  # who made it, and ...
-        self.bound_by = ""  # ... its bindings, if that is known: a user or, where there are none, an address
         self.filled_by = ""  # who put the message there that came last and had to wait
         self.events: tuple[bytes, ...] = ()
         self.patterns: tuple[bytes, ...] = ()
@@ -151,7 +149,6 @@ class Queue:
         self.unacked_bytes = 0  # of what is out
         self.unkept = 0  # of what is out, and not in memory
         self.waits_to_send = False  # its first message is large, and others are not sent yet
-        self.size_to_send = 0  # of the message that waits
         self.held_up = False  # somebody was given nothing because memory is short
         self.paused = False  # takes messages in, and gives none out
         self.full = False
@@ -191,6 +188,9 @@ class Queue:
         self._return_timer: ReturnTimer | None = None
         self._pump_timer: PumpTimer | None = None
         self._set_marks()
+        self.size_to_send = 0  # of the first message, where that waits to be sent
+        self.made_by = ""  # who made it, and ...
+        self.bound_by = ""  # ... its bindings, if that is known: a user or, where there are none, an address
 
     def __repr__(self) -> str:
         return f"<Queue {self.name!r} ready={self.ready} unacked={self.unacked} consumers={self.consumer_count()}>"

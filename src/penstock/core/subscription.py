@@ -61,7 +61,6 @@ class Subscription:
         self.credit = credit  # how many deliveries may be open at once; 0 = the broker's limit
         self.priority = priority
         self.exclusive = exclusive
-        self.holder = ""  # whose it is: a user or, where there are none, an address
         self.queue: Queue | None = None  # set while subscribed
         self.active = False
         self.suspended = False
@@ -71,6 +70,7 @@ class Subscription:
         self.bytes_credit = BYTES_CREDIT_DEFAULT  # with so many of them it is given no more
         self.oldest: Delivery | None = None
         self.newest: Delivery | None = None
+        self.holder = ""  # whose it is: a user or, where there are none, an address
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         """Take a message; False when the connection wants no more for now.

@@ -98,16 +98,16 @@ class Usage:
         self._buried_end = 0  # ... but are once the log is readable up to here
         self.unsent = 0  # bytes of large messages that were given out, and that sockets have not taken yet, about
         self.unsent_max = 0  # above it the next large one waits; 0: nobody counts them
-        self.unsent_of: dict[str, int] = {}  # the same by user or address
         self.waiting_to_send: list[Queue] = []  # whose first message waits for that, in order
         self._sending = SendTimer(self)
         self.touched: list[Queue] = []  # in this turn, each once; whoever ends the turn looks at them
         self.stalled = 0  # queues that wait for the log to be readable again
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
-        self.read_end = 0  # when so much was read from the log, by its `read_bytes`, the next turn reads on
         self.given = 0  # bytes of messages that were given out in this turn, except for small ones
         self.publisher = ""  # who publishes at present: a user or, where there are none, an address
+        self.unsent_of: dict[str, int] = {}  # `unsent`, by user or address
+        self.read_end = 0  # when so much was read from the log, by its `read_bytes`, the next turn reads on
 
     def begin_turn(self, read_bytes: int, read_at_once: int) -> None:
         """So much was read from the log up to now, and may be in this turn."""

@@ -546,7 +546,9 @@ class Connection(asyncio.Protocol):
         if usage.congested is not None:
             board.slow_down(self, usage.congested)
             usage.congested = None
-        board.incoming.hold(self, session.holder, session.pending())
+        pending = session.pending()
+        if pending or self.kept_in:
+            board.incoming.hold(self, session.holder, pending)
         if session.busy or self.waiting_in:
             board.waiting_reads.hold(self, session.holder, session.unworked())
         if (
