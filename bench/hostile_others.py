@@ -429,3 +429,50 @@ def short_gets(target: Target) -> Run:
     for sock in socks:
         shove(target, sock, data)
     return f"{swallow(target, *socks):,} bytes answered"
+
+
+@attack("http: 3,000 requests in one go, of a stranger")
+def pipelines(target: Target) -> Run:
+    ask_health = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n"
+    data = (ask_health + b"\r\n") * 2999 + ask_health + b"connection: close\r\n\r\n"
+    yield
+    rounds = answered = 0
+    while target.goes_on():
+        sock = target.connect("http")
+        shove(target, sock, data)
+        answered += swallow(target, sock)
+        rounds += 1
+        time.sleep(PAUSE)
+    return f"{rounds} times, {mib(answered)} answered"
+
+
+@attack("http: a body in chunks of one byte")
+def chunks(target: Target) -> Run:
+    body = json.dumps({"queue": "m.chunks", "body": "x" * 50_000}).encode()
+    head = request_of("POST", "/v1/publish", token=target.tokens[MALLORY])
+    head = head.replace(b"content-length: 0", b"transfer-encoding: chunked")
+    data = head + b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    yield
+    rounds = 0
+    while target.goes_on():
+        sock = target.connect("http")
+        shove(target, sock, data)
+        heard(sock, b"\r\n\r\n")
+        sock.close()
+        rounds += 1
+    return f"{rounds} requests"
+
+
+@attack("mqks: 20,000 consumers of a connection that goes")
+def crowd_leaves(target: Target) -> Run:
+    lines = b"".join(b"c%d consume m.crowd.%d m.never\n" % (number, number % 2000) for number in range(20_000))
+    yield
+    rounds = 0
+    while target.goes_on():
+        sock = target.connect("mqks", user=MALLORY)
+        shove(target, sock, lines + b"end ping x\n")
+        heard(sock, b"end ok x\n")
+        sock.close()
+        rounds += 1
+        time.sleep(0.2)
+    return f"{rounds} times"

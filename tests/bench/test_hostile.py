@@ -115,6 +115,8 @@ class Neighbour:
         "mqks: 6 MiB of x",
         "mqks: 100,000 un-acked, and delete_consumer",
         "mqks: 100,000 un-acked, reject --all and ack --all",
+        "mqks: 20,000 consumers of a connection that goes",
+        "http: 3,000 requests in one go, of a stranger",
         "mqks: plain publish flood into a queue",
         "mqks: _eval, others that may cost more than they say",
         "sevx: one large JSON after the other, numbers",
