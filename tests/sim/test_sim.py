@@ -45,7 +45,7 @@ def test_the_runs_know_every_verb() -> None:
     here = Path(__file__).parent
     source = "".join([(here / name).read_text() for name in ("world.py", "judge.py", "life.py")])
     by_others = {
-        "declare", "make_queue", "take_in", "send_back",  # what verbs are made of
+        "declare", "make_queue", "unmake_queue", "take_in", "send_back",  # what verbs are made of
         "would_make", "expiring", "queued", "delivered", "alarms", "committed",  # only look
         "fail", "expect_consumers",  # at the start, or in an emergency
         "hold_memory",  # says what is refused from then on, as `shut` does, and changes nothing else
