@@ -224,6 +224,7 @@ def test_many_consumers_of_one_connection_end_some_in_a_turn(house: House, proto
         many.eof_received()
     else:
         if how == "refused":
+            assert many.session is not None
             many.session.hang_up()
         many.connection_lost(None)
     seen = []
