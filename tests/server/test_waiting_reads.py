@@ -15,6 +15,7 @@ class Line:
         self.waiting_in = 0
         self.waiting_for = ""
         self.is_stopped = False
+        self.says_much = True
         self.reading_pauses = 0
 
     def pause_reading(self) -> None:
@@ -93,4 +94,12 @@ def test_one_that_was_read_though_it_was_stopped_goes_on(house: House) -> None:
     assert house.pauses() == [0, 0, 1, 1, 1, 0]
     house.read(0, 0)
     house.read(1, 0)
+    assert house.pauses() == [0] * 6
+
+
+def test_one_that_says_little_is_read_whatever_waits(house: House) -> None:
+    house.lines[2].says_much = False
+    house.read(0, 1001)
+    assert house.pauses() == [0, 1, 0, 1, 1, 0]
+    house.read(0, 0)
     assert house.pauses() == [0] * 6

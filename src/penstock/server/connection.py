@@ -408,6 +408,7 @@ class Connection(asyncio.Protocol):
         self.waiting_in = 0  # bytes that were read and wait for their slice; `WaitingReads` counts ...
         self.waiting_for = ""  # ... for this user or address
         self.is_stopped = False  # it is not read since much of its user's waits
+        self.says_much = True  # by its last read, or nobody knows yet
         self.is_held_back = False  # it publishes, and memory is short
         self.is_squeezed = False  # it has much to read, as all have together
         self.unread = False  # the peer asks and does not read the answers
@@ -465,6 +466,7 @@ class Connection(asyncio.Protocol):
         board = self.switchboard
         size = len(data)
         board.hub.broker.usage.work += size // BYTES_PER_WORK
+        self.says_much = size > SMALL_READ
         if session.busy or session.unfed or (size > SMALL_READ and board.turns.is_over()):
             session.unfed.append(data)
             self.wait_in_line()

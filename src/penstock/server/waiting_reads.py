@@ -2,8 +2,8 @@
 
 A connection is not read while it has some of that. So one client has one read in memory, but a thousand connections
 have a thousand. Where those of one user or address have more than a part of the share of all requests, its other
-connections are not read until half of it is done. Others are. While publishers wait for memory, all are read: it
-is consumers that make room, and they may be anybody's.
+connections are not read until half of it is done, except for those that say little. Others are. While publishers wait
+for memory, all are read: it is consumers that make room, and they may be anybody's.
 """
 
 from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ class WaitingReads:
     def _stop(self, holder: str) -> None:
         stopped = self._stopped[holder] = []
         for session, connection in self._connections.items():
-            if session.holder == holder and not connection.waiting_in:
+            if session.holder == holder and connection.says_much and not connection.waiting_in:
                 stopped.append(connection)
                 connection.is_stopped = True
                 connection.pause_reading()
