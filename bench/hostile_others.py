@@ -18,6 +18,7 @@ from bench.hostile_time import put
 from bench.memory_backlog import body_of
 
 PAUSE = 0.002  # between two of a storm: what it costs the attacker is the victim's loss on a small machine
+LEAVE_SECONDS = 0.2  # until a crowd that went is gone, and the next one comes
 RESET = struct.pack("ii", 1, 0)
 
 
@@ -474,5 +475,5 @@ def crowd_leaves(target: Target) -> Run:
         heard(sock, b"end ok x\n")
         sock.close()
         rounds += 1
-        time.sleep(0.2)
+        time.sleep(LEAVE_SECONDS)
     return f"{rounds} times"

@@ -509,12 +509,11 @@ class Broker:
         self.queues[name] = queue
         return queue
 
-    def unmake_queue(self, name: bytes) -> Queue:
+    def unmake_queue(self, name: bytes) -> None:
         """Take the queue away, and its bindings."""
         queue = self.queues.pop(name)
         self._queue_places.leave(queue.made_by)
         self.routing.unbind(queue)
-        return queue
 
     def set_policies(self, rules: list[Rule]) -> None:
         """Let these rules hold, in place of those before, for the queues there are and those to come."""

@@ -87,14 +87,14 @@ class Stages:
 
     def __init__(self, bytes_max: int) -> None:
         self.by_id: dict[str, Stage] = {}
-        self.bytes = Places(bytes_max, GREED_OF_BYTES)
+        self.memory = Places(bytes_max, GREED_OF_BYTES)  # bytes, by whose they are
         self.places = Places(STAGES_MAX)
 
     def add(self, stage: Stage) -> str:
         id = random_id(24).decode()
         self.by_id[id] = stage
         self.places.enter(stage.holder)
-        self.bytes.enter(stage.holder, stage.bytes)
+        self.memory.enter(stage.holder, stage.bytes)
         return id
 
     def remove(self, id: str) -> bool:
@@ -103,7 +103,7 @@ class Stages:
             return False
         stage.timer.cancel()
         self.places.leave(stage.holder)
-        self.bytes.leave(stage.holder, stage.bytes)
+        self.memory.leave(stage.holder, stage.bytes)
         return True
 
 
@@ -149,7 +149,7 @@ def routes(inside: Inside) -> APIRouter:
     # One message of the largest size can always be committed.
     largest = inside.hub.limits.body_size_max + MESSAGE_OVERHEAD
     stages = Stages(max(inside.shares.staged, largest))
-    inside.board.account.add("staged", lambda: stages.bytes.taken)
+    inside.board.account.add("staged", lambda: stages.memory.taken)
     writers = NewWriters(broker)
     commit_bytes_max = max(inside.shares.commit, largest)  # it is one block of the log
 
@@ -182,9 +182,9 @@ def routes(inside: Inside) -> APIRouter:
         ids: list[str] = []
         timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
         made = Stage(messages, expires_at, timer, inside.caller)
-        if not stages.bytes.has_room(holder, made.bytes):
+        if not stages.memory.has_room(holder, made.bytes):
             timer.cancel()
-            why = stages.bytes.why_full(holder, "staged bytes")
+            why = stages.memory.why_full(holder, "staged bytes")
             raise over_limit(f"{made.bytes} bytes more, and {why}", "commit or abort some")
         ids.append(stages.add(made))
         return answer(

@@ -1,9 +1,9 @@
 """Requests that are not whole yet, of all connections: a large one is kept until its last byte has come.
 
-Together they may take a share of the memory. Above it, whoever has little of it is read on, a user or an address with
-less than its part of half the share; of the others one connection, of whoever has least, until its request is whole,
-and the rest wait. So the share is exceeded by half and one request at most, each request is done in its turn, and
-nobody waits for somebody else's a thousand connections. While memory is short or the disk is behind all of them wait.
+Together they may take a share of the memory. Above it, those users and addresses are read on that have little: less
+than their part of half the share. Of the others one connection is, of whoever has least, until its request is whole;
+the rest wait. So the share is exceeded by half and one request at most, each request is done in its turn, and whoever
+has one does not wait for somebody who has a thousand. While memory is short or the disk is behind all of them wait.
 One that others wait for and that does not get on is closed.
 """
 
