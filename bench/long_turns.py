@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ from bench.hostile import LIMIT, PREPARE_SECONDS, attack_worker, make_users, set
 from bench.hostile_attacks import ATTACKS, Attack
 from bench.workers import Worker, WorkerFailed
 from penstock.config import Config
+from penstock.server.memory import collect_seldom
 from penstock.server.node import Node
 
 SECONDS = 3.0
@@ -88,8 +88,7 @@ def measure(attack: Attack, seconds: float) -> tuple[Turns, str]:
 
 def _serve(parent: Connection, settings: dict[str, object]) -> None:
     """Worker: a broker whose turns are looked at when it is told so."""
-    gc.set_threshold(200_000, 50, 100)
-    gc.freeze()
+    collect_seldom()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_be_looked_at(parent, settings))
 
