@@ -333,6 +333,10 @@ class Config(BaseSettings):
     headers_bytes_max: Size = Field(
         default=1 << 20, description="Bytes of the headers of one message, names and values."
     )
+    json_size_max: MessageSize = Field(
+        default=8 << 20,
+        description="Bytes of a JSON that the broker has to parse: an event of SEVX, a message over HTTP.",
+    )
     json_values_max: Count = Field(
         default=50_000,
         description="Values in a JSON that the broker has to parse: an event of SEVX, a request over HTTP.",

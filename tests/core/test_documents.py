@@ -1,4 +1,4 @@
-"""JSON of others: large texts are cheap, many values are not, and it is values that have a limit."""
+"""JSON of others has a limit of its size, and of its values: large texts are cheap, many values are not."""
 
 import orjson
 import pytest
@@ -6,8 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.core import documents
-from penstock.core.documents import SHORT, VALUES_MAX, TooManyValues, has_more_values, loads
+from penstock.core.broker import Broker
+from penstock.core.documents import SHORT, SIZE_MAX, VALUES_MAX, TooMuch, has_more_values, loads
+from penstock.core.limits import Limits
 from penstock.core.patterns import event_claimed_by, parse_body
+from penstock.log.memory import MemoryLog
+from penstock.message import Message
+from penstock.wire.sevx.codec import encode_body
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(alphabet='a",[{\\\n\u00e9', max_size=8),
@@ -36,13 +41,41 @@ def test_values_are_counted_whatever_stands_in_strings(value: object) -> None:
 
 
 def test_more_values_than_the_limit_are_not_parsed_and_the_limit_is_named() -> None:
-    text = b"[" + b"0," * 10_000_000 + b"0]"
-    with pytest.raises(TooManyValues, match="json_values_max is 50000"):
+    text = b"[" + b"0," * 4_000_000 + b"0]"
+    with pytest.raises(TooMuch, match="json_values_max is 50000"):
         loads(text)
 
 
-def test_a_text_of_any_size_is_one_value() -> None:
-    for text in (b"a, [b] {c}" * 1_000_000, b"\\n" * 100_000, b'\\"' * 100_000):
+def test_a_larger_document_than_the_limit_is_not_looked_at_and_the_limit_is_named() -> None:
+    text = b'{"event": "pay", "x": "%s"}' % (b"x" * SIZE_MAX)
+    with pytest.raises(TooMuch, match=f"{len(text)} bytes: json_size_max is {SIZE_MAX}"):
+        loads(text)
+    assert isinstance(loads(text, size_max=len(text)), dict)
+    assert event_claimed_by(text) is None
+    document = parse_body(text)
+    assert list(document) == ["data", "encoding"]
+    assert document["encoding"] == "base64"
+    assert orjson.loads(encode_body(Message(b"1", b"e", text, 0, "mqks")))["encoding"] == "base64"
+
+
+def test_no_pattern_matches_the_data_of_a_body_that_is_too_large_to_be_read() -> None:
+    broker = Broker(MemoryLog(), Limits())
+    for name, pattern in ((b"null", b'{"data": null}'), (b"text", b'{"data": ""}'), (b"object", b'{"data": {}}')):
+        broker.bind(name, (), (pattern,))
+    broker.bind(b"event", (), (b'{"event": "e"}',))
+    broker.bind(b"bytes", (), (b'{"encoding": "base64"}',))
+    broker.publish(Message(b"1", b"e", b"{" + b" " * SIZE_MAX + b"}", 0, "mqks"))
+    assert {name: queue.ready for name, queue in broker.queues.items()} == {
+        b"null": 0,
+        b"text": 0,
+        b"object": 0,
+        b"event": 1,
+        b"bytes": 1,
+    }
+
+
+def test_a_text_is_one_value_whatever_its_size() -> None:
+    for text in (b"a, [b] {c}" * 800_000, b"\\n" * 100_000, b'\\"' * 100_000):
         assert isinstance(loads(b'"' + text + b'"'), str)
 
 

@@ -99,8 +99,8 @@ def test_a_body_that_is_no_json_is_malformed(api: Api) -> None:
 def test_a_body_over_the_limit_is_refused_by_its_limit(
     start_broker: Callable[..., RunningBroker], open_api: Open
 ) -> None:
-    api = open_api(start_broker(line_size_max=1000, body_size_max=100))
-    assert "line_size_max is 1000" in api.post("/v1/publish", {"event": "e", "body": "x" * 1000}).json["detail"]
+    api = open_api(start_broker(json_size_max=1000, body_size_max=100))
+    assert "json_size_max is 1000" in api.post("/v1/publish", {"event": "e", "body": "x" * 1000}).json["detail"]
     assert "body_size_max is 100" in api.post("/v1/publish", {"event": "e", "body": "x" * 101}).json["detail"]
     assert api.post("/v1/publish", {"event": "e", "body": "x" * 100}).status == 201
     assert api.post("/v1/publish", {"event": "e" * 900, "body": ""}).status == 201

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from penstock.core.documents import VALUES_MAX
+from penstock.core.documents import SIZE_MAX, VALUES_MAX
 
 REFUSE: Final = "refuse"
 DROP_OLDEST: Final = "drop-oldest"
@@ -39,6 +39,7 @@ class Limits:
         name_size_max: int = 1024,
         headers_max: int = 1000,
         headers_bytes_max: int = 1 << 20,
+        json_size_max: int = SIZE_MAX,
         json_values_max: int = VALUES_MAX,
         dedup_seconds: int = 600,
         dedup_ids_max: int = 1_000_000,
@@ -64,6 +65,7 @@ class Limits:
         self.name_size_max = name_size_max
         self.headers_max = headers_max
         self.headers_bytes_max = headers_bytes_max
+        self.json_size_max = json_size_max
         self.json_values_max = json_values_max
         self.dedup_seconds = dedup_seconds
         self.dedup_ids_max = dedup_ids_max

@@ -27,7 +27,7 @@ from typing import Final
 
 import orjson
 
-from penstock.core.documents import loads
+from penstock.core.documents import SIZE_MAX, loads
 from penstock.core.queue import Queue
 from penstock.errors import INVALID, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.message import Message
@@ -43,6 +43,7 @@ FALSE: Final = b"false"
 NULL: Final = b"null"
 SOME_OBJECT: Final = b"{}"
 MISSING: Final = object()
+UNREAD: Final = object()  # the data of a body that is too large to be looked at
 
 # The members that the document of a message has when its body is no JSON object.
 WRAPPING: Final = ("data", "encoding", "event")
@@ -70,8 +71,11 @@ def document_of(message: Message) -> dict[str, object]:
 def parse_body(body: bytes) -> dict[str, object]:
     """The JSON object in the body; else its JSON value, text or base64-coded bytes as `data`.
 
-    JSON with more values than is good for anybody is a text.
+    JSON with more values than is good for anybody is a text, and so large a body is only known to be there: no pattern
+    is long enough to ask for more.
     """
+    if len(body) > SIZE_MAX:
+        return {"data": UNREAD, "encoding": "base64"}
     try:
         value: object = loads(body)
     except ValueError:

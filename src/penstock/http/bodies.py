@@ -7,7 +7,7 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from penstock.core.documents import VALUES_MAX, TooManyValues, loads
+from penstock.core.documents import VALUES_MAX, TooMuch, loads
 from penstock.http.problems import Problem, from_fields, malformed, over_limit, too_large
 
 JSON_SIZE_MAX = 1 << 20  # of a request that carries no message
@@ -60,8 +60,8 @@ def media_type_of(request: Request) -> str:
 def parsed(data: bytes, shape: type[Model], values_max: int = VALUES_MAX) -> Model:
     """A JSON text as one of our shapes."""
     try:
-        value = loads(data, values_max)
-    except TooManyValues as error:
+        value = loads(data, values_max, len(data))  # which is limited where it is read
+    except TooMuch as error:
         raise too_large(f"the body is JSON of {error}") from error
     except ValueError as error:
         raise malformed(f"the body is not JSON: {error}") from error

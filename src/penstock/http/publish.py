@@ -30,6 +30,7 @@ PROTOCOL = "http"
 BATCH_MESSAGES_MAX = 200_000
 OF_THE_BROKER = b"."  # headers that are never shown
 OF_DEAD_LETTERS = b"dead-"  # headers that say how a message died
+LARGE = 1 << 20  # of a message as JSON
 SLICE = 500  # messages of a batch before others get their turn
 
 EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace": "1"}}
@@ -146,6 +147,9 @@ def new_message(
 def coded_headers(headers: dict[str, str], limits: Limits) -> dict[bytes, bytes]:
     if len(headers) > limits.headers_max:
         raise too_large(f"{len(headers)} headers: headers_max is {limits.headers_max}")
+    characters = sum(len(key) + len(value) for key, value in headers.items())
+    if characters > limits.headers_bytes_max:
+        raise too_large(f"headers of {characters} characters: headers_bytes_max is {limits.headers_bytes_max}")
     coded = {key.encode(): value.encode() for key, value in headers.items()}
     size = sum(len(key) + len(value) for key, value in coded.items())
     if size > limits.headers_bytes_max:
@@ -193,8 +197,16 @@ async def messages_of(request: Request, inside: Inside) -> list[Message]:
 
 
 async def read_message(request: Request, inside: Inside) -> NewMessage:
+    """A message as JSON. Where it is large, others have their turn between the steps, each of which copies it."""
     limits = inside.hub.limits
-    return parsed(await read_body(request, limits.line_size_max, "line_size_max"), NewMessage, limits.json_values_max)
+    data = await read_body(request, limits.json_size_max, "json_size_max")
+    is_large = len(data) > LARGE
+    if is_large:
+        await asyncio.sleep(0)
+    new = parsed(data, NewMessage, limits.json_values_max)
+    if is_large:
+        await asyncio.sleep(0)
+    return new
 
 
 async def messages_from_arrow(data: bytes, inside: Inside) -> list[Message]:

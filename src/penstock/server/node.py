@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import json
 import math
 import os
@@ -30,7 +29,7 @@ from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
 from penstock.server.logs import Limited, start_logs
-from penstock.server.memory import LOOK_SECONDS, Shares, Trimmer, keep_memory
+from penstock.server.memory import LOOK_SECONDS, Shares, Trimmer, collect_seldom, keep_memory
 from penstock.server.storage import Storage
 from penstock.server.watch import Watcher
 from penstock.wire.dialects import DIALECTS
@@ -248,9 +247,10 @@ async def _until(condition: Callable[[], bool], deadline: float) -> None:
 
 
 def limits_of(config: Config) -> Limits:
+    line_size_max = min(config.line_size_max, max(2 * BODY_MIN, config.memory_bytes_max * 3 // 16))
     return Limits(
         body_size_max=min(config.body_size_max, max(BODY_MIN, config.memory_bytes_max // 8)),
-        line_size_max=min(config.line_size_max, max(2 * BODY_MIN, config.memory_bytes_max * 3 // 16)),
+        line_size_max=line_size_max,
         queues_max=min(config.queues_max, max(QUEUES_MIN, config.memory_bytes_max // QUEUE_BYTES)),
         queue_length_max=config.queue_length_max,
         queue_bytes_max=config.queue_bytes_max or (QUEUE_BYTES_IN_MEMORY if config.directory is None else AMOUNT_MAX),
@@ -262,6 +262,7 @@ def limits_of(config: Config) -> Limits:
         outbox_bytes_max=config.outbox_bytes_max,
         headers_max=config.headers_max,
         headers_bytes_max=config.headers_bytes_max,
+        json_size_max=min(config.json_size_max, line_size_max),
         json_values_max=config.json_values_max,
         dedup_seconds=math.ceil(config.dedup_seconds),
         dedup_ids_max=config.dedup_ids_max,
@@ -306,9 +307,7 @@ def serve(config: Config) -> int:
     """Run a broker until SIGTERM or SIGINT; the exit code."""
     report = start_logs(config.log_level, config.log_format)
     _raise_open_files()
-    # Messages live and die by reference count; the collector only has to find rare cycles, so it need not look often.
-    gc.set_threshold(200_000, 50, 100)
-    gc.freeze()
+    collect_seldom()
     keep_memory(Shares(config.memory_bytes_max))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(config, report))

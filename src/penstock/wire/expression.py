@@ -7,7 +7,8 @@ out. A text passes three gates:
 2. Shape. Every node of the tree is of a kind listed in NODES, at most 50 deep, and no attribute starts with an
    underscore. What is not allowed is refused even where it would never run.
 3. Work. A visited node costs one step, and so does every item that is walked over or compared, every 8 items that are
-   copied or counted, and every 64 characters of text. 100,000 steps end the evaluation.
+   copied or counted, and every 64 characters of text. 100,000 steps end the evaluation, and all clients together have
+   10,000 in a second: evaluations are for a look now and then, and the time is the messages'.
 
 No single step may be expensive, so the values stay small: integers of 64 bits, texts and collections of 65,536
 characters or items, no powers, no formatting. Keys of dicts and sets are texts and numbers only: their hashes are
@@ -29,6 +30,7 @@ from mypy_extensions import mypyc_attr
 CODE_SIZE_MAX: Final = 4096
 DEPTH_MAX: Final = 50
 STEPS_MAX: Final = 100_000
+STEP_MICROSECONDS: Final = 100  # of all clients' evaluations together: a hundredth of the time, since a step takes one
 ITEMS_MAX: Final = 65_536
 TEXT_MAX: Final = 65_536
 INTEGER_MAX: Final = 2**63 - 1
@@ -145,22 +147,57 @@ class FlagView(View):
         return self._flag
 
 
-def evaluate(code: str, names: Mapping[str, object], steps_max: int = STEPS_MAX) -> object:
-    """The value of one expression.
+class Allowance:
+    """How many steps the evaluations of all clients may take: 100,000 at once, 10,000 a second in the long run."""
+
+    def __init__(self) -> None:
+        self._spent_until = -STEPS_MAX * STEP_MICROSECONDS  # a moment: before it, nothing is left
+
+    def check(self, now: int) -> None:
+        """Raises ExpressionError when nothing is left."""
+        wait = self._spent_until - now
+        if wait > 2 * STEPS_MAX * STEP_MICROSECONDS:  # more than can be spent: the clock was set back
+            self._spent_until = now
+            wait = 0
+        if wait > 0:
+            rate = 1_000_000 // STEP_MICROSECONDS
+            raise ExpressionError(
+                f"evaluations take {rate} steps a second at most: try again in {wait / 1_000_000:.1f} s"
+            )
+
+    def spend(self, steps: int, now: int) -> None:
+        saved = now - STEPS_MAX * STEP_MICROSECONDS
+        self._spent_until = max(self._spent_until, saved) + steps * STEP_MICROSECONDS
+
+
+def evaluate(
+    code: str,
+    names: Mapping[str, object],
+    steps_max: int = STEPS_MAX,
+    allowance: Allowance | None = None,
+    now: int = 0,
+) -> object:
+    """The value of one expression, at the expense of what is allowed to all.
 
     Looking at all of it (to print it, to encode it) is bounded by the same number of steps as making it was.
 
     Raises:
         ExpressionError: for whatever is wrong with the text or with what it computes, and nothing else is raised.
     """
+    if allowance is not None:
+        allowance.check(now)
+    evaluation = _Evaluation(names, steps_max)
     try:
-        return _Evaluation(names, steps_max).result(_parse(code))
+        return evaluation.result(_parse(code))
     except ExpressionError:
         raise
     except SyntaxError as error:
         raise ExpressionError(f"not an expression: {error.msg}") from error
     except Exception as error:  # such as ZeroDivisionError, KeyError, or a RecursionError from the parser
         raise ExpressionError(f"{type(error).__name__}: {error}") from error
+    finally:
+        if allowance is not None:
+            allowance.spend(len(code) + evaluation.steps(), now)
 
 
 def render(value: object, limit: int = TEXT_MAX) -> str:
@@ -243,6 +280,10 @@ class _Evaluation:
         value = self._value(body)
         self._pay_for(value)
         return value
+
+    def steps(self) -> int:
+        """How many it took."""
+        return self._steps_max - self._steps_left
 
     # What work costs.
 

@@ -28,6 +28,7 @@ from penstock.core.queue import Queue
 from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
 from penstock.message import Message
+from penstock.wire.expression import Allowance
 from penstock.wire.gate import LEAVES, PINGS, SHOWS, Gate, Greeting
 from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
 from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals
@@ -88,6 +89,7 @@ class Hub:
         self.broken: list[tuple[Session, Exception]] = []  # could not take what they were given: to be ended
         self.connections_max = 0  # 0: as many as there are
         self.consumers = Places(self.limits.consumers_max)  # that have a name
+        self.evaluations = Allowance()
 
     def has_place(self, user: User) -> bool:
         """Whether a user may have one more connection, as far as there have to be some for others."""

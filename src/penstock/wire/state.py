@@ -4,12 +4,18 @@ from typing import ClassVar
 
 from penstock.core.queue import NEVER
 from penstock.core.subscription import Subscription
-from penstock.wire.expression import ITEMS_MAX, ExpressionError, FlagView, SizeView, View
-from penstock.wire.session import Hub
+from penstock.wire.expression import ITEMS_MAX, STEPS_MAX, ExpressionError, FlagView, SizeView, View, evaluate
+from penstock.wire.session import EVALUATION_WORK, Hub
 
 
 def text(name: bytes) -> str:
     return name.decode("utf-8", "backslashreplace")
+
+
+def evaluate_state(hub: Hub, code: str, now: int) -> object:
+    """What a client's `_eval` answers; raises ExpressionError."""
+    hub.broker.usage.work += EVALUATION_WORK
+    return evaluate(code, {"state": StateView(hub)}, STEPS_MAX, hub.evaluations, now)
 
 
 class StateView(View):

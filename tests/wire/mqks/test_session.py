@@ -11,6 +11,7 @@ from penstock.core.limits import Limits
 from penstock.errors import REFUSAL_CODES
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
+from penstock.wire.expression import STEPS_MAX, Allowance, ExpressionError
 from penstock.wire.mqks.session import Mqks
 from penstock.wire.session import MAYBE, NO, YES, Hub, Session
 
@@ -492,6 +493,34 @@ def test_eval_tells_used_queues_from_unused_ones(client: TestClient) -> None:
 def test_eval_of_anything_else_is_an_error(client: TestClient, code: bytes) -> None:
     (answer,) = client.say(b"1 _eval " + code)
     assert error_of(answer) == b"1"
+
+
+def test_evaluations_have_a_hundredth_of_the_time_for_all_clients_together(house: House) -> None:
+    first, second = house.client(), house.client()
+    long = b"1 _eval [0 for x in [0] * 60000 for y in [0] * 60000]"
+    assert error_of(first.say(long)[0]) == b"1"
+    assert "more than 100000 steps" in str(house.reports[-1]["reason"])
+    assert error_of(second.say(b"2 _eval 1+1")[0]) == b"2"
+    assert "evaluations take 10000 steps a second at most: try again in 0.0 s" in str(house.reports[-1]["reason"])
+    house.advance(0.1)
+    assert second.say(b"2 _eval 1+1") == [b"2 ok 2"]
+    assert error_of(first.say(long)[0]) == b"1"  # what was paid for is a beginning: the rest is owed
+    assert error_of(second.say(b"2 _eval 1+1")[0]) == b"2"
+    assert "try again in 9.9 s" in str(house.reports[-1]["reason"])
+    house.advance(9)
+    assert error_of(second.say(b"2 _eval 1+1")[0]) == b"2"
+    house.advance(2)
+    for _ in range(300):
+        assert second.say(b"2 _eval len(state.queues)") == [b"2 ok 0"]
+
+
+def test_a_clock_that_is_set_back_does_not_end_evaluations() -> None:
+    allowance = Allowance()
+    allowance.spend(STEPS_MAX, 10**15)
+    allowance.spend(10, 10**15)
+    with pytest.raises(ExpressionError):
+        allowance.check(10**15)
+    allowance.check(10**14)
 
 
 def test_eval_never_breaks_the_line(client: TestClient) -> None:

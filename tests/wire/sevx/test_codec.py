@@ -1,11 +1,13 @@
 """SEVX lines: what is read from them, and what is written into them."""
 
 import json
+from base64 import b64decode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.core.documents import SHORT
 from penstock.message import Message
 from penstock.wire.expression import View
 from penstock.wire.sevx.codec import (
@@ -275,6 +277,15 @@ def test_members_in_front_take_the_place_of_those_of_their_names(
     result = json.loads(put_first(text, b'"id": "x", "retry": 9', ("id", "retry")))
     assert result == {**document, "id": "x", "retry": 9}
     assert list(result)[:2] == ["id", "retry"]
+
+
+def test_a_long_text_with_many_control_bytes_is_bytes_and_one_with_some_is_a_text() -> None:
+    many = b"abc\x00\x01def\x1b" * (SHORT // 8)
+    some = b"abc\ndef\tghi\r\x00" * (SHORT // 8)
+    coded = json.loads(encode_body(message(many, "mqmq")))
+    assert (b64decode(coded["data"]), coded["encoding"]) == (many, "base64")
+    assert json.loads(encode_body(message(some, "mqmq"))) == {"data": some.decode()}
+    assert json.loads(encode_body(message(many[:SHORT], "mqmq"))) == {"data": many[:SHORT].decode()}
 
 
 @pytest.mark.parametrize(

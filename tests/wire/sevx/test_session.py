@@ -204,6 +204,17 @@ def test_a_line_that_is_too_long_is_answered_and_ends_the_connection() -> None:
     assert client.say(b'1 _ping {"data": 1}') == []
 
 
+def test_a_line_with_more_json_than_may_be_parsed_is_refused_and_the_connection_goes_on() -> None:
+    house = House(json_size_max=3000)
+    client = house.client()
+    client.recv()
+    (answer,) = client.say(b'7 send {"x": "%s"}' % (b"x" * 5000))
+    assert error_of(answer) == b"7"
+    assert "json_size_max is 3000" in reason_of(house)
+    assert DTID.fullmatch(error_of(client.say(b"\xff" * 5000)[0]))
+    assert client.say(b'8 send {"x": "%s"}' % (b"x" * 2900))[0] == b"8 ok "
+
+
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 

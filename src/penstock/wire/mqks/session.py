@@ -13,7 +13,7 @@ from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
 from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, Message, Terms
-from penstock.wire.expression import ExpressionError, evaluate, render
+from penstock.wire.expression import ExpressionError, render
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.lines import looks_like_http, may_begin_text
 from penstock.wire.mqks.codec import (
@@ -34,8 +34,8 @@ from penstock.wire.mqks.codec import (
 )
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.redriving import Redriving
-from penstock.wire.session import EVALUATION_WORK, MAYBE, NO, YES, Session, is_denied
-from penstock.wire.state import StateView
+from penstock.wire.session import MAYBE, NO, YES, Session, is_denied
+from penstock.wire.state import evaluate_state
 from penstock.wire.terms import Flags
 
 ALL: Final = b"--all"
@@ -331,8 +331,7 @@ class MqksSession(NamingSession):
     def on_eval(self, request: Request) -> None:
         if self.puttable is not None:
             self.check_admin()
-        self.broker.usage.work += EVALUATION_WORK
-        value = evaluate(request.rest.decode("utf-8", "replace"), {"state": StateView(self.hub)})
+        value = evaluate_state(self.hub, request.rest.decode("utf-8", "replace"), self.now)
         self.send(encode_ok(request.id, render(value).encode("utf-8", "replace")))
 
     def _answer(self, request: Request) -> bytes:

@@ -18,7 +18,7 @@ from typing import Final
 
 import orjson
 
-from penstock.core.documents import loads
+from penstock.core.documents import SHORT, SIZE_MAX, loads
 from penstock.message import Message
 from penstock.wire.expression import DICT_ITEMS, DICT_KEYS, DICT_VALUES, TEXT_MAX, render
 from penstock.wire.ids import ALPHABET
@@ -35,6 +35,7 @@ BACKSLASH: Final = 92
 COMMA: Final = 44
 OPENING: Final = (91, 123)
 CLOSING: Final = (93, 125)
+CONTROLS: Final = bytes([code for code in range(32) if code not in b"\b\t\n\f\r"])  # `\u0000` in JSON
 
 DEPTH_MAX: Final = 1024  # JSON that is nested deeper is not read, here and by most clients
 
@@ -283,7 +284,9 @@ def encode_body(message: Message) -> bytes:
 
 
 def _wrapped(body: bytes) -> bytes:
-    """JSON with more values than are parsed here counts as text."""
+    """JSON with more values than are parsed here counts as text; what would take long to write as one, as bytes."""
+    if len(body) > SHORT and (len(body) > SIZE_MAX or _has_many_controls(body)):
+        return _coded_body(body)
     try:
         value = loads(body)
     except ValueError:
@@ -297,6 +300,11 @@ def _wrapped(body: bytes) -> bytes:
     if isinstance(value, list) and text.count(b"[") + text.count(b"{") > DEPTH_MAX and not _is_readable(text):
         return _coded_body(body)  # one level more than it had is one too many
     return text
+
+
+def _has_many_controls(body: bytes) -> bool:
+    """Whether one byte in eight or more would become six."""
+    return len(body) - len(body.translate(None, CONTROLS)) > len(body) // 8
 
 
 def _coded_body(body: bytes) -> bytes:

@@ -18,14 +18,13 @@ from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import Refused
 from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, Message, Terms
-from penstock.wire.expression import ExpressionError, evaluate
+from penstock.wire.expression import ExpressionError
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.ids import random_id
 from penstock.wire.lines import looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.redriving import Redriving
 from penstock.wire.session import (
-    EVALUATION_WORK,
     MAYBE,
     NO,
     YES,
@@ -62,7 +61,7 @@ from penstock.wire.sevx.codec import (
     is_id,
     is_printable_word,
 )
-from penstock.wire.state import StateView
+from penstock.wire.state import evaluate_state
 from penstock.wire.terms import Flags
 
 loads: Final = orjson_loads  # a global of our own costs no lookup per message
@@ -74,6 +73,7 @@ RETURN: Final = 13
 NO_EVENT: Final = b"sevx"  # the event of a message whose JSON does not name one
 SHARED_WITH_MQKS: Final = (b"auth", b"ack", b"reject", b"redrive", b"unrouted", b"delete_queue", b"_eval")
 RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
+BESIDE_JSON: Final = 512  # of a line: an action, flags and spaces are not longer than this
 
 
 class Sevx(NamingDialect):
@@ -188,6 +188,8 @@ class SevxSession(NamingSession):
         self.id_size = 24  # of the ids of its requests: a dtid's, until another is seen
         self.rest_is_clean = True  # the beginning of a line that is kept, see `feed`
         self.is_clean = True  # the lines of the present read
+        limits = dialect.hub.limits
+        self.line_max = limits.json_size_max + limits.name_size_max + BESIDE_JSON
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
 
@@ -232,6 +234,9 @@ class SevxSession(NamingSession):
         while done < count and usage.work + done < slice_end:
             line = lines[done]
             done += 1
+            if len(line) > self.line_max:
+                self._refuse_long(line)
+                continue
             # The two most frequent lines, a send and an ack of one event, are recognised before a Request is made of
             # them. The ids that a client makes up are mostly of one size.
             size = self.id_size
@@ -249,6 +254,14 @@ class SevxSession(NamingSession):
                 break
         usage.work += done - start
         return done
+
+    def _refuse_long(self, line: bytes) -> None:
+        """Answer a line with more JSON than may be parsed, without a copy of it."""
+        id = line[: self.hub.limits.name_size_max + 1].partition(b" ")[0]
+        if not is_id(id) or len(id) > self.hub.limits.name_size_max:
+            id = self._new_id()
+        size_max = self.hub.limits.json_size_max
+        self._refuse(id, f"line of {len(line)} bytes: json_size_max is {size_max}", line)
 
     def _publish(self, id: bytes, text: bytes, is_clean: bool, line: bytes, terms: Terms | None = None) -> None:
         if text and (text[-1] <= 32 or text[0] <= 32):
@@ -475,9 +488,8 @@ class SevxSession(NamingSession):
     def on_eval(self, request: Request) -> None:
         if self.puttable is not None:
             self.check_admin()
-        self.broker.usage.work += EVALUATION_WORK
         code = decode_text(decode_object(request.text), "code").decode()
-        self.send(encode_ok(request.id, encode_result(evaluate(code, {"state": StateView(self.hub)}))))
+        self.send(encode_ok(request.id, encode_result(evaluate_state(self.hub, code, self.now))))
 
     # -- answers ----------------------------------------------------------------------------------------------------
 
