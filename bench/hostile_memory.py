@@ -174,9 +174,9 @@ def holds(target: Target) -> Run:
     return f"{mib(swallow(target, sock))} given"
 
 
-@attack("http: stages of 8 MiB until it is refused")
+@attack("http: stages of 7 MiB until it is refused")
 def stages(target: Target) -> Run:
-    data = json.dumps({"queue": "m.staged", "body": "x" * (8 << 20)}).encode()
+    data = json.dumps({"queue": "m.staged", "body": "x" * (7 << 20)}).encode()
     yield
     told: dict[int, int] = {}
     while target.goes_on() and sum(told.values()) < 60:

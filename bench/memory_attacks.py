@@ -600,7 +600,7 @@ ATTACKS["http: stages the largest bodies"] = posts("/v1/stages", LARGEST - 200, 
 
 @attack("http: stages until it is refused, and commits")
 def stages(target: Target) -> str:
-    body = json.dumps({"queue": "staged", "body": "x" * (8 << 20)}).encode()
+    body = json.dumps({"queue": "staged", "body": "x" * (7 << 20)}).encode()
     committed = 0
     batch = int(time.time())
     statuses: dict[int, int] = {}

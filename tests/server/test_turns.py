@@ -11,7 +11,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.server.connection import Connection, Switchboard
-from penstock.server.turns import FULL_READ, SLICE_WORK, TURN_WORK
+from penstock.server.turns import FULL_READ, SHORT_SLICE_WORK, SHORT_TURN_WORK, SHORT_TURNS, SLICE_WORK, TURN_WORK
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.session import LEFT_AT_ONCE, Hub
 
@@ -132,6 +132,27 @@ def test_a_client_that_says_little_is_answered_in_the_turn_it_is_read_however_ma
     probe.data_received(b"p ping hello\n")
     assert house.turns_until(lambda: transport.written == b"p ok hello\n") <= 2
     assert house.broker.usage.work - before <= 2 * TURN_WORK
+
+
+def test_turns_are_short_while_somebody_else_says_a_little_beside_those_that_flood(house: House) -> None:
+    flood, transport = house.connect()
+    neighbour, probe = house.connect()[0], house.connect()[0]
+    assert probe.session is not None
+    probe.session.holder = "user 'probe'"
+    many = SHORT_SLICE_WORK * 2 * SHORT_TURNS + 10 * SLICE_WORK
+    flood.data_received(FLOOD * many)
+    neighbour.data_received(b"n ping x\n")  # shares an address with the one that floods
+    house.turns_until(lambda: house.broker.published > SLICE_WORK)
+    assert house.broker.published == 2 * SLICE_WORK
+    probe.data_received(b"p ping x\n")
+    seen = [house.broker.published]
+    while not transport.is_reading():
+        house.loop.turn()
+        seen.append(house.broker.published)
+    steps = [after - before for before, after in pairwise(seen)]
+    assert max(steps[: SHORT_TURNS // 2]) <= SHORT_TURN_WORK
+    assert max(steps) >= SLICE_WORK  # after a while of silence, they are as long as before
+    assert house.broker.published == many
 
 
 def test_of_many_that_flood_no_more_than_a_turn_is_worked_on_at_once_and_each_has_its_share(house: House) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import ProtocolError
 from penstock.wire.buffer import ReceiveBuffer
-from penstock.wire.lines import PORTION, LineBuffer
+from penstock.wire.lines import HEAD, PORTION, LineBuffer
 
 
 def test_bytes_come_out_as_they_went_in() -> None:
@@ -94,6 +94,25 @@ def test_nothing_is_kept_from_a_line_over_the_limit_on(reads: list[bytes]) -> No
         lines.split(read)
     assert "line_size_max is 10" in lines.fault
     assert (lines.pending(), lines.first_byte(), lines.take_rest()) == (0, -1, b"")
+
+
+@given(st.lists(st.sampled_from([b"a", b"b\nc", b"\n", b"x" * 3000, b"y" * 1999 + b"\n", b"z" * 5001]), max_size=30))
+def test_of_a_line_that_is_too_long_to_be_read_the_beginning_is_kept_and_its_size(reads: list[bytes]) -> None:
+    whole, cut = LineBuffer(15_000), LineBuffer(15_000, kept_max=5000)
+    for read in reads:
+        expected = whole.split(read)
+        lines = cut.split(read)
+        assert len(lines) == len(expected)
+        for line, of in zip(lines, expected, strict=True):
+            if line is cut.beginning:
+                assert (line, cut.whole_size) == (of[:HEAD], len(of))
+                assert len(of) > 5000
+            else:
+                assert line == of
+        assert cut.fault == whole.fault
+        assert cut.pending() <= 5000
+        if cut.fault:
+            break
 
 
 @given(st.lists(st.sampled_from([b"", b"a", b"\n", b"x" * 9, b"y" * 40]), max_size=60), st.integers(1, 20))

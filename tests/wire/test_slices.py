@@ -6,6 +6,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.wire.dialects import DIALECTS
+from penstock.wire.line_session import LARGE_LINE
 from penstock.wire.session import Hub, Session
 
 
@@ -307,3 +308,23 @@ def test_a_count_is_taken_whole_when_its_client_ends_in_the_middle_of_it() -> No
     assert session.busy
     session.end(0)
     assert world.broker.queues[b"q"].length() == 0
+
+
+@pytest.mark.parametrize(
+    ("protocol", "begin", "line"),
+    [
+        ("mqks", b"c consume q e\n", b"m publish e %s\np ping x\n"),
+        ("smqs", b"C:q\n", b"M:q:%s\nS\n"),
+        ("sevx", b'c recv {"queue": "q", "pattern": {}}\n', b'm send {"event": "e", "x": "%s"}\np _ping {"data": 1}\n'),
+    ],
+)
+def test_a_large_line_is_carried_out_a_turn_after_it_was_put_together(protocol: str, begin: bytes, line: bytes) -> None:
+    read = line % (b"x" * (LARGE_LINE + 1))
+    at_once, in_turns = World(), World(1 << 40)
+    heard = []
+    for world in (at_once, in_turns):
+        session = world.open(protocol)
+        world.answers(session, begin)
+        heard.append(world.answers(session, read))
+    assert heard[0] == (heard[1][0], 1)
+    assert heard[1][1] == 2

@@ -33,6 +33,7 @@ from penstock.http.places import (
     HttpPlaces,
 )
 from penstock.server.connection import certificate_names, peer_name
+from penstock.server.turns import FULL_READ
 from penstock.wire.session import Hub
 
 HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
@@ -182,6 +183,15 @@ class HttpConnection(HttpToolsProtocol):
         self._unparsed = self._unparsed + data if self._unparsed else data
         if self._parsing is None:
             self._parse()
+        if len(data) >= FULL_READ and not self._holds_reading and not self.transport.is_closing():
+            self._holds_reading = True
+            self.transport.pause_reading()
+            self.loop.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        """In the next turn, after a read behind which there may be another."""
+        if not self.flow.read_paused and not self.transport.is_closing():
+            self._go_on()
 
     def _parse(self) -> None:
         """The next piece, and with it a body that follows. While there is more, nothing is read."""

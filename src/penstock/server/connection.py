@@ -467,6 +467,8 @@ class Connection(asyncio.Protocol):
         size = len(data)
         board.hub.broker.usage.work += size // BYTES_PER_WORK
         self.says_much = size > SMALL_READ
+        if size <= SMALL_READ:
+            board.turns.hear(session.holder)
         if session.busy or session.unfed or (size > SMALL_READ and board.turns.is_over()):
             session.unfed.append(data)
             self.wait_in_line()

@@ -39,7 +39,7 @@ from penstock.wire.sniff import AnyDoor
 DRAIN_POLL_SECONDS = 0.01
 
 # What a queue takes that has nothing in it, about: where memory is small there are not as many as `queues_max` allows.
-QUEUE_BYTES = 4096
+QUEUE_BYTES = 6 << 10
 QUEUES_MIN = 1000
 
 # A large message is in memory several times while it comes in: read, cut out, in its block. So a body takes at most an

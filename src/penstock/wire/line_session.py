@@ -9,9 +9,10 @@ from typing import Final
 from mypy_extensions import i64
 
 from penstock.wire.lines import LineBuffer
-from penstock.wire.session import Hub, Session, TurnedAway
+from penstock.wire.session import NO_SLICES, Hub, Session, TurnedAway
 
 SETTLED_AT_ONCE: Final = 1000  # deliveries
+LARGE_LINE: Final = 1 << 20
 LINE_OVERHEAD: Final = 64  # bytes that a line takes, where it is short
 
 
@@ -38,6 +39,18 @@ class LineSession(Session):
         self._todo = []
         self._done = 0
         self.work_off(lines, start)
+
+    def begin_lines(self, lines: list[bytes]) -> None:
+        """Carry out the lines of a read.
+
+        A large one has just been put together, which takes as long as to carry it out: others have a turn in between.
+        """
+        if lines and len(lines[0]) > LARGE_LINE and self.hub.slice_work != NO_SLICES:
+            self._todo = lines
+            self._done = 0
+            self.be_busy()
+        else:
+            self.work_off(lines, 0)
 
     def work_off(self, lines: list[bytes], start: i64) -> None:
         """Carry out the lines of a read from `start` on; what one slice is not enough for waits for the next."""

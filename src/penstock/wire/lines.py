@@ -6,15 +6,20 @@ _HTTP_METHODS: Final = tuple(
     [method + b" " for method in b"GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PRI".split()]
 )
 
+HEAD: Final = 4096  # what is kept of a line that nobody will read
 PORTION: Final = 16 << 10  # so much is cut at one time: lines take many times the bytes they have, when they are short
 
 
 class LineBuffer:
     """Cuts what was read at LF and keeps the unfinished end for the next read, up to a hard cap."""
 
-    def __init__(self, size_max: int, portion: int = PORTION) -> None:
+    def __init__(self, size_max: int, portion: int = PORTION, kept_max: int = 0) -> None:
         self.size_max = size_max
         self.portion = portion
+        self.kept_max = kept_max or size_max  # of a longer line that takes several reads, the beginning is kept alone
+        self.beginning: bytes | None = None  # the last line that is the beginning of such a one ...
+        self.whole_size = 0  # ... and how long that was
+        self._dropped = 0  # bytes of the unfinished line that were not kept
         self.fault = ""  # why nothing more can be read: a line was longer than the cap
         self._tail = b""
         self._growing: bytearray | None = None  # a tail that one read was not enough to finish
@@ -72,10 +77,18 @@ class LineBuffer:
         """The same where a line took several reads: it may be large, and is copied once."""
         self._growing = None
         end = data.index(b"\n")
-        growing += data[:end]
+        if not self._dropped:
+            growing += data[:end]
         lines = data[end + 1 :].split(b"\n")
         self._tail = lines.pop()
         lines.insert(0, bytes(growing))
+        if self._dropped:
+            self.beginning = lines[0]
+            self.whole_size = len(growing) + self._dropped + end
+            self._dropped = 0
+            if self.whole_size > self.size_max:
+                self._give_up(self.whole_size)
+                return []
         return self._up_to_overlong(lines) if len(growing) + len(data) > self.size_max else lines
 
     def _up_to_overlong(self, lines: list[bytes]) -> list[bytes]:
@@ -90,6 +103,7 @@ class LineBuffer:
     def _give_up(self, size: int) -> None:
         self._tail = b""
         self._growing = None
+        self._dropped = 0
         self._uncut = b""
         self._at = 0
         self.fault = f"line of {size} bytes: line_size_max is {self.size_max}"
@@ -110,6 +124,7 @@ class LineBuffer:
         rest = self._tail if self._growing is None else bytes(self._growing)
         self._tail = b""
         self._growing = None
+        self._dropped = 0
         return rest
 
     def _hold(self, data: bytes) -> None:
@@ -118,9 +133,15 @@ class LineBuffer:
             growing = bytearray(self._tail)
             self._growing = growing
             self._tail = b""
-        growing += data
-        if len(growing) > self.size_max:
-            self._give_up(len(growing))
+        if self._dropped:
+            self._dropped += len(data)
+        else:
+            growing += data
+        if len(growing) + self._dropped > self.size_max:
+            self._give_up(len(growing) + self._dropped)
+        elif len(growing) > self.kept_max:
+            self._dropped = len(growing) - HEAD
+            del growing[HEAD:]
 
 
 def may_begin_text(head: bytes) -> bool:

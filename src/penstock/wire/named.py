@@ -173,6 +173,7 @@ class NamingSession(LineSession):
             del self.own[consumer.name]
             self.hub.consumers.leave(consumer.holder)
         self.halted.pop(consumer, None)
+        consumer.unacked.clear()  # each of them knows its consumer, and the collector seldom looks
 
     def subscriptions(self) -> list[Subscription]:
         return list(self.own.values())

@@ -501,15 +501,10 @@ def test_evaluations_have_a_hundredth_of_the_time_for_all_clients_together(house
     assert error_of(first.say(long)[0]) == b"1"
     assert "more than 100000 steps" in str(house.reports[-1]["reason"])
     assert error_of(second.say(b"2 _eval 1+1")[0]) == b"2"
-    assert "evaluations take 10000 steps a second at most: try again in 0.0 s" in str(house.reports[-1]["reason"])
-    house.advance(0.1)
-    assert second.say(b"2 _eval 1+1") == [b"2 ok 2"]
-    assert error_of(first.say(long)[0]) == b"1"  # what was paid for is a beginning: the rest is owed
+    assert "evaluations take 10000 steps a second at most: try again in 9.0 s" in str(house.reports[-1]["reason"])
+    house.advance(8.9)
     assert error_of(second.say(b"2 _eval 1+1")[0]) == b"2"
-    assert "try again in 9.9 s" in str(house.reports[-1]["reason"])
-    house.advance(9)
-    assert error_of(second.say(b"2 _eval 1+1")[0]) == b"2"
-    house.advance(2)
+    house.advance(1)
     for _ in range(300):
         assert second.say(b"2 _eval len(state.queues)") == [b"2 ok 0"]
 

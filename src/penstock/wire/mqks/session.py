@@ -131,7 +131,7 @@ class MqksSession(NamingSession):
                 self.complain("an HTTP request on the MQKS port", lines[0])
                 self.hang_up()
                 return
-        self.work_off(lines, 0)
+        self.begin_lines(lines)
 
     def end_read(self) -> None:
         if self.lines.fault:

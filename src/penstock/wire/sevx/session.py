@@ -21,7 +21,7 @@ from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, Message, Terms
 from penstock.wire.expression import ExpressionError
 from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.ids import random_id
-from penstock.wire.lines import looks_like_http, may_begin_text
+from penstock.wire.lines import HEAD, LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
 from penstock.wire.redriving import Redriving
 from penstock.wire.session import (
@@ -190,6 +190,7 @@ class SevxSession(NamingSession):
         self.is_clean = True  # the lines of the present read
         limits = dialect.hub.limits
         self.line_max = limits.json_size_max + limits.name_size_max + BESIDE_JSON
+        self.lines = LineBuffer(limits.line_size_max, kept_max=max(HEAD, self.line_max))
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
 
@@ -213,7 +214,7 @@ class SevxSession(NamingSession):
                     self.complain("an HTTP request on the SEVX port", lines[0])
                     self.hang_up()
                     return
-            self.work_off(lines, 0)
+            self.begin_lines(lines)
             return
         if not clean:
             self.rest_is_clean = False
@@ -228,14 +229,15 @@ class SevxSession(NamingSession):
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         is_clean = self.is_clean
         usage = self.broker.usage
+        beginning = self.lines.beginning
         slice_end = self.slice_end + start  # each line is one piece of work, and may be more
         count: i64 = len(lines)
         done = start
         while done < count and usage.work + done < slice_end:
             line = lines[done]
             done += 1
-            if len(line) > self.line_max:
-                self._refuse_long(line)
+            if len(line) > self.line_max or line is beginning:
+                self._refuse_long(line, self.lines.whole_size if line is beginning else len(line))
                 continue
             # The two most frequent lines, a send and an ack of one event, are recognised before a Request is made of
             # them. The ids that a client makes up are mostly of one size.
@@ -255,13 +257,13 @@ class SevxSession(NamingSession):
         usage.work += done - start
         return done
 
-    def _refuse_long(self, line: bytes) -> None:
+    def _refuse_long(self, line: bytes, size: int) -> None:
         """Answer a line with more JSON than may be parsed, without a copy of it."""
         id = line[: self.hub.limits.name_size_max + 1].partition(b" ")[0]
         if not is_id(id) or len(id) > self.hub.limits.name_size_max:
             id = self._new_id()
         size_max = self.hub.limits.json_size_max
-        self._refuse(id, f"line of {len(line)} bytes: json_size_max is {size_max}", line)
+        self._refuse(id, f"line of {size} bytes: json_size_max is {size_max}", line)
 
     def _publish(self, id: bytes, text: bytes, is_clean: bool, line: bytes, terms: Terms | None = None) -> None:
         if text and (text[-1] <= 32 or text[0] <= 32):

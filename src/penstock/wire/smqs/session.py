@@ -183,7 +183,7 @@ class SmqsSession(LineSession):
                 self.hang_up()
                 return
             self.fresh = False
-        self.work_off(lines, 0)
+        self.begin_lines(lines)
 
     def end_read(self) -> None:
         if self.lines.fault:
