@@ -11,7 +11,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.server.connection import Connection, Switchboard
-from penstock.server.turns import FULL_READ, SHORT_SLICE_WORK, SHORT_TURN_WORK, SHORT_TURNS, SLICE_WORK, TURN_WORK
+from penstock.server.turns import FULL_READ, SHORT_PART, SHORT_TURNS, SLICE_WORK, TURN_WORK
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.session import LEFT_AT_ONCE, Hub
 
@@ -139,7 +139,7 @@ def test_turns_are_short_while_somebody_else_says_a_little_beside_those_that_flo
     neighbour, probe = house.connect()[0], house.connect()[0]
     assert probe.session is not None
     probe.session.holder = "user 'probe'"
-    many = SHORT_SLICE_WORK * 2 * SHORT_TURNS + 10 * SLICE_WORK
+    many = SLICE_WORK // SHORT_PART * 2 * SHORT_TURNS + 10 * SLICE_WORK
     flood.data_received(FLOOD * many)
     neighbour.data_received(b"n ping x\n")  # shares an address with the one that floods
     house.turns_until(lambda: house.broker.published > SLICE_WORK)
@@ -150,7 +150,7 @@ def test_turns_are_short_while_somebody_else_says_a_little_beside_those_that_flo
         house.loop.turn()
         seen.append(house.broker.published)
     steps = [after - before for before, after in pairwise(seen)]
-    assert max(steps[: SHORT_TURNS // 2]) <= SHORT_TURN_WORK
+    assert max(steps[: SHORT_TURNS // 2]) <= TURN_WORK // SHORT_PART
     assert max(steps) >= SLICE_WORK  # after a while of silence, they are as long as before
     assert house.broker.published == many
 

@@ -73,6 +73,9 @@ READ_AGAIN_TIME: Final = 500_000  # microseconds until what the log could not gi
 CALM: Final = 0.9  # below this part of the mark a queue is not filling any more
 REVOKED_PART: Final = 16  # a sweep is due once requests that were given up take this part of the memory
 READ_PER_WORK: Final = 4096  # bytes that are read from the log are one piece of work
+TOUCH_WORK: Final = (
+    6  # a queue that nothing was done with in this turn yet: it is far from the processor, where there are many
+)
 ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of a kind: a short queue is full every other moment
 ALARMS_MAX: Final = 1000  # that are kept for whoever tells people
 
@@ -468,6 +471,7 @@ class Queue:
         """Something has changed: the queue is looked at when the turn ends."""
         self.touched = True
         self.usage.touched.append(self)
+        self.usage.work += TOUCH_WORK
 
     def _grow(self, message: Message) -> None:
         """A message is ready or out, and in memory."""

@@ -33,7 +33,7 @@ from penstock.http.places import (
     HttpPlaces,
 )
 from penstock.server.connection import certificate_names, peer_name
-from penstock.server.turns import FULL_READ
+from penstock.server.turns import FULL_READ, READ_PAUSE_SECONDS
 from penstock.wire.session import Hub
 
 HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
@@ -186,10 +186,10 @@ class HttpConnection(HttpToolsProtocol):
         if len(data) >= FULL_READ and not self._holds_reading and not self.transport.is_closing():
             self._holds_reading = True
             self.transport.pause_reading()
-            self.loop.call_soon(self._read_on)
+            self.loop.call_later(READ_PAUSE_SECONDS, self._read_on)
 
     def _read_on(self) -> None:
-        """In the next turn, after a read behind which there may be another."""
+        """A little later, after a read behind which there may be another."""
         if not self.flow.read_paused and not self.transport.is_closing():
             self._go_on()
 

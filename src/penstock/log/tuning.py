@@ -16,10 +16,6 @@ class Tuning:
         self.look_length = 500  # messages that are looked at in one step, where all of a queue is ...
         self.look_bytes = 1 << 20  # ... unless these are large
         self.stretch_near = 1000  # owed offsets this close to each other are spoken of as one stretch
-        self.at_once = 1000  # messages of a queue that come due, expire or come back in one go; the rest in later turns
-        self.given_at_once = 4096  # messages of a queue that consumers are given in one go; the rest in later turns
-        self.given_bytes = 4 << 20  # of messages that are not small, of all queues, that are given out in one turn
-        self.tick_work = 2048  # pieces of work that are done in one turn for what is due
         self.stale_timers_max = 64  # cancelled timers that may stay where they are
         self.id_page_length = 4096  # remembered ids that a snapshot takes as they are
         # Offsets that are not in memory.
@@ -36,4 +32,12 @@ class Tuning:
         self.blocks_bytes_max = 32 << 20  # ... unless these are large
         self.skip_max = 20_000  # offsets that are rather read past than looked up ...
         self.skip_bytes = 1 << 20  # ... unless more bytes lie between
-        self.read_at_once = 8 << 20  # bytes that are read back in one turn: what a queue owes may lie far apart
+        self.set_turns(1)
+
+    def set_turns(self, part: int) -> None:
+        """Do in a turn one of so many parts of what is done in one when nobody waits; the rest is for later turns."""
+        self.at_once = 1000 // part  # messages of a queue that come due, expire or come back
+        self.given_at_once = 4096 // part  # messages of a queue that consumers are given
+        self.given_bytes = (4 << 20) // part  # of messages that are not small, of all queues, that are given out
+        self.tick_work = 2048 // part  # pieces of work for what is due
+        self.read_at_once = (8 << 20) // part  # bytes that are read back: what a queue owes may lie far apart

@@ -475,15 +475,22 @@ class Connection(asyncio.Protocol):
             board.waiting_reads.hold(self, session.holder, session.unworked())
             return
         session = self._work(session, data)
-        if session.busy or size >= FULL_READ:
+        if session.busy:
             self.wait_in_line()
+        elif size >= FULL_READ:
+            self.stop_reading()
+            board.turns.add_after_read(self)
 
     def wait_in_line(self) -> None:
         """Read no more until what was read is done, a slice in each turn."""
+        self.stop_reading()
+        self.switchboard.turns.add(self)
+
+    def stop_reading(self) -> None:
+        """Until it is its turn."""
         if not self.waits:
             self.waits = True
             self.pause_reading()
-        self.switchboard.turns.add(self)
 
     def go_on(self) -> None:
         """The next slice: more deliveries, and more of what was read."""

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 SLICE_WORK = 2048  # a millisecond or two, where each piece is a plain message
 TURN_WORK = 4096  # when so much was done in a turn, those in line and large reads wait for the next one
-SHORT_SLICE_WORK = 512
-SHORT_TURN_WORK = 1024
+SHORT_PART = 4  # of all of that is done in a short turn
 SHORT_TURNS = 100  # after somebody said something
+READ_PAUSE_SECONDS = 0.001  # between two full reads of a connection in short turns: bytes take the machine's time
 BYTES_PER_WORK = 128  # of what is read
 SMALL_READ = 4096  # is worked on at once, whatever others have to do
 
@@ -56,22 +56,33 @@ class Turns:
         """Whether as much was done in this turn as a turn should take."""
         return self._usage.work >= self._over_at
 
+    def add_after_read(self, connection: "Connection") -> None:
+        """The connection may be read again, after all of a read was done behind which there may be another."""
+        if self._short_left:
+            self._loop.call_later(READ_PAUSE_SECONDS, self.add, connection)
+        else:
+            self.add(connection)
+
     def begin(self) -> None:
         """A turn has ended."""
         if self._short_left:
             self._short_left -= 1
             if not self._short_left:
-                self._work = TURN_WORK
-                self._hub.slice_work = SLICE_WORK
+                self._set_part(1)
         self._over_at = self._usage.work + self._work
 
     def hear(self, holder: str) -> None:
         """Somebody said a little. Where those in line are of another user or address, turns become short."""
         line = self._line
         if line and (first := line[0].session) is not None and first.holder != holder:
+            if not self._short_left:
+                self._set_part(SHORT_PART)
             self._short_left = SHORT_TURNS
-            self._work = SHORT_TURN_WORK
-            self._hub.slice_work = SHORT_SLICE_WORK
+
+    def _set_part(self, part: int) -> None:
+        self._work = TURN_WORK // part
+        self._hub.slice_work = SLICE_WORK // part
+        self._hub.broker.log.tuning.set_turns(part)
 
     def add(self, connection: "Connection") -> None:
         """The connection has more to do, once it is its turn."""
