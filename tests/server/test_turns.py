@@ -1,6 +1,7 @@
 """Each connection has a slice of a turn: what one client sends, others do not wait for."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any, cast
 
@@ -23,11 +24,13 @@ class Loop:
 
     def __init__(self) -> None:
         self.ready: list[Callable[[], None]] = []
+        self.later: list[Callable[[], None]] = []
 
     def call_soon(self, function: Callable[[], None]) -> None:
         self.ready.append(function)
 
-    def call_later(self, seconds: float, function: Callable[[], None]) -> "Loop":
+    def call_later(self, seconds: float, function: Callable[..., None], *arguments: object) -> "Loop":
+        self.later.append(partial(function, *arguments))
         return self
 
     def cancel(self) -> None:
@@ -153,6 +156,27 @@ def test_turns_are_short_while_somebody_else_says_a_little_beside_those_that_flo
     assert max(steps[: SHORT_TURNS // 2]) <= TURN_WORK // SHORT_PART
     assert max(steps) >= SLICE_WORK  # after a while of silence, they are as long as before
     assert house.broker.published == many
+
+
+def test_in_short_turns_there_is_a_moment_between_two_full_reads_of_a_connection(house: House) -> None:
+    flood = house.connect()[0]
+    bulk, transport = house.connect()
+    probe = house.connect()[0]
+    assert probe.session is not None
+    probe.session.holder = "user 'probe'"
+    part = b"m publish e " + b"x" * FULL_READ
+    bulk.data_received(part)
+    house.turns_until(transport.is_reading)
+    flood.data_received(FLOOD * (20 * SLICE_WORK))
+    probe.data_received(b"p ping x\n")
+    house.loop.later.clear()
+    bulk.data_received(part)
+    for _ in range(5):
+        house.loop.turn()
+        assert not transport.is_reading()
+    for function in house.loop.later:
+        function()
+    house.turns_until(transport.is_reading)
 
 
 def test_of_many_that_flood_no_more_than_a_turn_is_worked_on_at_once_and_each_has_its_share(house: House) -> None:

@@ -409,6 +409,7 @@ class Connection(asyncio.Protocol):
         self.waiting_for = ""  # ... for this user or address
         self.is_stopped = False  # it is not read since much of its user's waits
         self.says_much = True  # by its last read, or nobody knows yet
+        self.was_full = False  # its last read: there may be more behind it
         self.is_held_back = False  # it publishes, and memory is short
         self.is_squeezed = False  # it has much to read, as all have together
         self.unread = False  # the peer asks and does not read the answers
@@ -467,6 +468,7 @@ class Connection(asyncio.Protocol):
         size = len(data)
         board.hub.broker.usage.work += size // BYTES_PER_WORK
         self.says_much = size > SMALL_READ
+        self.was_full = size >= FULL_READ
         if size <= SMALL_READ:
             board.turns.hear(session.holder)
         if session.busy or session.unfed or (size > SMALL_READ and board.turns.is_over()):
@@ -475,22 +477,15 @@ class Connection(asyncio.Protocol):
             board.waiting_reads.hold(self, session.holder, session.unworked())
             return
         session = self._work(session, data)
-        if session.busy:
+        if session.busy or size >= FULL_READ:
             self.wait_in_line()
-        elif size >= FULL_READ:
-            self.stop_reading()
-            board.turns.add_after_read(self)
 
     def wait_in_line(self) -> None:
         """Read no more until what was read is done, a slice in each turn."""
-        self.stop_reading()
-        self.switchboard.turns.add(self)
-
-    def stop_reading(self) -> None:
-        """Until it is its turn."""
         if not self.waits:
             self.waits = True
             self.pause_reading()
+        self.switchboard.turns.add(self)
 
     def go_on(self) -> None:
         """The next slice: more deliveries, and more of what was read."""
@@ -513,6 +508,10 @@ class Connection(asyncio.Protocol):
             self.switchboard.turns.add(self)
             self.switchboard.plan_flush()
             return
+        if self.was_full and not self.gone:
+            self.was_full = False
+            if self.switchboard.turns.rest(self):
+                return
         self.waits = False
         self.resume_reading()
         if self.gone:

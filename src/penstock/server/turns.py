@@ -56,12 +56,12 @@ class Turns:
         """Whether as much was done in this turn as a turn should take."""
         return self._usage.work >= self._over_at
 
-    def add_after_read(self, connection: "Connection") -> None:
-        """The connection may be read again, after all of a read was done behind which there may be another."""
+    def rest(self, connection: "Connection") -> bool:
+        """All of a full read was done: whether the connection is to wait for a moment before it is read again."""
         if self._short_left:
             self._loop.call_later(READ_PAUSE_SECONDS, self.add, connection)
-        else:
-            self.add(connection)
+            return True
+        return False
 
     def begin(self) -> None:
         """A turn has ended."""
