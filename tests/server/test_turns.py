@@ -11,6 +11,7 @@ from penstock.clock import ManualClock
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
+from penstock.message import Message
 from penstock.server.connection import Connection, Switchboard
 from penstock.server.turns import FULL_READ, SHORT_PART, SHORT_TURNS, SLICE_WORK, TURN_WORK
 from penstock.wire.dialects import DIALECTS
@@ -156,6 +157,28 @@ def test_turns_are_short_while_somebody_else_says_a_little_beside_those_that_flo
     assert max(steps[: SHORT_TURNS // 2]) <= TURN_WORK // SHORT_PART
     assert max(steps) >= SLICE_WORK  # after a while of silence, they are as long as before
     assert house.broker.published == many
+
+
+def test_turns_are_short_while_somebody_else_is_given_a_long_queue(house: House) -> None:
+    consumer, neighbour, probe = (house.connect()[0] for _ in range(3))
+    assert probe.session is not None
+    probe.session.holder = "user 'probe'"
+    house.broker.bind(b"q", (b"e",))
+    for number in range(3 * house.broker.log.tuning.given_at_once):
+        house.broker.publish(Message(b"%d" % number, b"e", b"x", 0, "mqks"))
+    tuning = house.broker.log.tuning
+    given_at_once = tuning.given_at_once
+    consumer.data_received(b"c consume q e\n")
+    assert house.broker.queues[b"q"].ready == 2 * given_at_once
+    house.loop.turn()
+    neighbour.data_received(b"n ping x\n")
+    assert tuning.given_at_once == given_at_once
+    probe.data_received(b"p ping x\n")
+    assert tuning.given_at_once == given_at_once // SHORT_PART
+    for _ in range(SHORT_TURNS + 1):
+        house.board.plan_flush()
+        house.loop.turn()
+    assert tuning.given_at_once == given_at_once
 
 
 def test_in_short_turns_there_is_a_moment_between_two_full_reads_of_a_connection(house: House) -> None:

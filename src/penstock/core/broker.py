@@ -51,6 +51,8 @@ SUBSCRIBE_WORK: Final = 6  # a consumer that comes or goes
 DEDUP_WORK: Final = 4
 TIMER_WORK: Final = 2
 
+SOMEBODY: Final = "somebody"  # is no user and no address
+
 # How long consumers have at least to come back after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
 
@@ -904,6 +906,8 @@ class Broker:
         self.usage.publisher = NOBODY
         self._tick_end = self.usage.work + self.log.tuning.tick_work
         self.deadlines.run(now, self._has_ticked_enough)
+        if self.usage.work >= self._tick_end and not self.usage.busy_for:
+            self.usage.busy_for = SOMEBODY
 
     def _has_ticked_enough(self, fired: int) -> bool:
         return self.usage.work + fired * TIMER_WORK >= self._tick_end

@@ -590,6 +590,7 @@ class Queue:
             timer = self._pump_timer = PumpTimer(self)
         if not timer.armed:
             self.usage.deadlines.set(timer, self.usage.now)
+        self.usage.busy_for = self.next_holder()
 
     def _may_go(self, message: Message) -> bool:
         """Whether a message that is not small can be given to who is first in the line; who has no room leaves it.

@@ -105,6 +105,7 @@ class Usage:
         # The queue that a publish found congested last. Whoever acts on it resets it.
         self.congested: Queue | None = None
         self.given = 0  # bytes of messages that were given out in this turn, except for small ones
+        self.busy_for = ""  # for whom more is to be done than was in this turn, though nobody asks for it
         self.publisher = ""  # who publishes at present: a user or, where there are none, an address
         self.unsent_of: dict[str, int] = {}  # `unsent`, by user or address
         self.read_end = 0  # when so much was read from the log, by its `read_bytes`, the next turn reads on

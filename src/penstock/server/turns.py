@@ -30,6 +30,7 @@ SLICE_WORK = 2048  # a millisecond or two, where each piece is a plain message
 TURN_WORK = 4096  # when so much was done in a turn, those in line and large reads wait for the next one
 SHORT_PART = 4  # of all of that is done in a short turn
 SHORT_TURNS = 100  # after somebody said something
+BUSY_TURNS = 4
 READ_PAUSE_SECONDS = 0.001  # between two full reads of a connection in short turns: bytes take the machine's time
 BYTES_PER_WORK = 128  # of what is read
 SMALL_READ = 4096  # is worked on at once, whatever others have to do
@@ -49,6 +50,8 @@ class Turns:
         self._planned = False
         self._work = TURN_WORK
         self._short_left = 0  # turns that are to be short
+        self._busy_for = ""  # for whom more was to be done than was in a turn, though nobody asked ...
+        self._busy_left = 0  # ... in one of the last turns
         self._over_at = self._usage.work + TURN_WORK
         hub.slice_work = SLICE_WORK
 
@@ -70,11 +73,18 @@ class Turns:
             if not self._short_left:
                 self._set_part(1)
         self._over_at = self._usage.work + self._work
+        if self._usage.busy_for:
+            self._busy_for = self._usage.busy_for
+            self._usage.busy_for = ""
+            self._busy_left = BUSY_TURNS
+        elif self._busy_left:
+            self._busy_left -= 1
 
     def hear(self, holder: str) -> None:
-        """Somebody said a little. Where those in line are of another user or address, turns become short."""
+        """Somebody said a little. Where much is to be done for another user or address, turns become short."""
         line = self._line
-        if line and (first := line[0].session) is not None and first.holder != holder:
+        first = line[0].session if line else None
+        if (first is not None and first.holder != holder) or (self._busy_left and self._busy_for != holder):
             if not self._short_left:
                 self._set_part(SHORT_PART)
             self._short_left = SHORT_TURNS
