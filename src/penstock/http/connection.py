@@ -33,7 +33,6 @@ from penstock.http.places import (
     HttpPlaces,
 )
 from penstock.server.connection import certificate_names, peer_name
-from penstock.server.turns import FULL_READ, READ_PAUSE_SECONDS
 from penstock.wire.session import Hub
 
 HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
@@ -42,6 +41,8 @@ HEAD_SECONDS_CROWDED = 5.0  # the same where every place is taken
 ANSWER_SECONDS = 20.0  # for the answer to a stranger, which may be held back, to be on its way
 SECOND = 1_000_000
 LENGTH_DIGITS = 16  # of a body's length that is believed
+FULL_READ = 128 << 10  # behind a read of this size there may be another, which the loop would do in the same turn ...
+READ_PAUSE_SECONDS = 0.001  # ... so it waits for as long: to move bytes takes the machine's time
 PIECE_BYTES = 4 << 10  # what is parsed in one turn, except for the body of a request that has said how long it is
 
 
