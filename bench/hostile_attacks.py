@@ -37,16 +37,22 @@ class Attack:
     settings: dict[str, object] = field(default_factory=dict)  # of its broker; "all at once" has none
     visits: tuple[str, ...] = USUAL
     is_control: bool = False
+    is_bulky: bool = False  # it moves as many bytes as it can
 
 
 ATTACKS: dict[str, Attack] = {}
 
 
 def attack(
-    name: str, *, visits: tuple[str, ...] = (), control: bool = False, settings: dict[str, object] | None = None
+    name: str,
+    *,
+    visits: tuple[str, ...] = (),
+    control: bool = False,
+    bulky: bool = False,
+    settings: dict[str, object] | None = None,
 ) -> Callable[[Callable[[Target], Run]], Callable[[Target], Run]]:
     def register(function: Callable[[Target], Run]) -> Callable[[Target], Run]:
-        ATTACKS[name] = Attack(name, function, settings or {}, USUAL + visits, control)
+        ATTACKS[name] = Attack(name, function, settings or {}, USUAL + visits, control, bulky)
         return function
 
     return register

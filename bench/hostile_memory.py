@@ -49,7 +49,7 @@ leases("200,000 bodies of 100 bytes", 100, 200_000)
 
 
 def heads(name: str, body: dict[str, object], headers: dict[str, str]) -> None:
-    @attack(f"http: empty messages with {name}")
+    @attack(f"http: empty messages with {name}", bulky=True)
     def run(target: Target) -> Run:
         data = json.dumps({**body, "headers": headers}).encode()
         yield
@@ -109,7 +109,7 @@ def browses_unread(target: Target) -> Run:
 
 
 def unfinished(name: str, protocol: str, data: bytes, connections: int) -> None:
-    @attack(name)
+    @attack(name, bulky=True)
     def run(target: Target) -> Run:
         socks = [target.connect(protocol, user=MALLORY) for _ in range(connections)]
         yield
@@ -189,7 +189,7 @@ def stages(target: Target) -> Run:
     return f"{told}"
 
 
-@attack("mqks: largest bodies to a thousand queues")
+@attack("mqks: largest bodies to a thousand queues", bulky=True)
 def fans_out(target: Target) -> Run:
     declare(target, {f"m.wide.{number}": ["m.wide"] for number in range(1000)})
     sock = target.connect("mqks", user=MALLORY)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 import time
 
-from bench.attacking import Target, mib, request_of, shove, swallow
+from bench.attacking import HOST, READ, Target, mib, request_of, shove, swallow
 from bench.hostile_attacks import ADMIN, MALLORY, NOBODY, Run, ask, attack, declare, heard
 from bench.memory_backlog import frame, read_exactly
 
@@ -18,6 +20,30 @@ def computes(target: Target) -> Run:
         sum(range(10_000))
         rounds += 1
     return f"{rounds:,} rounds"
+
+
+@attack("control: moves bytes past the broker", control=True, bulky=True)
+def moves_bytes(target: Target) -> Run:
+    with socket.create_server((HOST, 0)) as server:
+        sender = socket.create_connection(server.getsockname())
+        receiver, _ = server.accept()
+    moved = 0
+
+    def receive() -> None:
+        nonlocal moved
+        while more := len(receiver.recv(READ)):
+            moved += more
+
+    taker = threading.Thread(target=receive)
+    taker.start()
+    data = b"x" * (16 << 20)
+    yield
+    while target.goes_on():
+        sender.sendall(data)
+    sender.close()
+    taker.join()
+    receiver.close()
+    return f"{mib(moved)} moved"
 
 
 @attack("smqs: S pipelined, 5,000 queues, no right to see them")
@@ -155,7 +181,7 @@ def _large_json(kind: str) -> bytes:
 
 for _kind in ("numbers", "members", "empty lists"):
 
-    @attack(f"sevx: one large JSON after the other, {_kind}")
+    @attack(f"sevx: one large JSON after the other, {_kind}", bulky=True)
     def large_json(target: Target, kind: str = _kind) -> Run:
         sock = target.connect("sevx", user=MALLORY)
         data = b"j send " + _large_json(kind) + b"\n"
@@ -174,7 +200,7 @@ for _kind in ("numbers", "members", "empty lists"):
                 break
         return f"{rounds} of {mib(len(data))}"
 
-    @attack(f"http: one large JSON after the other, {_kind}")
+    @attack(f"http: one large JSON after the other, {_kind}", bulky=True)
     def large_json_by_http(target: Target, kind: str = _kind) -> Run:
         data = _large_json(kind)
         yield
@@ -187,7 +213,7 @@ for _kind in ("numbers", "members", "empty lists"):
         return f"{told[:5]} for {mib(len(data))}"
 
 
-@attack("http: 1.5 million headers in one publish")
+@attack("http: 1.5 million headers in one publish", bulky=True)
 def many_headers(target: Target) -> Run:
     headers = {f"h{number}": "" for number in range(1_500_000)}
     data = json.dumps({"event": "m.headers", "body": "x", "headers": headers}).encode()
