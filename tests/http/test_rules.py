@@ -1,5 +1,6 @@
 """What holds for every request: who may ask, how errors look, how much may be sent."""
 
+import http.client
 import socket
 from collections.abc import Callable
 
@@ -104,6 +105,18 @@ def test_a_body_over_the_limit_is_refused_by_its_limit(
     assert "body_size_max is 100" in api.post("/v1/publish", {"event": "e", "body": "x" * 101}).json["detail"]
     assert api.post("/v1/publish", {"event": "e", "body": "x" * 100}).status == 201
     assert api.post("/v1/publish", {"event": "e" * 900, "body": ""}).status == 201
+
+
+def test_a_body_that_is_refused_is_read_to_its_end_and_the_next_request_is_answered(broker: RunningBroker) -> None:
+    client = http.client.HTTPConnection("127.0.0.1", broker.ports["http"], timeout=20)
+    try:
+        client.request("POST", "/v1/publish", b" " * (20 << 20), {"content-type": "application/json"})
+        answer = client.getresponse()
+        assert (answer.status, b"json_size_max" in answer.read()) == (413, True)
+        client.request("GET", "/healthz")
+        assert client.getresponse().status == 200
+    finally:
+        client.close()
 
 
 def test_a_head_without_end_is_cut_off(broker: RunningBroker) -> None:

@@ -42,7 +42,7 @@ ANSWER_SECONDS = 20.0  # for the answer to a stranger, which may be held back, t
 SECOND = 1_000_000
 LENGTH_DIGITS = 16  # of a body's length that is believed
 FULL_READ = 128 << 10  # behind a read of this size there may be another, which the loop would do in the same turn ...
-READ_PAUSE_SECONDS = 0.001  # ... so it waits for as long: to move bytes takes the machine's time
+READ_PAUSE_SECONDS = 0.001  # ... and where nobody needs it any more, so long: to move bytes takes the machine's time
 PIECE_BYTES = 4 << 10  # what is parsed in one turn, except for the body of a request that has said how long it is
 
 
@@ -187,10 +187,11 @@ class HttpConnection(HttpToolsProtocol):
         if len(data) >= FULL_READ and not self._holds_reading and not self.transport.is_closing():
             self._holds_reading = True
             self.transport.pause_reading()
-            self.loop.call_later(READ_PAUSE_SECONDS, self._read_on)
+            is_answered = self._answering is not None and self._answering.response_complete
+            self.loop.call_later(READ_PAUSE_SECONDS if is_answered else 0, self._read_on)
 
     def _read_on(self) -> None:
-        """A little later, after a read behind which there may be another."""
+        """In a later turn, after a read behind which there may be another."""
         if not self.flow.read_paused and not self.transport.is_closing():
             self._go_on()
 
