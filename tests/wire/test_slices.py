@@ -328,3 +328,12 @@ def test_a_large_line_is_carried_out_a_turn_after_it_was_put_together(protocol: 
         heard.append(world.answers(session, read))
     assert heard[0] == (heard[1][0], 1)
     assert heard[1][1] == 2
+
+
+def test_a_large_line_that_waits_for_its_turn_is_counted() -> None:
+    world = World(1 << 40)
+    session = world.open("mqks")
+    session.feed(b"m publish e " + b"x" * LARGE_LINE + b"\n", 0)
+    assert session.unworked() > LARGE_LINE
+    session.go_on(0)
+    assert session.unworked() == 0

@@ -1,7 +1,7 @@
 """JSON that others wrote, read with a limit of its size, and of its values: a parser makes an object of each.
 
 A text of 8 MiB takes some hundredths of a second to be read, copied and parsed, whatever it holds; a million values
-come in 3 MB and take as many tenths. So before a long document is parsed, its strings are stepped over and what
+take tenths of a second, and come in 3 MB. So before a long document is parsed, its strings are stepped over and what
 separates values is counted, up to the limit. How deep it is nested is the parser's own limit, 1,024.
 """
 

@@ -73,9 +73,7 @@ READ_AGAIN_TIME: Final = 500_000  # microseconds until what the log could not gi
 CALM: Final = 0.9  # below this part of the mark a queue is not filling any more
 REVOKED_PART: Final = 16  # a sweep is due once requests that were given up take this part of the memory
 READ_PER_WORK: Final = 4096  # bytes that are read from the log are one piece of work
-TOUCH_WORK: Final = (
-    6  # a queue that nothing was done with in this turn yet: it is far from the processor, where there are many
-)
+TOUCH_WORK: Final = 6  # the first that is done with a queue in a turn: where there are many, it is in no cache
 ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of a kind: a short queue is full every other moment
 ALARMS_MAX: Final = 1000  # that are kept for whoever tells people
 

@@ -192,7 +192,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def _read_on(self) -> None:
         """In a later turn, after a read behind which there may be another."""
-        if not self.flow.read_paused and not self.transport.is_closing():
+        if self._holds_reading and not self.flow.read_paused and not self.transport.is_closing():
             self._go_on()
 
     def _parse(self) -> None:

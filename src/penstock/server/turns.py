@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 SLICE_WORK = 2048  # a millisecond or two, where each piece is a plain message
 TURN_WORK = 4096  # when so much was done in a turn, those in line and large reads wait for the next one
-SHORT_PART = 4  # of all of that is done in a short turn
-SHORT_TURNS = 100  # after somebody said something
-BUSY_TURNS = 4
+SHORT_PART = 4  # a short turn is one of so many parts of that
+SHORT_TURNS = 100  # so many turns are short after somebody said something
+BUSY_TURNS = 4  # in which it is remembered for whom much is to be done: there may be several between two reads
 READ_PAUSE_SECONDS = 0.001  # between two full reads of a connection in short turns: bytes take the machine's time
 BYTES_PER_WORK = 128  # of what is read
 SMALL_READ = 4096  # is worked on at once, whatever others have to do

@@ -76,7 +76,10 @@ class LineSession(Session):
             start = 0
 
     def unworked(self) -> int:
-        return super().unworked() + self.lines.uncut() + (len(self._todo) - self._done) * LINE_OVERHEAD
+        size = super().unworked() + self.lines.uncut() + (len(self._todo) - self._done) * LINE_OVERHEAD
+        if self._done == 0 and self._todo and len(self._todo[0]) > LARGE_LINE:
+            size += len(self._todo[0])
+        return size
 
     def begin_slice(self) -> None:
         self.slice_end = self.broker.usage.work + self.hub.slice_work
