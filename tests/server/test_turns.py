@@ -303,3 +303,16 @@ def test_many_consumers_of_one_connection_end_some_in_a_turn(house: House, proto
     assert max(seen) <= 2 * LEFT_AT_ONCE
     assert many.session is None
     assert not house.board.connections
+
+
+def test_a_user_that_has_fallen_behind_waits_for_one_connection_of_each_other_user_at_a_time(house: House) -> None:
+    floods = [house.connect()[0] for _ in range(50)]
+    late, transport = house.connect()
+    assert late.session is not None
+    late.session.holder = "user 'late'"
+    for flood in floods:
+        flood.data_received(FLOOD * (20 * SLICE_WORK))
+    late.data_received(b"l publish e x\n" * SLICE_WORK + b"p ping hello\n")
+    before = house.broker.usage.work
+    house.turns_until(lambda: transport.written.endswith(b"p ok hello\n"))
+    assert house.broker.usage.work - before <= 8 * SLICE_WORK

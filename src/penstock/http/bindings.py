@@ -1,6 +1,5 @@
 """Bindings: which queue wants what."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from penstock.core.queue import Queue
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.replies import answer, problems
+from penstock.http.steps import pass_on
 from penstock.http.texts import text_of
 
 SLICE = 2000
@@ -63,7 +63,7 @@ def routes(inside: Inside) -> APIRouter:
         found = []
         for place, each in enumerate(queues):
             if place % SLICE == SLICE - 1:
-                await asyncio.sleep(0)
+                await pass_on()
             for bound, pattern in bindings_of(each, wanted):
                 if offset <= total < offset + limit:
                     found.append(

@@ -1,6 +1,5 @@
 """Consumers: who takes messages from which queue, over which connection."""
 
-import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
@@ -11,6 +10,7 @@ from penstock.core.subscription import Subscription
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.replies import answer, problems
+from penstock.http.steps import pass_on
 from penstock.http.texts import name_of, text_of
 from penstock.wire.session import Session
 
@@ -77,7 +77,7 @@ def routes(inside: Inside) -> APIRouter:
         sees_all = who.sees_all()
         for place, session in enumerate(list(inside.hub.sessions)):
             if place % SLICE == SLICE - 1:
-                await asyncio.sleep(0)
+                await pass_on()
             for subscription in session.subscriptions():
                 queue = subscription.queue
                 if not sees_all and (queue is None or not who.sees(queue.name)):

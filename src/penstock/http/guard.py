@@ -20,7 +20,7 @@ from penstock.access.rights import ADMIN
 from penstock.http.caller import Caller, enter
 from penstock.http.doorman import Doorman, peer_of
 from penstock.http.problems import Problem, problem_response
-from penstock.http.turnstile import Turnstile
+from penstock.http.steps import Steps
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -45,7 +45,7 @@ class Guard:
         self.app = app
         self.hosts = hosts
         self.doorman = doorman
-        self.turnstile = Turnstile()
+        self.steps = Steps()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -82,7 +82,7 @@ class Guard:
             await problem_response(problem)(scope, receive, send_kept)
             return
         if scope["path"] not in HEALTH_PATHS:
-            await self.turnstile.go_through()
+            await self.steps.begin(caller.holder)
         await self.app(scope, receive, send_kept)
 
     def _find_place(self, scope: Scope, caller: Caller) -> None:

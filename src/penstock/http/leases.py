@@ -27,6 +27,7 @@ from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found, over_limit
 from penstock.http.replies import ARROW, answer, problems, takes
+from penstock.http.steps import pass_on
 from penstock.http.texts import name_of, text_of
 from penstock.message import Message
 from penstock.wire.ids import random_id
@@ -118,7 +119,7 @@ class Leases:
         try:
             while lease.inbox.queue is queue and (queue.leaving or (lease.inbox.waiting and queue.gives_later())):
                 inside.board.plan_flush()
-                await asyncio.sleep(0)
+                await pass_on()
         except BaseException:  # whoever asked is not there any more
             if self.by_id.get(lease.id) is lease:
                 self.give_back(lease.id)
@@ -218,7 +219,7 @@ def routes(inside: Inside) -> APIRouter:
                     for piece in arrow_stream.batch(messages_of(inside.queue(lease.queue), some)):
                         for first in range(0, len(piece), PIECE_BYTES):
                             yield piece[first : first + PIECE_BYTES]
-                    await asyncio.sleep(0)
+                    await pass_on()
             yield arrow_stream.END
         except BaseException:
             if lease is not None and leases.by_id.get(lease.id) is lease:
@@ -290,7 +291,7 @@ def routes(inside: Inside) -> APIRouter:
             count += 1
             if count % SLICE == 0:
                 inside.board.plan_flush()
-                await asyncio.sleep(0)
+                await pass_on()
             delivery = lease.inbox.oldest
         inside.board.plan_flush()
         if leases.by_id.get(id) is lease:

@@ -26,6 +26,7 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.problems import conflict, invalid, malformed
 from penstock.http.queues import QueueShape, queue_of
 from penstock.http.replies import JSON, answer, problems, takes
+from penstock.http.steps import pass_on
 from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import INTERNAL_PREFIX, Message, payload_size
 
@@ -159,7 +160,7 @@ class Turn:
 
     async def pass_on(self) -> None:
         """Let others have theirs, and begin another."""
-        await asyncio.sleep(0)
+        await pass_on()
         self._ends_at = time.perf_counter() + TURN_SECONDS
 
 
@@ -432,7 +433,7 @@ def routes(inside: Inside) -> APIRouter:
             if count < CHANGED_AT_ONCE:
                 break
             inside.board.plan_flush()
-            await asyncio.sleep(0)
+            await pass_on()
         await inside.kept()
         return answer({"purged": purged})
 
@@ -557,7 +558,7 @@ def routes(inside: Inside) -> APIRouter:
                 broker.step_redrive(redrive, inside.now())
                 charge(redrive.moved - moved, redrive.moved_bytes - size)
                 inside.board.plan_flush()
-                await asyncio.sleep(0)
+                await pass_on()
             await inside.kept()
         shown = {text_of(target): count for target, count in redrive.targets.items()}
         return answer({"redriven": redrive.moved, "targets": shown, "dry_run": wanted.dry_run})

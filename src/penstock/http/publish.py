@@ -19,6 +19,7 @@ from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow, too_large
 from penstock.http.replies import ARROW, JSON, Documented, answer, problems, takes
+from penstock.http.steps import pass_on
 from penstock.http.texts import href_of, name_of, text_of
 from penstock.message import TO_QUEUE, Message, Terms, payload_size
 from penstock.wire.terms import SECONDS_MAX, TRIES_MAX, Wish
@@ -202,10 +203,10 @@ async def read_message(request: Request, inside: Inside) -> NewMessage:
     data = await read_body(request, limits.json_size_max, "json_size_max")
     is_large = len(data) > LARGE
     if is_large:
-        await asyncio.sleep(0)
+        await pass_on()
     new = parsed(data, NewMessage, limits.json_values_max)
     if is_large:
-        await asyncio.sleep(0)
+        await pass_on()
     return new
 
 
@@ -215,7 +216,7 @@ async def messages_from_arrow(data: bytes, inside: Inside) -> list[Message]:
         for first, last in parts_of(batch):
             rows = batch.slice(first, last - first).to_pylist()
             found.extend(_message_from_row(row, place, inside) for place, row in enumerate(rows, first))
-            await asyncio.sleep(0)
+            await pass_on()
     return found
 
 
@@ -355,7 +356,7 @@ async def check_all(messages: list[Message], inside: Inside) -> None:
     size = 0
     for number, some in enumerate(slices(messages)):
         if number:
-            await asyncio.sleep(0)
+            await pass_on()
         for message in distinct(some, seen):
             who.check_send(message, inside.broker)
         who.check_claims(some, inside.broker)
@@ -379,7 +380,7 @@ async def publish_all(messages: list[Message], inside: Inside) -> dict[str, obje
                 refusal = error
                 refused += 1
         inside.board.plan_flush()
-        await asyncio.sleep(0)
+        await pass_on()
     if refusal is not None and refused == len(messages):
         raise from_refusal(refusal)
     await inside.kept()

@@ -1,6 +1,5 @@
 """Queues: a page of them by any of their numbers, one of them, and what can be done to one."""
 
-import asyncio
 from typing import Annotated, Any
 
 import orjson
@@ -20,6 +19,7 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.policies import PolicyShape, policy_of
 from penstock.http.problems import conflict, from_refusal, invalid
 from penstock.http.replies import answer, problems, takes
+from penstock.http.steps import pass_on
 from penstock.http.texts import href_of, name_of, text_of
 
 LIMIT_MAX = 1000
@@ -148,7 +148,7 @@ async def page_of(
     queues = who.seen(broker.queues.values())
     for first in range(0, len(queues), SLICE):
         if first:
-            await asyncio.sleep(0)
+            await pass_on()
         ranking.take(queues, first, min(first + SLICE, len(queues)))
     found = [broker.queues.get(name) for _, name in ranking.best[offset:]]
     return ranking.total, [queue for queue in found if queue is not None]
@@ -179,7 +179,7 @@ def routes(inside: Inside) -> APIRouter:
         for number, queue in enumerate(queues, 1):
             rows.append(row_of(queue, now))
             if number % ROWS == 0:
-                await asyncio.sleep(0)
+                await pass_on()
         return answer({"total": total, "offset": offset, "limit": limit, "queues": rows})
 
     @router.get("/{name}", response_model=QueueShape, responses=problems(404), summary="One queue")

@@ -480,6 +480,10 @@ class Connection(asyncio.Protocol):
         if session.busy or size >= FULL_READ:
             self.wait_in_line()
 
+    def holder(self) -> str:
+        """Who waits where it does: its user, or its address."""
+        return "" if self.session is None else self.session.holder
+
     def wait_in_line(self) -> None:
         """Read no more until what was read is done, a slice in each turn."""
         if not self.waits:

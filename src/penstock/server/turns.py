@@ -8,7 +8,7 @@ line have a slice each, for as long as the turn lasts, and at least one of them 
     poll ──► data_received: a slice, if the turn is not over yet or the read is small
       ▲              │ more to do
       │              ▼
-      │            line ──► run: a slice each, the longest waiting first
+      │            line ──► run: a slice each, one of each user after the other
       │                       │
       └──────── flush ◄───────┘
 
@@ -18,9 +18,9 @@ takes a quarter.
 """
 
 import asyncio
-from collections import deque
 from typing import TYPE_CHECKING
 
+from penstock.server.line import Line
 from penstock.wire.session import Hub
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Turns:
         self._loop = loop
         self._hub = hub
         self._usage = hub.broker.usage
-        self._line: deque[Connection] = deque()
+        self._line: Line[Connection] = Line()
         self._planned = False
         self._work = TURN_WORK
         self._short_left = 0  # turns that are to be short
@@ -82,9 +82,7 @@ class Turns:
 
     def hear(self, holder: str) -> None:
         """Somebody said a little. Where much is to be done for another user or address, turns become short."""
-        line = self._line
-        first = line[0].session if line else None
-        if (first is not None and first.holder != holder) or (self._busy_left and self._busy_for != holder):
+        if self._line.has_others(holder) or (self._busy_left and self._busy_for != holder):
             if not self._short_left:
                 self._set_part(SHORT_PART)
             self._short_left = SHORT_TURNS
@@ -98,7 +96,7 @@ class Turns:
         """The connection has more to do, once it is its turn."""
         if not connection.in_line:
             connection.in_line = True
-            self._line.append(connection)
+            self._line.add(connection.holder(), connection)
         if not self._planned:
             self._planned = True
             self._loop.call_soon(self.run)
@@ -108,7 +106,7 @@ class Turns:
         self._planned = False
         line = self._line
         for _ in range(len(line)):
-            connection = line.popleft()
+            connection = line.pop()
             connection.in_line = False
             connection.go_on()  # it may come back, behind the others
             if self.is_over():
