@@ -4,10 +4,11 @@ import contextlib
 import time
 from collections.abc import Callable
 
+import pytest
 from tests.server.conftest import RunningBroker
 
 from penstock.message import Message
-from penstock.server.account import KINDS
+from penstock.server.account import KINDS, Share
 
 Start = Callable[..., RunningBroker]
 
@@ -204,3 +205,35 @@ def test_who_fills_queues_waits_and_others_publish_on(start_broker: Start) -> No
         other.send(b"%d publish f %s\n" % (number, body))
     wait_until(running, lambda: len(running.node.switchboard.paused) == 2)  # it fills what was kept for such
     assert running.node.broker.usage.bytes < 5 * MIB
+
+
+def test_a_share_gives_way_with_the_room_that_is_left_and_keeps_the_least() -> None:
+    allowed: list[int] = []
+    share, large = Share(800, 0, allowed.append), Share(800, 500, allowed.append)
+    for left in (64, 32, 16, 1, 0):
+        share.give_way(left, 64)
+    assert allowed == [800, 400, 200, 100, 100]
+    allowed.clear()
+    large.give_way(0, 64)
+    large.give_way(64, 64)
+    assert allowed == [500, 800]
+
+
+def test_while_the_process_has_no_room_left_what_comes_and_goes_has_an_eighth_and_queues_have_half(
+    start_broker: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start_broker(memory_bytes_max=64 * MIB)
+    board = running.node.switchboard
+    full = board.incoming.bytes_max, board.outgoing.bytes_max
+    resident = [64 * MIB]
+    monkeypatch.setattr("penstock.server.account.resident_bytes", lambda: resident[0])
+    running.call(board.account.balance)
+    assert (board.incoming.bytes_max, board.outgoing.bytes_max) == full
+    resident[0] = 200 * MIB
+    running.call(board.account.balance)
+    assert (board.incoming.bytes_max, board.outgoing.bytes_max) == (full[0] // 8, full[1] // 8)
+    assert running.node.broker.usage.unsent_max == full[1] // 8
+    assert running.node.broker.usage.bytes_max == 32 * MIB
+    resident[0] = 64 * MIB
+    running.call(board.account.balance)
+    assert (board.incoming.bytes_max, board.outgoing.bytes_max) == full

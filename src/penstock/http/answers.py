@@ -36,6 +36,10 @@ class Answers:
         self._owners: dict[str, str] = {}  # who has asked last by which connection
         self._unread: dict[str, Unread] = {}
 
+    def let_hold(self, bytes_max: int) -> None:
+        """The share is this large from now on."""
+        self.bytes_max = bytes_max
+
     def unread(self) -> dict[str, int]:
         """By connection, what its socket has not taken."""
         found: dict[str, int] = {}
@@ -64,8 +68,8 @@ class Answers:
             await asyncio.sleep(WAIT_SECONDS)
         else:
             raise over_limit(
-                f"answers that are not read yet hold {self.bytes} bytes: at most {self.bytes_max}, an eighth of "
-                "memory_bytes_max, are kept for them, and half of that for one user",
+                f"answers that are not read yet hold {self.bytes} bytes: at most {self.bytes_max} are kept for them, "
+                "an eighth of memory_bytes_max or less while memory is short, and half of that for one user",
                 "read what was asked for, or ask for less at a time",
             )
         self._owners[who.peer] = owner

@@ -85,9 +85,12 @@ def make_app(inside: Inside) -> Application:
         openapi_url=None,  # below: encoded once, not for each who asks
         redirect_slashes=False,
     )
-    intake = Intake(max(inside.shares.intake, inside.hub.limits.line_size_max))
+    largest = inside.hub.limits.line_size_max
+    intake = Intake(max(inside.shares.intake, largest))
     app.state.intake = intake
-    inside.board.account.add("in", lambda: intake.bytes)
+    account = inside.board.account
+    account.add("in", lambda: intake.bytes)
+    account.add_share(intake.bytes_max, largest, intake.let_hold)
     catch_problems(app, inside.hub.report)
     for resource in RESOURCES:
         app.include_router(resource.routes(inside))

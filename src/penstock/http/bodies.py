@@ -23,6 +23,9 @@ class Intake:
         self.bytes = 0
         self.bytes_max = bytes_max  # of all bodies that are being read at one time
 
+    def let_hold(self, bytes_max: int) -> None:
+        self.bytes_max = bytes_max
+
 
 async def read_body(request: Request, size_max: int, limit: str) -> bytes:
     """The whole body, which is refused as soon as it is known to be too long."""

@@ -54,6 +54,7 @@ class Inside:
         self.places = HttpPlaces(config.http_connections_max, config.http_body_rate_min)
         self.answers = Answers(self.shares.outgoing)
         board.account.add("out", lambda: self.answers.bytes)
+        board.account.add_share(self.answers.bytes_max, self.shares.answer, self.answers.let_hold)
         self.keeper: Keeper | None = None  # where users can be changed
         self.pipelines: dict[str, dict[str, object]] = {}  # what jobs have told of themselves, the latest last
 

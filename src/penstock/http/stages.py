@@ -90,6 +90,10 @@ class Stages:
         self.memory = Places(bytes_max, GREED_OF_BYTES)  # bytes, by whose they are
         self.places = Places(STAGES_MAX)
 
+    def let_hold(self, bytes_max: int) -> None:
+        """The share is this large from now on."""
+        self.memory.most = bytes_max
+
     def add(self, stage: Stage) -> str:
         id = random_id(24).decode()
         self.by_id[id] = stage
@@ -150,6 +154,7 @@ def routes(inside: Inside) -> APIRouter:
     largest = inside.hub.limits.body_size_max + MESSAGE_OVERHEAD
     stages = Stages(max(inside.shares.staged, largest))
     inside.board.account.add("staged", lambda: stages.memory.taken)
+    inside.board.account.add_share(stages.memory.most, largest, stages.let_hold)
     writers = NewWriters(broker)
     commit_bytes_max = max(inside.shares.commit, largest)  # it is one block of the log
 

@@ -60,6 +60,10 @@ class Incoming:
             connection.pause_reading()
             self._watch()
 
+    def let_hold(self, bytes_max: int) -> None:
+        """The share is this large from now on."""
+        self.bytes_max = bytes_max
+
     def leave(self, connection: "Connection") -> None:
         """Nothing is kept of it any more."""
         self.all_bytes -= connection.kept_in

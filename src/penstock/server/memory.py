@@ -22,6 +22,7 @@ M_MMAP_THRESHOLD: Final = -3
 M_ARENA_MAX: Final = -8
 
 MIB: Final = 1 << 20
+QUEUE_BYTES: Final = 6 << 10  # what a queue takes that has nothing in it, about
 STATM: Final = Path("/proc/self/statm")
 PAGE_SIZE: Final = os.sysconf("SC_PAGE_SIZE")
 LOOK_SECONDS: Final = 0.5  # between two looks at how much memory the process has

@@ -29,7 +29,7 @@ from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
 from penstock.server.logs import Limited, start_logs
-from penstock.server.memory import LOOK_SECONDS, Shares, Trimmer, collect_seldom, keep_memory
+from penstock.server.memory import LOOK_SECONDS, QUEUE_BYTES, Shares, Trimmer, collect_seldom, keep_memory
 from penstock.server.storage import Storage
 from penstock.server.watch import Watcher
 from penstock.wire.dialects import DIALECTS
@@ -38,9 +38,7 @@ from penstock.wire.sniff import AnyDoor
 
 DRAIN_POLL_SECONDS = 0.01
 
-# What a queue takes that has nothing in it, about: where memory is small there are not as many as `queues_max` allows.
-QUEUE_BYTES = 6 << 10
-QUEUES_MIN = 1000
+QUEUES_MIN = 1000  # there may be so many, where memory is small and has no room for as many as `queues_max` allows
 
 # A large message is in memory several times while it comes in: read, cut out, in its block. So a body takes at most an
 # eighth of memory_bytes_max, and a line half as much again; but this much is always taken.

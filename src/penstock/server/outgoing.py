@@ -27,17 +27,21 @@ ALONE_BYTES_LEAST = 64 << 20  # one connection may always have this: the largest
 class Outgoing:
     def __init__(self, loop: asyncio.AbstractEventLoop, usage: Usage, bytes_max: int) -> None:
         self.bytes = 0  # at the last count
-        self.bytes_max = bytes_max
         self.alone_max = max(bytes_max, ALONE_BYTES_LEAST)
         self._loop = loop
         self._usage = usage
-        usage.unsent_max = bytes_max
+        self.let_hold(bytes_max)
         self._held: dict[Connection, int] = {}  # whose sockets have not taken all, and what was left at the last look
         self._since = 0  # bytes that were written to those since the last count
         self._counted_at = 0.0
         self._squeezed: dict[Connection, None] = {}  # are given nothing more
         self._timer: asyncio.TimerHandle | None = None
         self._again: asyncio.TimerHandle | None = None
+
+    def let_hold(self, bytes_max: int) -> None:
+        """The share is this large from now on."""
+        self.bytes_max = bytes_max
+        self._usage.unsent_max = bytes_max
 
     def hold(self, connection: "Connection", size: int) -> None:
         """Its socket has not taken all that was written, the last time so many bytes."""

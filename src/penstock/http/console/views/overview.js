@@ -139,6 +139,7 @@ const KINDS = {
   staged: "staged",
   in: "requests that are not whole",
   out: "not read by clients",
+  queues: "queues themselves",
   bindings: "bindings",
   ids: "ids for deduplication",
   log: "on its way to the disk",
