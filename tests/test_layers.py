@@ -50,8 +50,8 @@ ALLOWED = {
     },
     "http": {
         *("message", "errors", "clock", "access", "core", "log", "wire", "config"),
-        *("server.connection", "server.cursors", "server.doorstep", "server.keeper", "server.line"),
-        *("server.memory", "server.storage", "server.timings"),
+        *("server.accepting", "server.connection", "server.cursors", "server.doorstep", "server.keeper"),
+        *("server.line", "server.memory", "server.storage", "server.timings"),
     },
     "spark": {
         *("message", "errors", "files", "log.holes", "log.reader", "log.lifecycle", "log.moments"),

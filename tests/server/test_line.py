@@ -1,4 +1,4 @@
-"""In a line each user has one turn, then each has another, however many of theirs wait."""
+"""In a line each user has as much as another, however many of theirs wait."""
 
 from penstock.server.line import Line
 
@@ -34,3 +34,28 @@ def test_it_knows_whether_others_wait() -> None:
     assert line.has_others("a")
     assert [line.pop(), line.pop()] == ["a1", "b1"]
     assert not line.has_others("b")
+
+
+def test_whoever_has_had_less_is_next_and_an_absence_earns_nothing() -> None:
+    line: Line[str] = Line()
+    for one in ["a1", "a2", "a3", "b1", "b2", "b3"]:
+        line.add(one[0], one)
+    assert line.pop() == "a1"
+    line.charge("a", 10)
+    assert [line.pop(), line.pop()] == ["b1", "b2"]
+    line.charge("b", 100)
+    line.add("c", "c1")
+    line.add("c", "c2")
+    line.charge("c", 200)
+    assert all_of(line) == ["a2", "a3", "b3", "c1", "c2"]
+
+
+def test_what_was_had_is_forgotten_once_nobody_waits() -> None:
+    line: Line[str] = Line()
+    line.add("a", "a1")
+    line.charge("a", 1000)
+    assert line.pop() == "a1"
+    line.charge("a", 1000)
+    for one in ["a2", "b1", "b2"]:
+        line.add(one[0], one)
+    assert all_of(line) == ["a2", "b1", "b2"]

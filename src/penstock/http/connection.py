@@ -177,6 +177,8 @@ class HttpConnection(HttpToolsProtocol):
             self._answering.disconnected = True  # the one that others wait for; `cycle` is the last of those
             self._answering.message_event.set()
         super().connection_lost(exc)
+        gone: Any = self
+        gone.scope = gone.cycle = gone.flow = self._answering = None  # these know it: nothing for the collector
 
     # -- what it says -------------------------------------------------------------------------------------------------
 
@@ -192,7 +194,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def _read_on(self) -> None:
         """In a later turn, after a read behind which there may be another."""
-        if self._holds_reading and not self.flow.read_paused and not self.transport.is_closing():
+        if self._holds_reading and not self.transport.is_closing() and not self.flow.read_paused:
             self._go_on()
 
     def _parse(self) -> None:
@@ -345,7 +347,8 @@ class HttpConnection(HttpToolsProtocol):
     def end(self, whole: bool) -> None:
         """The answer was written; if not to its end, the client has to see that."""
         if self._lent:
-            self.cycle.disconnected = True  # there is nothing more to say to it
+            if self.cycle is not None:
+                self.cycle.disconnected = True  # there is nothing more to say to it
             if whole:
                 self.transport.close()
             else:

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 from penstock.config import Config
 from penstock.errors import Error
 from penstock.http.statistics import Statistics
+from penstock.server.accepting import BACKLOG
 from penstock.server.connection import Switchboard
 from penstock.server.doorstep import Doorstep
 
 if TYPE_CHECKING:
     from penstock.http.server import HttpServer
     from penstock.server.keeper import Keeper
-
-BACKLOG = 1024
 
 
 class HttpListenError(Error):

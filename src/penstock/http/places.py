@@ -9,12 +9,14 @@ and an operator is kept out by nobody.
 A body has to come at `http_body_rate_min` after its first seconds, and an answer has to be taken.
 """
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from penstock.http.connection import HttpConnection
 
 EXTRA = 64  # places above the limit
+LOOKED_AT = 32  # connections, the oldest first, of which one goes for another
 GRACE_SECONDS = 10.0  # of a body, before it has to come at the least rate
 UNREAD_SECONDS = 30.0  # an answer of which nothing is taken for so long is given up ...
 UNREAD_SECONDS_CROWDED = 2.0  # ... and where every place is taken for so long
@@ -45,7 +47,7 @@ class HttpPlaces:
     def enter(self, connection: "HttpConnection") -> bool:
         """Count one more. False when there is not even a place to see what it asks."""
         if len(self._all) - len(self._extra) >= self.most:
-            if len(self._extra) >= EXTRA and not self._let_go(list(self._extra)):
+            if len(self._extra) >= EXTRA and not self._let_go(self._extra, list(islice(self._extra, LOOKED_AT))):
                 return False
             self._extra[connection] = None
         self._all[connection] = None
@@ -84,12 +86,19 @@ class HttpPlaces:
         those = self._by_holder[holder]
         if len(those) <= len(self._by_holder[connection.holder]):
             those = self._by_holder[connection.holder]  # nobody has more than it has: one of its own goes, if any
-        return self._let_go([other for other in those if other is not connection and other not in self._extra])
+        return self._let_go(those, [other for other in islice(those, LOOKED_AT) if other is not connection])
 
-    def _let_go(self, connections: "list[HttpConnection]") -> bool:
-        """End the one that asks nothing, or has been asking longest. False when all are being answered."""
-        found = min(connections, key=lambda other: (other.doing(), other.since), default=None)
+    def _let_go(self, those: "dict[HttpConnection, None]", first: "list[HttpConnection]") -> bool:
+        """Of the first some, end the one that asks nothing, or has been asking longest. False when none can go."""
+        found = min(
+            (other for other in first if those is self._extra or other not in self._extra),
+            key=lambda other: (other.doing(), other.since),
+            default=None,
+        )
         if found is None or found.doing() == ANSWERING:
+            for other in first:  # the next ones are looked at next time
+                del those[other]
+                those[other] = None
             return False
         self.crowded_out += 1
         found.end_early(503, b"every place is taken: http_connections_max")

@@ -12,6 +12,7 @@ from penstock.http.app import make_app
 from penstock.http.connection import HttpConnection
 from penstock.http.inside import Inside
 from penstock.http.statistics import Statistics
+from penstock.server.accepting import BACKLOG, accept_more
 from penstock.server.connection import Switchboard
 from penstock.server.doorstep import Doorstep
 
@@ -50,7 +51,7 @@ class HttpServer:
         )
         self._config.load()
         self._uvicorn = uvicorn.Server(self._config)
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._ticking: asyncio.Task[None] | None = None
 
     async def start(self, listening: socket.socket) -> None:
@@ -65,12 +66,13 @@ class HttpServer:
 
         if self._doorstep is not None:
             make = self._doorstep.door("http", make)
-        self._server = await loop.create_server(make, sock=listening)
+        server = await loop.create_server(make, sock=listening, backlog=BACKLOG)
+        self._servers = await accept_more(loop, make, [server])
 
     async def stop(self, seconds: float) -> None:
         """Accept no more; what is being answered has some time to end."""
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         if self._ticking is not None:
             self._ticking.cancel()
         state = self._uvicorn.server_state

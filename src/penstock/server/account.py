@@ -126,7 +126,7 @@ class Account:
             self._own = max(PROCESS_BYTES, resident)
         room = self.limit + self.limit // 8 + self._own - resident
         if room < 0:
-            gc.collect(0)  # the collector counts objects, and there may be large ones among what only it can free
+            gc.collect(1)  # the collector counts objects, and there may be large ones among what only it can free
         whole = max(1, self.limit // ROOM_PART)
         for share in self._shares:
             share.give_way(max(0, min(room, whole)), whole)

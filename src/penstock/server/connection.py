@@ -22,7 +22,7 @@ from penstock.server.incoming import Incoming
 from penstock.server.memory import Shares
 from penstock.server.outgoing import Outgoing
 from penstock.server.storage import Storage
-from penstock.server.turns import BYTES_PER_WORK, FULL_READ, SMALL_READ, Turns
+from penstock.server.turns import BYTES_PER_WORK, FULL_READ, READ_WORK, SMALL_READ, Turns
 from penstock.server.waiting_reads import WaitingReads
 from penstock.wire.gate import Gate
 from penstock.wire.refusals import TEXT_SIZE_MAX
@@ -466,12 +466,18 @@ class Connection(asyncio.Protocol):
             return
         board = self.switchboard
         size = len(data)
-        board.hub.broker.usage.work += size // BYTES_PER_WORK
+        turns = board.turns
+        board.hub.broker.usage.work += READ_WORK + size // BYTES_PER_WORK
         self.says_much = size > SMALL_READ
         self.was_full = size >= FULL_READ
-        if size <= SMALL_READ:
-            board.turns.hear(session.holder)
-        if session.busy or session.unfed or (size > SMALL_READ and board.turns.is_over()):
+        if self.says_much:
+            has_to_wait = turns.is_over()
+        else:
+            turns.hear(session.holder)
+            has_to_wait = turns.has_heard(session.holder)
+        if session.busy or session.unfed or has_to_wait:
+            if not self.says_much and not session.busy:
+                turns.add_soon(self)
             session.unfed.append(data)
             self.wait_in_line()
             board.waiting_reads.hold(self, session.holder, session.unworked())
@@ -528,7 +534,8 @@ class Connection(asyncio.Protocol):
         """Feed the session, or let it go on, and see what follows from what it did."""
         board = self.switchboard
         hub = board.hub
-        before = hub.broker.published
+        usage = hub.broker.usage
+        before, work = hub.broker.published, usage.work
         log = hub.broker.log
         entries = log.position + len(hub.receipts)
         now = board.clock.now()
@@ -556,7 +563,7 @@ class Connection(asyncio.Protocol):
             board.report_failed(session, failure)
             session.hang_up()
         board.plan_flush()
-        usage = hub.broker.usage
+        board.turns.charge(session.holder, usage.work - work)
         if usage.congested is not None:
             board.slow_down(self, usage.congested)
             usage.congested = None

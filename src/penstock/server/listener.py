@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 
 from penstock.errors import Error
+from penstock.server.accepting import BACKLOG, accept_more
 from penstock.server.connection import Connection, Switchboard
 from penstock.server.doorstep import Doorstep
 from penstock.wire.session import Dialect
@@ -32,25 +33,25 @@ class Listener:
         self._make: Callable[[], asyncio.Protocol] = self._connection
         if doorstep is not None:
             self._make = doorstep.door(dialect.name, self._connection, plain=plain_too)
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
 
     async def start(self) -> None:
         """Accept connections; with port 0, `port` says afterwards which one it became."""
+        loop = self.switchboard.loop
         try:
-            self._server = await self.switchboard.loop.create_server(
-                self._make, self.host, self.port, backlog=4096, reuse_address=True
-            )
+            server = await loop.create_server(self._make, self.host, self.port, backlog=BACKLOG, reuse_address=True)
         except OSError as error:
             # The loop's own text repeats the address; the system's is enough.
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise ListenError(f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {reason}") from error
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.port = server.sockets[0].getsockname()[1]
+        self._servers = await accept_more(loop, self._make, [server])
 
     def stop(self) -> None:
         """Accept no more; connections that are there stay."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
+        for server in self._servers:
+            server.close()
+        self._servers = []
 
     def _connection(self) -> Connection:
         return Connection(self.switchboard, self.dialect)

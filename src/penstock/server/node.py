@@ -29,7 +29,7 @@ from penstock.server.doorstep import Doorstep
 from penstock.server.keeper import Keeper
 from penstock.server.listener import Listener
 from penstock.server.logs import Limited, start_logs
-from penstock.server.memory import LOOK_SECONDS, QUEUE_BYTES, Shares, Trimmer, collect_seldom, keep_memory
+from penstock.server.memory import LOOK_SECONDS, QUEUE_BYTES, Shares, Sweeper, Trimmer, collect_seldom, keep_memory
 from penstock.server.storage import Storage
 from penstock.server.watch import Watcher
 from penstock.wire.dialects import DIALECTS
@@ -343,9 +343,11 @@ async def _serve(config: Config, report: Report) -> int:
 
 async def _keep_house(trimmer: Trimmer, board: Switchboard) -> None:
     """Give memory back every now and then, and say how much of it is for queues, for as long as the broker runs."""
+    sweeper = Sweeper()
     while True:
         trimmer.look()
         board.account.balance()
+        sweeper.look(board.hub.broker.usage.work)
         await asyncio.sleep(LOOK_SECONDS)
 
 

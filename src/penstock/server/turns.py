@@ -3,12 +3,13 @@
 A slice ends by work, and work is counted in pieces: a request is one, what looks at n things adds n, and so many bytes
 read are one. What a slice leaves undone waits in the session; the socket is not read meanwhile, so that its client is
 told to wait by TCP. In the next turn whoever has said little is served first, when its bytes are read. Then those in
-line have a slice each, for as long as the turn lasts, and at least one of them has.
+line have a slice each, for as long as the turn lasts, and one of each user in any case. Of a user with hundreds of
+connections that each say little some are served in a turn; the others wait, before those that have said much.
 
-    poll ──► data_received: a slice, if the turn is not over yet or the read is small
+    poll ──► data_received: a slice, if the turn is not over yet or the read is small, and not one of too many
       ▲              │ more to do
       │              ▼
-      │            line ──► run: a slice each, one of each user after the other
+      │            line ──► run: a slice each, first of whoever has had the least of late
       │                       │
       └──────── flush ◄───────┘
 
@@ -33,7 +34,10 @@ SHORT_TURNS = 100  # so many turns are short after somebody said something
 BUSY_TURNS = 4  # in which it is remembered for whom much is to be done: there may be several between two reads
 READ_PAUSE_SECONDS = 0.001  # between two full reads of a connection in short turns: bytes take the machine's time
 BYTES_PER_WORK = 128  # of what is read
-SMALL_READ = 4096  # is worked on at once, whatever others have to do
+USERS_AT_LEAST = 8  # so many have a slice in each turn, whatever else was done in it
+READ_WORK = 8  # of a read itself, however small
+SMALL_READ = 4096  # is worked on at once, whatever others have to do ...
+SMALL_READS = 32  # ... unless a user has so many of them when the turn is over
 
 # A read of this size may be followed by another one in the same turn: the loop goes on for as long as reads are full.
 FULL_READ = 128 << 10
@@ -46,7 +50,9 @@ class Turns:
         self._loop = loop
         self._hub = hub
         self._usage = hub.broker.usage
+        self._soon: Line[Connection] = Line()  # those that have said little
         self._line: Line[Connection] = Line()
+        self._heard: dict[str, int] = {}  # small reads, since this turn is over, by whose they are
         self._planned = False
         self._work = TURN_WORK
         self._short_left = 0  # turns that are to be short
@@ -58,6 +64,17 @@ class Turns:
     def is_over(self) -> bool:
         """Whether as much was done in this turn as a turn should take."""
         return self._usage.work >= self._over_at
+
+    def charge(self, holder: str, work: int) -> None:
+        """So much was done for a user: where others wait, it is their turn first."""
+        self._line.charge(holder, work)
+
+    def has_heard(self, holder: str) -> bool:
+        """One more small read of a user has come: whether there were enough of them in this turn."""
+        if not self.is_over():
+            return False
+        count = self._heard[holder] = self._heard.get(holder, 0) + 1
+        return count > SMALL_READS
 
     def rest(self, connection: "Connection") -> bool:
         """All of a full read was done: whether the connection is to wait for a moment before it is read again."""
@@ -73,6 +90,8 @@ class Turns:
             if not self._short_left:
                 self._set_part(1)
         self._over_at = self._usage.work + self._work
+        if self._heard:
+            self._heard.clear()
         if self._usage.busy_for:
             self._busy_for = self._usage.busy_for
             self._usage.busy_for = ""
@@ -94,23 +113,41 @@ class Turns:
 
     def add(self, connection: "Connection") -> None:
         """The connection has more to do, once it is its turn."""
+        self._add(connection, self._line)
+
+    def add_soon(self, connection: "Connection") -> None:
+        """The same of one that has said little."""
+        self._add(connection, self._soon)
+
+    def _add(self, connection: "Connection", line: "Line[Connection]") -> None:
         if not connection.in_line:
             connection.in_line = True
-            self._line.add(connection.holder(), connection)
+            line.add(connection.holder(), connection)
+        self._plan()
+
+    def _plan(self) -> None:
         if not self._planned:
             self._planned = True
             self._loop.call_soon(self.run)
 
     def run(self) -> None:
-        """Let those in line have their slices, for as long as this turn lasts."""
+        """Let those in line have their slices, for as long as this turn lasts, and some of them in any case."""
         self._planned = False
-        line = self._line
-        for _ in range(len(line)):
-            connection = line.pop()
-            connection.in_line = False
-            connection.go_on()  # it may come back, behind the others
-            if self.is_over():
+        soon, line = self._soon, self._line
+        at_least = SMALL_READS
+        for number in range(len(soon)):
+            if number >= at_least and self.is_over():
                 break
-        if line and not self._planned:
-            self._planned = True
-            self._loop.call_soon(self.run)
+            self._usage.work += READ_WORK  # it is read again
+            self._go_on(soon.pop())
+        at_least = min(line.holders(), USERS_AT_LEAST)
+        for number in range(len(line)):
+            if number >= at_least and self.is_over():
+                break
+            self._go_on(line.pop())
+        if soon or line:
+            self._plan()
+
+    def _go_on(self, connection: "Connection") -> None:
+        connection.in_line = False
+        connection.go_on()  # it may come back, behind the others
