@@ -316,3 +316,29 @@ def test_a_user_that_has_fallen_behind_waits_for_one_connection_of_each_other_us
     before = house.broker.usage.work
     house.turns_until(lambda: transport.written.endswith(b"p ok hello\n"))
     assert house.broker.usage.work - before <= 8 * SLICE_WORK
+
+
+def test_of_hundreds_that_each_say_a_little_some_are_served_in_a_turn_and_all_in_the_end(house: House) -> None:
+    clients = [house.connect() for _ in range(800)]
+    other, transport = house.connect()
+    assert other.session is not None
+    other.session.holder = "user 'other'"
+    for connection, _ in clients:
+        connection.data_received(b"p ping x\n")
+    paused = [socket for _, socket in clients if not socket.is_reading()]
+    assert len(paused) > 100  # they are not read in the next turn
+    other.data_received(b"o ping hello\n")
+    assert house.turns_until(lambda: transport.written == b"o ok hello\n") <= 2
+    house.turns_until(lambda: all(socket.written == b"p ok x\n" for _, socket in clients))
+    assert all(socket.is_reading() for _, socket in clients)
+
+
+def test_those_that_say_little_and_had_to_wait_go_before_those_that_say_much(house: House) -> None:
+    floods = [house.connect()[0] for _ in range(50)]
+    for flood in floods:
+        flood.data_received(FLOOD * (20 * SLICE_WORK))
+    clients = [house.connect() for _ in range(100)]
+    for connection, _ in clients:
+        connection.data_received(b"p ping x\n")
+    assert any(not socket.written and not socket.is_reading() for _, socket in clients)
+    assert house.turns_until(lambda: all(socket.written for _, socket in clients)) <= 10
