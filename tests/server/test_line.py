@@ -1,6 +1,6 @@
 """In a line each user has as much as another, however many of theirs wait."""
 
-from penstock.server.line import Line
+from penstock.server.line import KNOWN, Line
 
 
 def all_of(line: Line[str]) -> list[str]:
@@ -59,3 +59,15 @@ def test_what_was_had_is_forgotten_once_nobody_waits() -> None:
     for one in ["a2", "b1", "b2"]:
         line.add(one[0], one)
     assert all_of(line) == ["a2", "b1", "b2"]
+
+
+def test_users_that_come_and_go_are_not_remembered_for_ever() -> None:
+    line: Line[str] = Line()
+    line.add("always", "first")
+    for number in range(20 * KNOWN):
+        line.add(f"guest {number}", "guest")
+        line.charge("always", 3)
+        line.add("always", line.pop())
+        line.pop()
+    assert len(line) == 1
+    assert len(line._had) < 4 * KNOWN

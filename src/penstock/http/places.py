@@ -9,6 +9,7 @@ and an operator is kept out by nobody.
 A body has to come at `http_body_rate_min` after its first seconds, and an answer has to be taken.
 """
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ class HttpPlaces:
     def enter(self, connection: "HttpConnection") -> bool:
         """Count one more. False when there is not even a place to see what it asks."""
         if len(self._all) - len(self._extra) >= self.most:
-            if len(self._extra) >= EXTRA and not self._let_go(self._extra, list(islice(self._extra, LOOKED_AT))):
+            if len(self._extra) >= EXTRA and not self._let_go(self._extra, self._extra):
                 return False
             self._extra[connection] = None
         self._all[connection] = None
@@ -86,17 +87,17 @@ class HttpPlaces:
         those = self._by_holder[holder]
         if len(those) <= len(self._by_holder[connection.holder]):
             those = self._by_holder[connection.holder]  # nobody has more than it has: one of its own goes, if any
-        return self._let_go(those, [other for other in islice(those, LOOKED_AT) if other is not connection])
+        return self._let_go(those, (other for other in those if other is not connection and other not in self._extra))
 
-    def _let_go(self, those: "dict[HttpConnection, None]", first: "list[HttpConnection]") -> bool:
-        """Of the first some, end the one that asks nothing, or has been asking longest. False when none can go."""
-        found = min(
-            (other for other in first if those is self._extra or other not in self._extra),
-            key=lambda other: (other.doing(), other.since),
-            default=None,
-        )
+    def _let_go(self, those: "dict[HttpConnection, None]", able: "Iterable[HttpConnection]") -> bool:
+        """Of the first some that are able to, end the one that asks nothing, or has been asking longest.
+
+        False when all of these are being answered; the next ones are looked at next time then.
+        """
+        first = list(islice(able, LOOKED_AT))
+        found = min(first, key=lambda other: (other.doing(), other.since), default=None)
         if found is None or found.doing() == ANSWERING:
-            for other in first:  # the next ones are looked at next time
+            for other in first:
                 del those[other]
                 those[other] = None
             return False

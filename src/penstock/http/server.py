@@ -67,7 +67,7 @@ class HttpServer:
         if self._doorstep is not None:
             make = self._doorstep.door("http", make)
         server = await loop.create_server(make, sock=listening, backlog=BACKLOG)
-        self._servers = await accept_more(loop, make, [server])
+        self._servers = await accept_more(loop, make, server)
 
     async def stop(self, seconds: float) -> None:
         """Accept no more; what is being answered has some time to end."""

@@ -8,20 +8,19 @@ share its line of those who wait.
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 BACKLOG = 4096
-SOCKETS = 4
+SOCKETS = 4  # so many clients of a port come in within a turn
 
 
 async def accept_more(
-    loop: asyncio.AbstractEventLoop, make: Callable[[], asyncio.Protocol], servers: Sequence[asyncio.Server]
+    loop: asyncio.AbstractEventLoop, make: Callable[[], asyncio.Protocol], server: asyncio.Server
 ) -> list[asyncio.Server]:
-    """Those servers, and copies of them."""
+    """That server, and copies of it."""
     copies = [
         await loop.create_server(make, sock=socket.socket(fileno=os.dup(listening.fileno())), backlog=BACKLOG)
-        for server in servers
         for listening in server.sockets
         for _ in range(SOCKETS - 1)
     ]
-    return [*servers, *copies]
+    return [server, *copies]

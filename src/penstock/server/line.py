@@ -11,6 +11,7 @@ from collections import deque
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+KNOWN = 1000  # users whose part is remembered, before those are looked for whose part says nothing any more
 
 
 class Line(Generic[T]):
@@ -18,6 +19,7 @@ class Line(Generic[T]):
         self._waiting: dict[str, deque[T]] = {}
         self._had: dict[str, int] = {}
         self._level = 0  # what the one has had whose turn it was last
+        self._known_max = KNOWN
         self._length = 0
 
     def __len__(self) -> int:
@@ -32,6 +34,8 @@ class Line(Generic[T]):
         if waiting is None:
             self._waiting[holder] = deque((one,))
             self._had[holder] = max(self._level, self._had.get(holder, 0))
+            if len(self._had) > self._known_max:
+                self._forget()
         else:
             waiting.append(one)
 
@@ -51,6 +55,11 @@ class Line(Generic[T]):
         """A user has had so much more, in its turn or otherwise."""
         if self._length:
             self._had[holder] = self._had.get(holder, self._level) + amount
+
+    def _forget(self) -> None:
+        """Who has had no more than the one whose turn it was last would begin with that anyway."""
+        self._had = {holder: had for holder, had in self._had.items() if had > self._level or holder in self._waiting}
+        self._known_max = KNOWN + 2 * len(self._had)
 
     def holders(self) -> int:
         """How many users wait."""

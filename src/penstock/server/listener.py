@@ -45,7 +45,7 @@ class Listener:
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise ListenError(f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {reason}") from error
         self.port = server.sockets[0].getsockname()[1]
-        self._servers = await accept_more(loop, self._make, [server])
+        self._servers = await accept_more(loop, self._make, server)
 
     def stop(self) -> None:
         """Accept no more; connections that are there stay."""

@@ -3,8 +3,9 @@
 A slice ends by work, and work is counted in pieces: a request is one, what looks at n things adds n, and so many bytes
 read are one. What a slice leaves undone waits in the session; the socket is not read meanwhile, so that its client is
 told to wait by TCP. In the next turn whoever has said little is served first, when its bytes are read. Then those in
-line have a slice each, for as long as the turn lasts, and one of each user in any case. Of a user with hundreds of
-connections that each say little some are served in a turn; the others wait, before those that have said much.
+line have a slice each, for as long as the turn lasts, and one of each of eight users in any case. Of a user with
+hundreds of connections that each say little some are served in a turn; the others wait, before those that have said
+much.
 
     poll ──► data_received: a slice, if the turn is not over yet or the read is small, and not one of too many
       ▲              │ more to do
@@ -134,9 +135,8 @@ class Turns:
         """Let those in line have their slices, for as long as this turn lasts, and some of them in any case."""
         self._planned = False
         soon, line = self._soon, self._line
-        at_least = SMALL_READS
         for number in range(len(soon)):
-            if number >= at_least and self.is_over():
+            if number >= SMALL_READS and self.is_over():
                 break
             self._usage.work += READ_WORK  # it is read again
             self._go_on(soon.pop())
