@@ -51,7 +51,7 @@ def write_log(data: Path, rows: int) -> None:
         log.close_block(now + first)
         for pending in log.take_closed():
             with (data / pending.segment).open("ab") as file:
-                file.write(b"".join(marked(pending.data)))
+                file.write(b"".join(marked(pending.data())))
 
 
 class MemorySource(DataSource):

@@ -68,7 +68,7 @@ class Disk(History):
         self._log.close_block(now)
         for pending in self._log.take_closed():
             self._blocks.append(pending)
-            self._files.append(pending.segment, pending.data)
+            self._files.append(pending.segment, pending.data())
             self._log.written(pending.position, pending.next_offset)
 
     def replay(self, limits: Limits) -> Broker:
@@ -86,7 +86,8 @@ class Disk(History):
             if pending.segment != segment:
                 segment = pending.segment
                 names = []
-            assert block_length(pending.data) == len(pending.data)
-            assert is_intact(pending.data)
-            rebuilt.apply_block(Block(pending.data, names))
+            data = pending.data()
+            assert block_length(data) == len(data)
+            assert is_intact(data)
+            rebuilt.apply_block(Block(data, names))
         return rebuilt.finish()

@@ -61,7 +61,7 @@ def data(tmp_path: Path) -> Path:
             broker.put(b"jobs", Message(b"m%d" % number, b"jobs", b"\xff", NOON + number, "mqmq", {b"k": b"v"}))
     for pending in log.take_closed():
         with (directory / pending.segment).open("ab") as file:
-            file.write(pending.data)
+            file.write(pending.data())
     assert len(segments_of(Disk(directory))) == 2
     return directory
 
@@ -131,7 +131,7 @@ def test_tail_follows_until_interrupted(run: Run, data: Path, monkeypatch: pytes
         log.append(Message(b"new", b"e", b"", NOON, "mqks"))
         log.close_block(0)
         for pending in log.take_closed():
-            (data / pending.segment).write_bytes(pending.data)
+            (data / pending.segment).write_bytes(pending.data())
 
     monkeypatch.setattr("time.sleep", wait)
     assert [row["id"] for row in run.json("log", "tail", data, "-n", 1, "--follow")] == ["m5", "new"]

@@ -53,9 +53,9 @@ class Bench:
     def write(self) -> None:
         self.log.close_block(self.count)
         for pending in self.log.take_closed():
-            self.blocks.append(pending.data)
+            self.blocks.append(pending.data())
             with (self.directory / pending.segment).open("ab") as file:
-                file.write(pending.data)
+                file.write(pending.data())
         self.log.written(self.log.position, self.log.next_offset)
 
     def chill(self) -> None:

@@ -391,7 +391,7 @@ def test_wherever_a_log_is_cut_nothing_is_counted_that_was_not_out(seed: int, tm
         elif word == "turn":
             broker.end_turn()
             log.close_block(0)
-            blocks += [pending.data for pending in log.take_closed()]
+            blocks += [pending.data() for pending in log.take_closed()]
             turns.append(Turn(len(blocks), *out_of(broker)))
     for count in range(0, len(blocks) + 1, 3):
         (cut := tmp_path / f"{count}").mkdir()

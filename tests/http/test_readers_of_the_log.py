@@ -1,9 +1,11 @@
 """What readers of the log need beside it: cursors, leases, what became of messages, and a place to report to."""
 
 import asyncio
+import contextlib
 import math
 import random
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
+from penstock.http import leases
 from penstock.http.metrics import number_of
 from penstock.http.readers import Readers
 from penstock.http.reading import PACKET_MAX, Answers, pieces_of
@@ -72,7 +75,7 @@ def many_segments(tmp_path_factory) -> Path:
         log.close_block(0)
     segments = log.take_closed()
     for pending in segments[::2]:
-        (directory / pending.segment).write_bytes(b"".join(marked(pending.data)))
+        (directory / pending.segment).write_bytes(b"".join(marked(pending.data())))
     gaps = [
         Gap(position_of(gone.segment), position_of(kept.segment), trimmed=True)
         for gone, kept in zip(segments[1::2], segments[2::2], strict=False)
@@ -178,7 +181,8 @@ def test_a_message_larger_than_a_lease_may_be_is_leased_alone(start_broker, open
     assert [row["body"] for row in rows(take(api, "jobs", limit=100))] == [b"behind"]
 
 
-def test_a_lease_that_is_not_read_goes_back(start_broker, open_api) -> None:
+@pytest.mark.parametrize("seconds", [0, 0.5], ids=["at once", "when the socket is full"])
+def test_a_lease_that_is_not_read_goes_back(start_broker, open_api, uncollected, seconds) -> None:
     running = start_broker(lease_bytes_max="64MiB")
     api = open_api(running)
     for _ in range(8):
@@ -188,8 +192,27 @@ def test_a_lease_that_is_not_read_goes_back(start_broker, open_api) -> None:
         client.connect(("127.0.0.1", running.ports["http"]))
         client.sendall(b"POST /v1/queues/jobs/leases HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}")
         assert client.recv(12) == b"HTTP/1.1 200"
+        time.sleep(seconds)
     found = api.until("/v1/queues/jobs", lambda queue: queue["unacked"] == 0)
     assert found["ready"] == 8
+
+
+def test_a_lease_goes_back_though_who_sends_it_is_not_told_in_time(start_broker, open_api, monkeypatch) -> None:
+    async def pass_on_unheard() -> None:
+        """As where the next step was due already when the client went."""
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.2)
+
+    monkeypatch.setattr(leases, "pass_on", pass_on_unheard)
+    running = start_broker()
+    api = open_api(running)
+    api.put("jobs", "x")
+    client = running.connect("http")
+    client.send(b"POST /v1/queues/jobs/leases HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}")
+    assert client.read(12) == b"HTTP/1.1 200"
+    client.close()
+    found = api.until("/v1/queues/jobs", lambda queue: queue["unacked"] == 0)
+    assert found["ready"] == 1
 
 
 @pytest.mark.parametrize(("count", "size"), [(10_000, 1), (100, 100_000)])

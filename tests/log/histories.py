@@ -37,7 +37,8 @@ def write_out(log: DurableLog, directory: Path, closed_at: int = 0) -> None:
     segment = ""
     for pending in log.take_closed():
         with (directory / pending.segment).open("ab") as file:
-            file.write(pending.data if pending.segment == segment else b"".join(marked(pending.data)))
+            data = pending.data()
+            file.write(data if pending.segment == segment else b"".join(marked(data)))
         segment = pending.segment
 
 

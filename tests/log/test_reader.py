@@ -13,7 +13,7 @@ from penstock.core.limits import Limits
 from penstock.errors import LogError
 from penstock.log import reader as reader_module
 from penstock.log.arrow import Gathering, batch_of, record_batch, schema, text_of
-from penstock.log.block import HEADER_SIZE, MAGIC, VERSION, Block, BlockWriter, CorruptBlock
+from penstock.log.block import HEADER_SIZE, MAGIC, VERSION, Block, BlockWriter, CorruptBlock, whole
 from penstock.log.disk import Disk
 from penstock.log.durable import DurableLog
 from penstock.log.port import Change, Ledger
@@ -265,7 +265,7 @@ def block_with(messages: list[Message], names: list[bytes] | None = None) -> Blo
     for number, message in enumerate(messages):
         message.offset = 1000 + number
         writer.add_message(message)
-    return Block(writer.close(0), names if names is not None else [])
+    return Block(whole(writer.close(0)), names if names is not None else [])
 
 
 def row_of(message: Message) -> dict[str, object]:
@@ -357,7 +357,7 @@ def test_small_blocks_make_one_batch_and_large_ones_their_own() -> None:
             message = Message(b"m", b"e", b"x" * size, 0, "mqks")
             message.offset = first + number
             writer.add_message(message)
-        return Block(writer.close(0), [])
+        return Block(whole(writer.close(0)), [])
 
     gathering = Gathering()
     assert gathering.add(block(0, 5), 2, 5) == []

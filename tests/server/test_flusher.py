@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from penstock.log.block import HEADER_SIZE, BlockWriter, begins_batch
+from penstock.log.block import HEADER_SIZE, BlockWriter, begins_batch, is_intact
 from penstock.log.disk import Disk
 from penstock.log.durable import Pending
 from penstock.message import Message
@@ -27,15 +27,15 @@ class Bench:
     def durable(self, position: int, next_offset: int) -> None:
         self.said.append(position)
 
-    def submit(self, *segments: str) -> list[bytes]:
+    def submit(self, *segments: str, joined_max: int = 1 << 20) -> list[bytes]:
         blocks: list[Pending] = []
         for segment in segments:
             self.position += 1
-            writer = BlockWriter()
+            writer = BlockWriter(joined_max)
             writer.add_message(Message(b"%d" % self.position, b"e", b"x" * 100, 0, "mqks"))
             blocks.append(Pending(segment, writer.close(0), self.position, self.position))
         self.flusher.submit(blocks)
-        return [block.data for block in blocks]
+        return [block.data() for block in blocks]
 
     def contents(self, name: str) -> bytes:
         with self.disk.read(name) as file:
@@ -88,10 +88,23 @@ def test_the_first_block_behind_a_sync_is_marked(sync: str, marks: list[bool]) -
     assert found == marks
 
 
-def test_short_writes_are_finished() -> None:
+def test_a_block_in_pieces_becomes_the_block_that_it_would_be_in_one() -> None:
+    in_pieces, in_one = Bench(), Bench()
+    for bench, joined_max in ((in_pieces, 1), (in_one, 1 << 20)):
+        blocks = bench.submit("a", "a", "a", joined_max=joined_max)
+        assert bench.flusher.behind == len(b"".join(blocks))
+        assert all(is_intact(block) for block in blocks)
+        assert bench.flusher.step()
+        assert bench.flusher.behind == 0
+    assert in_pieces.synced("a") == in_one.synced("a")
+    assert begins_batch(in_pieces.synced("a"))
+
+
+@pytest.mark.parametrize("joined_max", [1, 1 << 20])
+def test_short_writes_are_finished(joined_max: int) -> None:
     bench = Bench()
     bench.disk.short_writes = 1.0
-    blocks = bench.submit("a", "a", "a")
+    blocks = bench.submit("a", "a", "a", joined_max=joined_max)
     assert bench.flusher.step()
     assert unmarked(bench.synced("a")) == b"".join(blocks)
 
@@ -195,7 +208,7 @@ def test_a_mistake_of_ours_ends_the_process_as_well() -> None:
 
     said: list[str] = []
     flusher = Flusher(Mistaken(random.Random(1)), "always", lambda position, _: None, said.append, said.append)
-    flusher.submit([Pending("a", b"x" * 64, 1, 1)])
+    flusher.submit([Pending("a", [b"x" * 64], 1, 1)])
     run_to_its_end(flusher)
     assert said == ["ours (sim/a)"]
 

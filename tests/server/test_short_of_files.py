@@ -89,7 +89,7 @@ def test_a_segment_for_which_there_is_no_file_descriptor_is_begun_later(tmp_path
     durable: list[int] = []
     full: list[str] = []
     flusher = Flusher(disk, "always", lambda position, _: durable.append(position), full.append, full.append)
-    flusher.submit([Pending("0.seg", b"x" * 100, 5, 1)])
+    flusher.submit([Pending("0.seg", [b"x" * 100], 5, 1)])
     disk.where = where
     assert not flusher.step()
     assert not flusher.step()

@@ -211,7 +211,7 @@ def test_a_disk_that_fails_confirms_nothing_and_says_why(
     failures: list[str] = []
     on_durable = lambda position, _: durable.append(position)  # noqa: E731
     flusher = Flusher(Disk(tmp_path), "always", on_durable, full.append, failures.append)
-    flusher.submit([Pending("0.seg", b"x" * 100, 5, 1)])
+    flusher.submit([Pending("0.seg", [b"x" * 100], 5, 1)])
     monkeypatch.setattr(os, call, fail)
     flusher.start()
     flusher._thread.join(10)

@@ -312,7 +312,7 @@ class Life:
         for pending in closed:
             if pending.segment != self.names_of:
                 self.names, self.names_of = [], pending.segment
-            self.blockwise.apply_block(Block(pending.data, self.names))
+            self.blockwise.apply_block(Block(pending.data(), self.names))
         if closed:
             assert self.blockwise.state() == self.book.state()
         self.flusher.submit(closed)
@@ -408,6 +408,7 @@ SMALL = {
     "spans_crowded": [1, 2],
     "spans_used_up": [0, 1],
     "block_bytes_max": [1, 200],
+    "block_joined_max": [1, 300],
     "index_stride": [1, 100],
     "readers_max": [1, 2],
     "blocks_max": [1, 2],

@@ -134,6 +134,11 @@ class HttpConnection(HttpToolsProtocol):
         self._head_timer = self.loop.call_later(seconds, transport.abort)
         self._enter_lobby()
 
+    def is_gone(self) -> bool:
+        """Whether the client has gone before its answer was sent: to send on raises nothing."""
+        cycle: Any = self.cycle
+        return bool(cycle.disconnected)
+
     def _enter_lobby(self) -> None:
         """Count it among the unknown of its address; the oldest of them goes where there are too many."""
         access = None if self._hub is None else self._hub.access

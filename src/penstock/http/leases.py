@@ -23,6 +23,7 @@ from penstock.core.subscription import Basket, Delivery
 from penstock.http import arrow_stream
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
+from penstock.http.connection import HttpConnection
 from penstock.http.inside import Inside
 from penstock.http.needs import DecidedRoute
 from penstock.http.problems import not_found, over_limit
@@ -205,8 +206,10 @@ def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["leases"])
     leases = Leases(inside)
 
-    async def stream(lease: Lease | None) -> AsyncIterator[bytes]:
+    async def stream(lease: Lease | None, request: Request) -> AsyncIterator[bytes]:
         """The messages of a lease as an answer. One that is not taken to its end gives them back."""
+        connection: HttpConnection = request.state.connection
+        is_sent = False
         try:
             yield arrow_stream.schema()
             if lease is not None:
@@ -214,6 +217,8 @@ def routes(inside: Inside) -> APIRouter:
                 lease.inbox.deliveries = []
                 sizes = [delivery.size for delivery in deliveries]
                 for some in slices_of(deliveries, sizes):
+                    if connection.is_gone():
+                        return
                     if leases.by_id.get(lease.id) is not lease:
                         raise ConnectionAbortedError("the lease ended before its messages were sent")
                     for piece in arrow_stream.batch(messages_of(inside.queue(lease.queue), some)):
@@ -221,10 +226,10 @@ def routes(inside: Inside) -> APIRouter:
                             yield piece[first : first + PIECE_BYTES]
                     await pass_on()
             yield arrow_stream.END
-        except BaseException:
-            if lease is not None and leases.by_id.get(lease.id) is lease:
+            is_sent = not connection.is_gone()
+        finally:
+            if not is_sent and lease is not None and leases.by_id.get(lease.id) is lease:
                 leases.give_back(lease.id)
-            raise
 
     def is_theirs(lease: Lease) -> bool:
         return lease.user == inside.caller.name or inside.caller.has(ADMIN)
@@ -271,11 +276,11 @@ def routes(inside: Inside) -> APIRouter:
         await leases.fill(lease, queue)
         if not lease.inbox.deliveries:
             leases.close(lease)
-            return StreamingResponse(stream(None), media_type=ARROW, headers={"penstock-messages": "0"})
+            return StreamingResponse(stream(None, request), media_type=ARROW, headers={"penstock-messages": "0"})
         headers = {"penstock-lease": lease.id, "penstock-messages": str(len(lease.inbox.deliveries))}
         if lease.inbox.is_full() and len(lease.inbox.deliveries) < asked.limit:
             headers["penstock-limited-by"] = "lease_bytes_max"
-        return StreamingResponse(stream(lease), media_type=ARROW, headers=headers)
+        return StreamingResponse(stream(lease, request), media_type=ARROW, headers=headers)
 
     @router.post(
         "/leases/{id}/accept", response_model=Accepted, responses=problems(404), summary="All of them are done"

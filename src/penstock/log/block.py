@@ -68,11 +68,13 @@ READABLE: Final = (2, 3, 4)  # version 3 has kinds of entries that 2 has not; th
 HEADER_SIZE: Final = 64
 MARK_AT: Final = 5
 RARE_AT: Final = 6
+CRC_AT: Final = 8
 CRC_FROM: Final = 12
 PADDING: Final = bytes(8)
 COLUMN_MAX: Final = (1 << 31) - 1 - (64 << 20)  # bytes of a column, counted with 32 bits; the block counts all columns
 WRITER_KEPT_MAX: Final = 4 << 20
-LARGE_BODY: Final = 1 << 20  # from here on a body is not copied until the block is put together
+JOINED_MAX: Final = 1 << 20
+LARGE_BODY: Final = 1 << 20  # from here on a body is not copied
 
 # Between the name of a header and its value; a quote within either is written with a backslash before it.
 HEADER_BETWEEN: Final = b'":"'
@@ -102,12 +104,13 @@ class CorruptBlock(LogError):
 class BlockWriter:
     """Collects the entries of one block. Knows nothing of files."""
 
-    def __init__(self) -> None:
+    def __init__(self, joined_max: int = JOINED_MAX) -> None:
         self.codes: dict[bytes, i64] = {}  # of this segment
         self._protocol_codes: dict[str, i64] = {}
         self.first_offset = 0
         self.first_position = 0
         self.bytes_max: i64 = COLUMN_MAX  # of ids, bodies and headers together
+        self._joined_max = joined_max  # bytes of a block that is put together; a larger one is left in pieces
         self._bytes: i64 = 0  # of the three by now
         self._gathered_size: i64 = 0  # bytes of the bodies in `_gathered`
         self._events = BytesWriter()
@@ -202,8 +205,12 @@ class BlockWriter:
         """About how many bytes the block will have."""
         return int(self._bytes) + 40 * (self.message_count + self.run_count)
 
-    def close(self, now: int) -> bytes:
-        """The block, and an empty writer for the next one."""
+    def close(self, now: int) -> list[bytes]:
+        """The block, and an empty writer for the next one.
+
+        It is in one piece, unless it is large: then it is in several, and has to be `sealed` before it is written. To
+        go over megabytes takes milliseconds, which the loop does not have.
+        """
         changes = orjson.dumps([_change_to_json(change) for change in self.changes]) if self.changes else b""
         rare = self._rare()
         targets = self._targets() if rare & RARE_TARGET else b""  # may use new names, so before those are written
@@ -228,9 +235,10 @@ class BlockWriter:
             if rare & RARE_PUT_OFF:
                 columns.append(_sparse(self._put_off, self.run_count, 8))
         _add_padded(pieces, columns)
-        block = self._seal(pieces, len(changes), now, rare)
+        size = HEADER_SIZE + sum([len(piece) for piece in pieces])
+        pieces.insert(0, self._header(size, len(changes), now, rare))
         self._clear()
-        return block
+        return pieces if size > self._joined_max else [b"".join(sealed(pieces))]
 
     def _rare(self) -> int:
         """Which of the rare columns the block needs."""
@@ -271,27 +279,24 @@ class BlockWriter:
                 codes.append((index, int(self.code_of(terms.owner))))
         return _sparse(codes, self.message_count, 4, b"\xff")
 
-    def _seal(self, pieces: list[bytes], changes_size: int, now: int, rare: int) -> bytes:
-        """The pieces behind their header, which holds a checksum of all that follows it."""
-        tail = BytesWriter()
-        write_i32_le(tail, i32(HEADER_SIZE + sum([len(piece) for piece in pieces])))
-        write_i64_le(tail, i64(self.first_offset))
-        write_i64_le(tail, i64(self.first_position))
-        write_i64_le(tail, i64(now))
-        write_i32_le(tail, i32(len(self._names)))
-        write_i32_le(tail, i32(len(self.changes)))
-        write_i32_le(tail, i32(self.message_count))
-        write_i32_le(tail, i32(self.run_count))
-        write_i32_le(tail, i32(changes_size))
-        write_i32_le(tail, i32(self.settled_count))
-        header_tail = tail.getvalue()
-        rare_byte = bytes([rare])
-        crc = zlib.crc32(header_tail, zlib.crc32(rare_byte))
-        for piece in pieces:
-            crc = zlib.crc32(piece, crc)
+    def _header(self, size: int, changes_size: int, now: int, rare: int) -> bytes:
+        """The header of a block of so many bytes, without its checksum."""
         version = VERSION if rare & RARE_OWNER else VERSION_UNOWNED
-        header = MAGIC + bytes([version, 0, rare, 0]) + crc.to_bytes(4, "little") + header_tail
-        return b"".join([header, *pieces])
+        header = BytesWriter()
+        header.write(MAGIC)
+        header.write(bytes([version, 0, rare, 0]))
+        write_i32_le(header, 0)
+        write_i32_le(header, i32(size))
+        write_i64_le(header, i64(self.first_offset))
+        write_i64_le(header, i64(self.first_position))
+        write_i64_le(header, i64(now))
+        write_i32_le(header, i32(len(self._names)))
+        write_i32_le(header, i32(len(self.changes)))
+        write_i32_le(header, i32(self.message_count))
+        write_i32_le(header, i32(self.run_count))
+        write_i32_le(header, i32(changes_size))
+        write_i32_le(header, i32(self.settled_count))
+        return header.getvalue()
 
     def _name_columns(self) -> list[bytes]:
         ends = _ends()
@@ -583,8 +588,22 @@ def begins_batch(header: bytes) -> bool:
     return len(header) > MARK_AT and header[MARK_AT] == 1
 
 
+def sealed(pieces: list[bytes]) -> list[bytes]:
+    """The pieces of a block, with their checksum in its header, which is the first of them."""
+    header = pieces[0]
+    crc = zlib.crc32(header[CRC_FROM:], zlib.crc32(header[RARE_AT : RARE_AT + 1]))
+    for piece in pieces[1:]:
+        crc = zlib.crc32(piece, crc)
+    return [header[:CRC_AT] + crc.to_bytes(4, "little") + header[CRC_FROM:], *pieces[1:]]
+
+
+def whole(pieces: list[bytes]) -> bytes:
+    """A block in one piece, as it is written."""
+    return pieces[0] if len(pieces) == 1 else b"".join(sealed(pieces))
+
+
 def marked(data: bytes) -> list[bytes | memoryview]:
-    """The block as the first of a batch, in pieces."""
+    """A block, or the first piece of one, as the first of a batch."""
     return [data[:MARK_AT], b"\x01", memoryview(data)[MARK_AT + 1 :]]
 
 

@@ -5,7 +5,7 @@ thread of its own, which then moves `durable`. Segments are files of a bounded s
 first entry.
 """
 
-from penstock.log.block import BlockWriter
+from penstock.log.block import BlockWriter, sealed, whole
 from penstock.log.pager import Pager
 from penstock.log.port import Change, Ledger, Log
 from penstock.log.segments import segment_name
@@ -16,11 +16,20 @@ from penstock.message import ACCEPT, DUE, GOING_BACK, OUT, REJECT, Message
 class Pending:
     """A closed block on its way to the disk."""
 
-    def __init__(self, segment: str, data: bytes, position: int, next_offset: int) -> None:
+    def __init__(self, segment: str, pieces: list[bytes], position: int, next_offset: int) -> None:
         self.segment = segment
-        self.data = data
+        self.size = sum([len(piece) for piece in pieces])
+        self._pieces = pieces
         self.position = position  # once this is synced, `durable` is this ...
         self.next_offset = next_offset  # ... and `readable` this
+
+    def pieces(self) -> list[bytes]:
+        """What is to be written, one behind the other. Takes milliseconds for a block of megabytes."""
+        return self._pieces if len(self._pieces) == 1 else sealed(self._pieces)
+
+    def data(self) -> bytes:
+        """The same in one piece."""
+        return whole(self._pieces)
 
 
 class DurableLog(Log):
@@ -32,7 +41,7 @@ class DurableLog(Log):
         self.segment_size = 0
         self.bytes_closed = 0  # of all blocks since the start
         self.closed: list[Pending] = []  # blocks nobody has taken yet
-        self._writer = BlockWriter()
+        self._writer = BlockWriter(self.tuning.block_joined_max)
         self._block_bytes_max = self.tuning.block_bytes_max
         self._open_runs: list[Ledger] = []
         self._is_whole = False  # the block is not closed, however large it becomes
@@ -140,10 +149,10 @@ class DurableLog(Log):
             return
         if not self.segment or self.segment_size >= self.segment_bytes_max:
             self._begin_segment()
-        data = writer.close(now)
-        self.segment_size += len(data)
-        self.bytes_closed += len(data)
-        self.closed.append(Pending(self.segment, data, self.position, self.next_offset))
+        block = Pending(self.segment, writer.close(now), self.position, self.next_offset)
+        self.segment_size += block.size
+        self.bytes_closed += block.size
+        self.closed.append(block)
         self._begin_block()
 
     def take_closed(self) -> list[Pending]:

@@ -20,7 +20,16 @@ from typing import Final
 
 from penstock.errors import LogError
 from penstock.files import open_private, put_in_place, sync_directory, write_synced
-from penstock.log.block import HEADER_SIZE, Block, BlockWriter, Header, block_length, is_of_another_version, marked
+from penstock.log.block import (
+    HEADER_SIZE,
+    Block,
+    BlockWriter,
+    Header,
+    block_length,
+    is_of_another_version,
+    marked,
+    whole,
+)
 from penstock.log.check import Check, Piece
 from penstock.log.recovery import GAPS_NAME, Gap, cut, make_safe, write_gaps
 from penstock.log.segments import headers_of, segment_name, segments_of
@@ -159,4 +168,4 @@ def written_anew(block: Block, writer: BlockWriter) -> bytes:
         writer.add_message(block.message(index))
     for run in block.runs():
         writer.add_run(run.queue, run.how, run.first, run.count, run.bound, run.due_at)
-    return writer.close(block.closed_at)
+    return whole(writer.close(block.closed_at))

@@ -26,6 +26,7 @@ class Tuning:
         self.spans_used_up = 1000  # likewise: so many empty ones are dropped
         # The log.
         self.block_bytes_max = 8 << 20  # a turn that took more than this is written as several blocks
+        self.block_joined_max = 1 << 20  # a larger block is written in the pieces it is made of
         self.index_stride = 256 << 10  # bytes of a segment from one point of its index to the next
         self.readers_max = 16  # places of the log that are kept open
         self.blocks_max = 64  # blocks that are kept, those read last ...

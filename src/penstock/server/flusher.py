@@ -22,7 +22,7 @@ A sync is never tried again. The system may have dropped what it could not write
 import errno
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from penstock.log.block import marked
 from penstock.log.disk import Disk
@@ -82,7 +82,7 @@ class Flusher:
     def submit(self, blocks: list[Pending]) -> None:
         with self._work:
             self._pending += blocks
-            self.behind += sum(len(block.data) for block in blocks)
+            self.behind += sum(block.size for block in blocks)
             self._work.notify()
 
     def stop(self) -> None:
@@ -113,7 +113,7 @@ class Flusher:
             self._sync()
         with self._work:
             del self._pending[: len(batch)]
-            self.behind -= sum(len(block.data) for block in batch)
+            self.behind -= sum(block.size for block in batch)
         self.on_durable(batch[-1].position, batch[-1].next_offset)
         if self.full:
             self.full = False
@@ -183,9 +183,8 @@ class Flusher:
         self._segment = segment
 
     def _write(self, batch: list[Pending]) -> None:
-        pieces: list[bytes | memoryview] = [block.data for block in batch]
-        if self._synced:
-            pieces[:1] = marked(batch[0].data)
+        written = [piece for block in batch for piece in block.pieces()]
+        pieces = [*marked(written[0]), *written[1:]] if self._synced else written
         synced, self._synced = self._synced, False
         try:
             for data in _gathered(pieces):
@@ -217,7 +216,7 @@ class Flusher:
             self._segment = ""
 
 
-def _gathered(pieces: list[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+def _gathered(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     """The same bytes: small pieces put together, large ones as they are, because to copy them takes long."""
     small: list[bytes | memoryview] = []
     for piece in pieces:
