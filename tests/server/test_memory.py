@@ -1,10 +1,12 @@
-"""When the collector looks at everything: after much was done, and when nothing is."""
+"""When the collector looks at new objects, and when at everything: after much was done, and when nothing is."""
 
 import gc
+from collections import deque
+from collections.abc import Iterator
 
 import pytest
 
-from penstock.server.memory import QUIET_LOOKS, SWEEP_WORK, Sweeper
+from penstock.server.memory import COLLECT_WORK, NEVER, NEW_OBJECTS, QUIET_LOOKS, SWEEP_WORK, Collector, Sweeper
 
 
 @pytest.fixture
@@ -12,6 +14,43 @@ def swept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda generation=2: found.append(generation))
     return found
+
+
+@pytest.fixture
+def seldom() -> Iterator[None]:
+    """The collector looks as seldom as in a broker."""
+    usual = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS, NEVER, NEVER)
+    yield
+    gc.set_threshold(*usual)
+
+
+def new_objects_at_most(collector: Collector | None) -> int:
+    """While 100,000 objects take the places of as many that were there before."""
+    held: deque[list[int]] = deque([number] for number in range(100_000))
+    gc.collect()
+    most = 0
+    for work in range(100_000):
+        held.popleft()
+        held.append([work])
+        if work % 1000 == 0:
+            most = max(most, len(gc.get_objects(0)))
+            if collector is not None:
+                collector.end_turn(work)
+    return most
+
+
+@pytest.mark.usefixtures("seldom")
+def test_new_objects_are_never_many_though_as_many_old_ones_go() -> None:
+    assert new_objects_at_most(None) > 50_000  # which is why there is a collector of ours
+    assert new_objects_at_most(Collector()) < 3 * COLLECT_WORK
+
+
+def test_it_looks_after_so_much_work(swept: list[int]) -> None:
+    collector = Collector()
+    for work in range(0, 5 * COLLECT_WORK, COLLECT_WORK // 2):
+        collector.end_turn(work)
+    assert swept == [1, 1, 1, 1]
 
 
 def test_all_is_looked_at_once_after_much_work_when_there_is_none(swept: list[int]) -> None:

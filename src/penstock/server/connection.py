@@ -19,7 +19,7 @@ from penstock.server.account import Account
 from penstock.server.filling import Filling
 from penstock.server.holdings import Holdings
 from penstock.server.incoming import Incoming
-from penstock.server.memory import Shares
+from penstock.server.memory import Collector, Shares
 from penstock.server.outgoing import Outgoing
 from penstock.server.storage import Storage
 from penstock.server.turns import BYTES_PER_WORK, FULL_READ, READ_WORK, SMALL_READ, Turns
@@ -84,6 +84,7 @@ class Switchboard:
         self.holdings = Holdings(loop, hub, shares.held)
         self.filling = Filling(loop, hub.broker.usage)
         self.account = Account(self)
+        self.collector = Collector()
         # From here on whoever has messages to settle, and so cannot be kept from being read, may not publish.
         self.refuse_at = hub.limits.memory_bytes_max + hub.limits.memory_bytes_max // REFUSE_PART
         self.free_at = hub.broker.usage.keep_max  # so many bytes of messages, and some of them are let go of
@@ -121,6 +122,7 @@ class Switchboard:
         if self.storage is not None:
             self.storage.end_turn(self.clock.now())
         self.turns.begin()
+        self.collector.end_turn(hub.broker.usage.work)
         if hub.unfinished:
             self._put_in_line()
         dirty = hub.dirty
