@@ -1,5 +1,6 @@
 """A broker with an HTTP port, and a client that speaks to it as any program would."""
 
+import gc
 import http.client
 import json
 import time
@@ -123,6 +124,15 @@ def start_broker() -> Iterator[Callable[..., RunningBroker]]:
     for running in started:
         if running.is_running():
             running.stop()
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """A client that goes must leave nothing that only the collector would end: it does not look meanwhile."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture

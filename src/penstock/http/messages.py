@@ -397,8 +397,13 @@ def routes(inside: Inside) -> APIRouter:
             rows, mark = await page_of(
                 queue, states, Filter(event, id, search), after, limit, body_max, inside.now(), bytes_max, orders
             )
-            name_shown, mark_shown = orjson.dumps(text_of(queue.name)), orjson.dumps(mark)
-            content = b'{"queue":%b,"messages":[%b],"next":%b}' % (name_shown, b",".join(rows), mark_shown)
+            parts = [b'{"queue":', orjson.dumps(text_of(queue.name)), b',"messages":[']
+            for row in rows:
+                parts += (row, b",")
+            if rows:
+                parts.pop()
+            parts += (b'],"next":', orjson.dumps(mark), b"}")
+            content = b"".join(parts)  # copied once: it may be many megabytes
         return Response(content, media_type=JSON)
 
     @router.post(
