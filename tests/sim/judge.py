@@ -48,6 +48,7 @@ class Judge(Life):
         self.kinds: set[str] = set()  # of changes that may be made
         self.letters: list[Message] = []  # that came in, and nobody knows yet what for
         self.may_delete: set[bytes] = set()
+        self.full_before = {name for name, queue in self.broker.queues.items() if queue.full}
         self.held_before = set(self.held_by_clients())
         self.broker.set_time(self.now)
 
@@ -254,7 +255,9 @@ class Judge(Life):
         name = self.policy_of(where[0]).dead_letter
         assert name, f"{where} should have been dropped"
         grave = self.broker.queues.get(name)
-        has_room = not self.broker.shut_because and (grave is None or not grave.full)
+        # It may have had no room at that moment, and some of what is in it may have been given up later in the step.
+        is_full = name in self.full_before or (grave is not None and grave.full)
+        has_room = not self.broker.shut_because and not is_full
         if self.limits.memory_bytes_max < HUGE_MEMORY:
             has_room = False  # dead letters that have to be read take a part of the memory at most
         assert not has_room or self.disk.reads_failed, f"{where} should have died"
