@@ -567,10 +567,10 @@ def until(wanted: Callable[[], bool]) -> None:
 def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
     api = fresh.api()
     lobby = fresh.node.keeper.directory.lobby
-    lobby.delay_step = 50_000
+    lobby.delay_step = 60_000
     begun = time.monotonic()
     wrong = api.get("/v1/queues", **bearer(WRONG))
-    assert time.monotonic() - begun >= 0.05
+    assert time.monotonic() - begun >= 0.05  # timers of the loop count milliseconds, and may be one early
     assert wrong.problem == "wrong-token"
     assert wrong.headers["www-authenticate"].startswith("Bearer")
     assert "penstock token create" in wrong.json["hint"]
