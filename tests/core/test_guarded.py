@@ -129,6 +129,10 @@ class Broken:
         self.broker.queues[name] = self.broken
         return self.broker
 
+    def without_warm_queue(self) -> Broker:
+        self.broker.usage.warm[self.broken] = None
+        return self.broker
+
     def without_route(self) -> Broker:
         self.broker.routing.by_event[b"other"] = cast(list[Queue], 5)
         return self.broker
@@ -185,7 +189,7 @@ VERBS: dict[str, tuple[Callable[[Broken], object], str]] = {
     "step_redrive": (lambda it: it.broker.step_redrive(it.redrive(), NOW), "queue b'q'"),
     "move_places": (lambda it: it.without_queue().move_places(b"q", [], b"p", NOW), "queue b'q', to b'p'"),
     "tick": (lambda it: it.with_a_timer_of_nothing().tick(NOW), f"at {NOW}"),
-    "free_memory": (lambda it: it.without_queue().free_memory(), ""),
+    "free_memory": (lambda it: it.without_warm_queue().free_memory(), ""),
     "put": (lambda it: it.without_queue().put(b"q", message(b"m")), "queue b'q'"),
     "broadcast": (lambda it: it.without_queue().broadcast(b"q", message(b"m")), "body of m"),
     "set_policies": (lambda it: it.without_queue().set_policies([]), ""),

@@ -237,3 +237,47 @@ def test_a_delayed_message_that_is_not_written_yet_stays_in_memory(bench: Bench)
     bench.broker.tick(1_000)
     assert received(inbox) == [written.id, fresh.id]
     assert queue.unreadable == []
+
+
+# -- many queues -------------------------------------------------------------------------------------------------------
+
+
+def test_of_many_queues_some_are_looked_at_at_a_time_and_none_is_forgotten(bench: Bench) -> None:
+    broker, usage = bench.broker, bench.broker.usage
+    bench.log.tuning.freed_at_once = 2
+    usage.keep_max = 0
+    names = [b"q%d" % number for number in range(5)]
+    for name in names:
+        bench.put(name, 3)
+    bench.write()
+    before = usage.bytes
+    freed = []
+    while not freed or usage.is_freeing:
+        freed.append(broker.free_memory())
+    assert freed == [before * 2 // 5, before * 2 // 5, before // 5]
+    assert usage.bytes == 0
+    assert len(usage.warm) == 5  # this turn may bring them more
+    broker.end_turn()
+    broker.free_memory()
+    assert (usage.is_freeing, len(usage.warm)) == (True, 3)
+
+
+def test_a_queue_with_nothing_in_memory_is_not_looked_at_until_it_has_something_again(bench: Bench) -> None:
+    broker, usage = bench.broker, bench.broker.usage
+    usage.keep_max = 0
+    for name in (b"a", b"b", b"gone"):
+        bench.put(name, 1)
+    bench.write()
+    broker.end_turn()
+    broker.delete(b"gone")
+    broker.end_turn()
+    broker.free_memory()
+    assert list(usage.warm) == []
+    bench.put(b"b", 1)
+    broker.end_turn()
+    assert list(usage.warm) == [broker.queues[b"b"]]
+    assert broker.free_memory() == 0  # the log cannot give it back yet
+    assert list(usage.warm) == [broker.queues[b"b"]]
+    bench.write()
+    assert broker.free_memory() > 0
+    assert list(usage.warm) == []

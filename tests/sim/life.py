@@ -416,4 +416,5 @@ SMALL = {
     "skip_max": [1, 2, 5],
     "skip_bytes": [1, 300],
     "read_at_once": [1, 300],
+    "freed_at_once": [1, 2],
 }

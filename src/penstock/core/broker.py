@@ -140,7 +140,7 @@ class Broker:
         self.queues: dict[bytes, Queue] = {}
         self.routing = Routing(max(BINDINGS_MIN, limits.memory_bytes_max // BINDINGS_SHARE))
         self._queue_places = Places(limits.queues_max, GREED_OF_ONE)
-        self.usage = Usage(self.deadlines, DeadLetterQueues(self), limits)
+        self.usage = Usage(self.deadlines, DeadLetterQueues(self), limits, log.tuning)
         self.usage.queues = self.queues
         self.usage.begin_turn(log.read_bytes, log.tuning.read_at_once)
         self.redrives = Redrives(self)
@@ -509,6 +509,7 @@ class Broker:
         queue.made_by = self.usage.publisher
         self._queue_places.enter(queue.made_by)
         self.queues[name] = queue
+        self.usage.warm_up(queue)
         return queue
 
     def unmake_queue(self, name: bytes) -> None:
@@ -516,6 +517,7 @@ class Broker:
         queue = self.queues.pop(name)
         self._queue_places.leave(queue.made_by)
         self.routing.unbind(queue)
+        self.usage.forget(queue)
 
     def set_policies(self, rules: list[Rule]) -> None:
         """Let these rules hold, in place of those before, for the queues there are and those to come."""
@@ -923,6 +925,8 @@ class Broker:
             self.usage.touched = []
             for queue in touched:
                 queue.touched = False
+                if not queue.is_warm and self.queues.get(queue.name) is queue:
+                    self.usage.warm_up(queue)
                 queue.tell_out()
                 wrong = violations(queue)
                 if wrong:
@@ -953,7 +957,7 @@ class Broker:
         return ranges
 
     def free_memory(self) -> int:
-        """Let go of what the log can give back, the longest queues first, down to a quarter of the limit; how much."""
+        """Let go of what the log can give back, of some queues at a time, down to a quarter of the limit; how much."""
         return self.usage.free_memory()
 
     def expiring(self) -> int:

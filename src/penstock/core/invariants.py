@@ -57,6 +57,10 @@ def wrong_memory(usage: "Usage") -> str:
     holders: dict[Message, int] = {}
     for queue in usage.queues.values():
         found += queue.bytes_in_memory()
+        if queue.is_warm != (queue in usage.warm):
+            return f"{queue!r} is taken for one that has something in memory, and is not listed as one, or the reverse"
+        if queue.bytes_in_memory() and not (queue.is_warm or queue.touched):
+            return f"{queue!r} has {queue.bytes_in_memory()} bytes in memory that nobody would free"
         messages = [*queue.backlog.in_memory(), *queue.delayed.in_memory()]
         for subscription in queue.subscriptions:
             messages += [held.message for held in subscription.held() if held.message is not None]
@@ -67,6 +71,8 @@ def wrong_memory(usage: "Usage") -> str:
         found -= (count - 1) * (message.size - MESSAGE_OVERHEAD)
         if message.holders != count:
             return f"{message!r} is counted as held by {message.holders} queues, and is by {count}"
+    if len(usage.warm) > len(usage.queues):
+        return f"{len(usage.warm)} queues may have something in memory, of {len(usage.queues)}"
     if found != usage.bytes:
         return f"{usage.bytes} bytes are counted as in memory, and {found} are"
     return ""

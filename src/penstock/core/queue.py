@@ -180,6 +180,7 @@ class Queue:
         self.revoked = 0  # given up by their requester since the last sweep, wherever they are
         self.revoked_bytes = 0  # what those cost
         self.touched = False  # it is in `usage.touched`
+        self.is_warm = False  # it is in `usage.warm`
         self._told_delivered = 0  # `delivered` when the log was last told what is out
         self._released = False  # something that the log was told to be out may be ready again, and it was not told
         self.stalled = False  # what comes next cannot be read from the log at the moment

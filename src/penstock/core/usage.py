@@ -1,11 +1,13 @@
 """What all queues of a broker share: the time, the timers, and whom to tell."""
 
+import itertools
 from typing import TYPE_CHECKING, Final
 
 from mypy_extensions import i64
 
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.limits import Limits
+from penstock.log.tuning import Tuning
 from penstock.message import MESSAGE_OVERHEAD, Message
 
 if TYPE_CHECKING:
@@ -81,9 +83,10 @@ class SendTimer(Timer):
 class Usage:
     """What all queues of a broker share, and what they hold together."""
 
-    def __init__(self, deadlines: Deadlines, dead_letters: DeadLetters, limits: Limits) -> None:
+    def __init__(self, deadlines: Deadlines, dead_letters: DeadLetters, limits: Limits, tuning: Tuning) -> None:
         self.deadlines = deadlines
         self.dead_letters = dead_letters
+        self.tuning = tuning
         self.now = 0  # the time that was said last
         self.work: i64 = 0  # that was ever done, see `server.turns`: what looks at many things adds how many
         self.alarms: list[Alarm] = []  # whoever tells people empties it
@@ -92,6 +95,8 @@ class Usage:
         self.bytes_max = limits.memory_bytes_max  # from here on nothing is read for consumers that hold something
         self.keep_max = limits.memory_bytes_max // 4  # above it nothing is kept that the log can give back
         self.paged = 0  # bytes that were read from the log since `free_memory` was last done
+        self.warm: dict[Queue, None] = {}  # queues that may have something in memory; those looked at last are last
+        self._to_free = 0  # of those, how many are still to be looked at
         self.held_up: list[Queue] = []  # with consumers that were given nothing because memory was short, in order
         self._relief = ReliefTimer(self)
         self._buried_bytes = 0  # of dead letters that had to be read, and may not be written yet ...
@@ -128,18 +133,51 @@ class Usage:
             self.bytes += message.size - MESSAGE_OVERHEAD
 
     def free_memory(self) -> int:
-        """Let go of what the log can give back, the longest queues first, down to a quarter of the limit; how much."""
+        """Let go of what the log can give back, down to a quarter of the limit; how much.
+
+        Of a great many queues some are looked at, the longest of them first: while `is_freeing`, there are more.
+        """
+        warm = self.warm
+        if not self._to_free:
+            self._to_free = len(warm)
+        some = list(itertools.islice(warm, min(self.tuning.freed_at_once, self._to_free)))
+        self._to_free -= len(some)
         freed = 0
-        self.paged = 0
-        for queue in sorted(self.queues.values(), key=_bytes_in_memory, reverse=True):
+        for queue in sorted(some, key=_bytes_in_memory, reverse=True):
             if self.bytes < self.keep_max:
                 break
             freed += queue.free_memory()
         if self.bytes >= self.keep_max:
             # Many queues with a little each: what consumers hold of them is looked through as well.
-            for queue in self.queues.values():
+            for queue in some:
                 freed += queue.free_unacked(LOOK_LEAST * queue.unacked)
+        else:
+            self._to_free = 0
+        for queue in some:
+            del warm[queue]
+            if queue.touched or queue.bytes_in_memory():
+                warm[queue] = None
+            else:
+                queue.is_warm = False
+        if not self._to_free:
+            self.paged = 0
         return freed
+
+    @property
+    def is_freeing(self) -> bool:
+        """Whether there are queues that `free_memory` has not come to yet."""
+        return self._to_free > 0
+
+    def warm_up(self, queue: "Queue") -> None:
+        """Something of a queue may be in memory."""
+        queue.is_warm = True
+        self.warm[queue] = None
+
+    def forget(self, queue: "Queue") -> None:
+        """A queue is gone."""
+        queue.is_warm = False
+        self.warm.pop(queue, None)
+        self._to_free = min(self._to_free, len(self.warm))
 
     def make_room(self) -> bool:
         """Memory is short, and something is to be read: whether there is room after all.

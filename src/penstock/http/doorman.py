@@ -6,7 +6,11 @@ written to the audit log, without the secret. Whoever fails too often is not lis
 
 import asyncio
 import math
+import os
+import sys
+import threading
 from collections.abc import Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from penstock.access.directory import Directory, Identity
@@ -26,6 +30,7 @@ SECOND = 1_000_000
 HELD_BACK_MAX = 200  # answers to failures that wait at once; further ones are told at once to come later
 PASSWORDS_AT_ONCE = 1  # each takes 64 MiB and a processor
 PASSWORDS_WAITING_MAX = 20
+PASSWORDS_NICENESS = 10  # messages go before them, where both want a processor
 SLOWER_SECONDS = 0.5  # by which a password is looked at later, for each failure of its user above those that are free
 SLOWER_SECONDS_MAX = 5.0
 HOMES_MAX = 10_000
@@ -56,6 +61,7 @@ class Doorman:
         self.of_tokens = Guesses(FREE_OF_ADDRESS)  # by address as well; apart, or wrong tokens would stop logins
         self._held_back = 0
         self._passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
+        self._password_threads = ThreadPoolExecutor(PASSWORDS_AT_ONCE, "passwords", _be_nice)
         self._waiting = Places(PASSWORDS_WAITING_MAX)
         self._waiting_at_home = Places(PASSWORDS_WAITING_MAX)  # apart: strangers do not take these
 
@@ -173,7 +179,7 @@ class Doorman:
         waiting.enter(holder)
         try:
             async with self._passwords:
-                return await asyncio.to_thread(work)
+                return await asyncio.get_running_loop().run_in_executor(self._password_threads, work)
         finally:
             waiting.leave(holder)
 
@@ -270,3 +276,9 @@ def cookie_of(scope: Scope, headers: Headers) -> str:
         if name == wanted:
             return value
     return ""
+
+
+def _be_nice() -> None:
+    """Of a thread, and of those that it starts. Elsewhere it would be the whole process."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PASSWORDS_NICENESS)

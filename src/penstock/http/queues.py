@@ -26,6 +26,7 @@ LIMIT_MAX = 1000
 SLICE = 1024  # queues that are looked at before messages get their turn
 ROWS = 100  # queues that are written down before messages get their turn
 CONSUMERS_SHOWN = 100
+BINDINGS_IN_A_STEP = 100
 
 QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]
 Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX)]
@@ -200,6 +201,8 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def declare_queue(name: QueueName, request: Request) -> Response:
         declaration = await read_json(request, Declaration)
+        if len(declaration.events or ()) + len(declaration.patterns or ()) > BINDINGS_IN_A_STEP:
+            await pass_on()  # to read it was one
         queue_name = name_of(name)
         existed = queue_name in broker.queues
         inside.check_names(queue_name, *[event.encode() for event in declaration.events or ()])

@@ -40,5 +40,6 @@ class Tuning:
         self.at_once = 1000 // part  # messages of a queue that come due, expire or come back
         self.given_at_once = 4096 // part  # messages of a queue that consumers are given
         self.given_bytes = (4 << 20) // part  # of messages that are not small, of all queues, that are given out
+        self.freed_at_once = 512 // part  # queues that are looked at for what the log can give back
         self.tick_work = 2048 // part  # pieces of work for what is due
         self.read_at_once = (8 << 20) // part  # bytes that are read back: what a queue owes may lie far apart

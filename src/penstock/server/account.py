@@ -124,7 +124,7 @@ class Account:
         resident = resident_bytes()
         if not self._own:
             self._own = max(PROCESS_BYTES, resident)
-        room = self.limit + self.limit // 8 + self._own - resident
+        room = self.limit + self._own - resident
         if room < 0:
             gc.collect(1)  # the collector counts objects, and there may be large ones among what only it can free
         whole = max(1, self.limit // ROOM_PART)

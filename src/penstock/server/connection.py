@@ -89,6 +89,7 @@ class Switchboard:
         self.refuse_at = hub.limits.memory_bytes_max + hub.limits.memory_bytes_max // REFUSE_PART
         self.free_at = hub.broker.usage.keep_max  # so many bytes of messages, and some of them are let go of
         self.freed_up_to = 0  # the log was readable up to here when memory was last freed
+        self.may_free = True  # it was not in this turn
 
     def plan_flush(self) -> None:
         if not self.flush_planned:
@@ -122,6 +123,7 @@ class Switchboard:
         if self.storage is not None:
             self.storage.end_turn(self.clock.now())
         self.turns.begin()
+        self.may_free = True
         self.collector.end_turn(hub.broker.usage.work)
         if hub.unfinished:
             self._put_in_line()
@@ -296,12 +298,16 @@ class Switchboard:
                 self.free_at = usage.keep_max
             return False
         limit = usage.bytes_max
-        if broker.log.readable > self.freed_up_to:
-            # What has come into the log since the last time can be let go of now.
-            self.freed_up_to = broker.log.readable
+        if self.may_free and (usage.is_freeing or broker.log.readable > self.freed_up_to):
+            self.may_free = False  # again in the next turn
+            if not usage.is_freeing:
+                # What has come into the log since the last time can be let go of now.
+                self.freed_up_to = broker.log.readable
             broker.free_memory()
-            # What it cannot give back is not looked through again before there is more of it.
-            self.free_at = min(limit, max(usage.keep_max, usage.bytes + limit // 16))
+            if not usage.is_freeing:
+                # What it cannot give back is not looked through again before there is more of it.
+                self.free_at = min(limit, max(usage.keep_max, usage.bytes + limit // 16))
+            self.plan_flush()
         return usage.bytes >= limit
 
     def must_wait(self, holder: str) -> bool:

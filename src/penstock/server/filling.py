@@ -35,7 +35,7 @@ class Filling:
     def _look(self) -> None:
         usage = self._usage
         self._filled = {}
-        for queue in usage.queues.values():
+        for queue in usage.warm:
             size = queue.bytes_in_memory() - queue.unacked_bytes + queue.unkept
             if size:
                 self._filled[queue.filled_by] = self._filled.get(queue.filled_by, 0) + size
