@@ -3,7 +3,10 @@
 import asyncio
 import http.client
 import json
+import os
 import re
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -680,6 +683,20 @@ def test_whoever_guesses_at_a_name_does_not_lock_its_user_out(fresh: Guarded, mo
         doorman.of_addresses.failed("192.0.2.2", doorman._seconds())
     assert log_in("wrong wrong", "203.0.113.1:1") == 401
     assert log_in(PASSWORD, "192.0.2.2:1") == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have a priority of their own on Linux")
+def test_passwords_are_checked_at_low_priority(fresh: Guarded) -> None:
+    async def ask() -> str:
+        def priority() -> str:
+            return str(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+
+        return await fresh.doorman.hash_password(priority)
+
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    found = asyncio.run_coroutine_threadsafe(ask(), fresh._loop).result(20)
+    assert int(found) == max(10, before)
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 def test_passwords_at_once_are_not_more_than_one_after_the_other(fresh: Guarded, monkeypatch: Any) -> None:

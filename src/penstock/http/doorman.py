@@ -279,6 +279,8 @@ def cookie_of(scope: Scope, headers: Headers) -> str:
 
 
 def _be_nice() -> None:
-    """Of a thread, and of those that it starts. Elsewhere it would be the whole process."""
+    """Give this thread, and those that it starts, a lower priority. Elsewhere it would be that of the whole process."""
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PASSWORDS_NICENESS)
+        thread = threading.get_native_id()
+        niceness = max(PASSWORDS_NICENESS, os.getpriority(os.PRIO_PROCESS, thread))
+        os.setpriority(os.PRIO_PROCESS, thread, niceness)
