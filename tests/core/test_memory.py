@@ -251,7 +251,7 @@ def test_of_many_queues_some_are_looked_at_at_a_time_and_none_is_forgotten(bench
         bench.put(name, 3)
     bench.write()
     before = usage.bytes
-    freed = []
+    freed: list[int] = []
     while not freed or usage.is_freeing:
         freed.append(broker.free_memory())
     assert freed == [before * 2 // 5, before * 2 // 5, before // 5]

@@ -687,12 +687,13 @@ def test_whoever_guesses_at_a_name_does_not_lock_its_user_out(fresh: Guarded, mo
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have a priority of their own on Linux")
 def test_passwords_are_checked_at_low_priority(fresh: Guarded) -> None:
-    async def ask() -> str:
+    async def ask() -> Any:
         def priority() -> str:
             return str(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
 
         return await fresh.doorman.hash_password(priority)
 
+    fresh.api().close()
     before = os.getpriority(os.PRIO_PROCESS, 0)
     found = asyncio.run_coroutine_threadsafe(ask(), fresh._loop).result(20)
     assert int(found) == max(10, before)
