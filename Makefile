@@ -53,7 +53,7 @@ screenshots: setup  ## the pictures of the docs, taken anew in Chromium
 	@PENSTOCK_SCREENSHOTS=1 scripts/suite compiled tests/browser -k "picture or access" -q
 
 docs: setup  ## the pages as a site, into site/
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 pages: setup  ## what is made from the code: reference pages, the man page
 	@$(BIN)/python -m scripts.pages

@@ -39,7 +39,7 @@ KINDS = (
     Kind("text with spaces around it", b"  padded  "),
     Kind("text with CR and NUL in it", b"1\r2\0three"),
     Kind("UTF-8 text", "Grüße aus Zürich, 東京 🚰".encode()),
-    Kind("bytes that are no UTF-8", b"Z\xfcrich"),
+    Kind("bytes that are not valid UTF-8", b"Z\xfcrich"),
     Kind("binary with line ends and NULs", bytes(range(256))),
     Kind("binary of 1 MB", bytes(range(256)) * 3907),
     Kind("nothing", b""),
@@ -58,10 +58,10 @@ CUT = "cut"
 TRIMMED = "trimmed"
 
 LEGEND = {
-    SAME: "the very bytes",
-    "base64": "coded, and marked as such: decodes to the very bytes",
-    "`data`": "a member of a JSON object, as text or as JSON: gives back the very bytes",
-    "`data`, base64": "the same, coded and marked as such: decodes to the very bytes",
+    SAME: "exactly the same bytes",
+    "base64": "encoded and marked as such; decodes to exactly the same bytes",
+    "`data`": "a member of a JSON object, as text or as JSON: contains exactly the same bytes",
+    "`data`, base64": "the same, encoded and marked as such; decodes to exactly the same bytes",
     SAME_JSON: "other bytes, the same JSON: line ends between its tokens have become spaces",
     VALUE: "the string as a member of a JSON object; its quotes cannot be told from none",
     NUL: "a body of one NUL byte",
