@@ -60,7 +60,7 @@ def flow(broker: BrokerProcess, request: pytest.FixtureRequest) -> Iterator[Flow
 def test_live_numbers_change_while_messages_flow_over_two_protocols(console: Console, flow: Flow) -> None:
     console.open()
     page = console.page
-    page.wait_for_function("parseFloat(document.querySelector('[data-value=published]').innerText) > 10")
+    page.wait_for_function("() => parseFloat(document.querySelector('[data-value=published]').innerText) > 10")
     before = console.figure("ready")
     page.wait_for_function("(before) => document.querySelector('[data-value=ready]').innerText !== before", arg=before)
     drawn = page.evaluate(
