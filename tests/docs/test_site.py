@@ -17,7 +17,8 @@ STYLE = re.compile(r"url\(\s*[\"']?(https?:|//)|@import")
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(directory)]  # --quiet hides warnings
+    # Without --quiet, which hides the warnings from --strict as well.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(directory)]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {
         "NO_MKDOCS_2_WARNING": "1"
     }

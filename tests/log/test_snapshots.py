@@ -18,7 +18,7 @@ from penstock.log.reader import LogReader
 from penstock.log.recovery import read_gaps
 from penstock.log.retention import Retention
 from penstock.log.segments import position_of, segments_of
-from penstock.log.snapshot import decode, encode, snapshot_name, snapshots_of, write_snapshot
+from penstock.log.snapshot import VERSION, decode, encode, snapshot_name, snapshots_of, write_snapshot
 from penstock.message import Message, Terms
 from penstock.server.cursors import Cursors
 from penstock.server.storage import Recovery, recover
@@ -279,8 +279,53 @@ def test_a_trimmed_log_without_a_good_snapshot_does_not_start(house: House) -> N
     Retention(house.disk, 0, 1).trim(house.broker.owed_ranges(), house.now)
     for name in snapshots_of(house.disk):
         flip(house.directory / name, 30)
+    names = snapshots_of(house.disk)
     with pytest.raises(LogError, match=r"no snapshot can be used, and entries 0 to \d+ were trimmed"):
         house.start()
+    assert snapshots_of(house.disk) == names  # somebody may still mend one
+
+
+def set_version(house: House, name: str, version: int) -> None:
+    path = house.directory / name
+    data = bytearray(path.read_bytes())
+    data[4] = version
+    path.write_bytes(data)
+
+
+def test_a_snapshot_of_another_version_is_left_for_the_version_that_wrote_it(house: House) -> None:
+    filled(house)
+    state = durable_state(house.broker)
+    Retention(house.disk, 0, 1).trim(house.broker.owed_ranges(), house.now)
+    names = snapshots_of(house.disk)
+    for name in names:
+        set_version(house, name, 200)
+    with pytest.raises(LogError, match="a snapshot of version 200, which this Penstock does not know"):
+        house.start()
+    for name in names:
+        set_version(house, name, VERSION)
+    house.start()
+    assert durable_state(house.broker) == state
+
+
+def test_a_log_that_is_whole_starts_beside_a_snapshot_of_another_version(house: House) -> None:
+    filled(house)
+    state = durable_state(house.broker)
+    names = snapshots_of(house.disk)
+    for name in names:
+        set_version(house, name, 200)
+    house.start()
+    assert durable_state(house.broker) == state
+    assert snapshots_of(house.disk) == names
+
+
+def test_a_snapshot_of_another_version_that_is_ahead_of_the_log_is_removed(house: House) -> None:
+    filled(house)
+    (name, *_) = snapshots_of(house.disk)
+    ahead = house.directory / snapshot_name(10**9)
+    ahead.write_bytes((house.directory / name).read_bytes())
+    set_version(house, ahead.name, 200)
+    house.start()
+    assert not ahead.exists()
 
 
 def test_a_trimmed_log_is_backed_up_and_restored(house: House, tmp_path: Path) -> None:

@@ -191,7 +191,8 @@ def catch_problems(app: FastAPI, report: Any) -> None:
         return response
 
     async def on_log(_: Request, error: Exception) -> Response:
-        return problem_response(Problem(503, "log", f"the log cannot be read: {error}", "penstock log check says more"))
+        why = f"the log cannot be read: {error}"
+        return problem_response(Problem(503, "log", why, "`penstock log verify` says more"))
 
     async def on_bug(request: Request, error: Exception) -> Response:
         report("error", "http.failed", {"method": request.method, "path": request.url.path, "error": repr(error)})

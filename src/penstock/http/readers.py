@@ -171,4 +171,4 @@ class Readers:
 
 def check(answer: dict[str, Any]) -> None:
     if "error" in answer:
-        raise Problem(503, "log", f"the log cannot be read: {answer['error']}", "`penstock log check` says more")
+        raise Problem(503, "log", f"the log cannot be read: {answer['error']}", "`penstock log verify` says more")

@@ -19,7 +19,7 @@ from penstock.errors import LogError
 from penstock.log.block import Block, CorruptBlock
 from penstock.log.disk import Disk, write_whole
 from penstock.log.segments import blocks_of, headers_of, is_torn_end, position_of, segment_name, segments_of
-from penstock.log.snapshot import Snapshot, read_snapshot, snapshots_of
+from penstock.log.snapshot import Snapshot, UnknownVersion, position_in, read_snapshot, snapshots_of
 
 GAPS_NAME: Final = "gaps.json"
 GAPS_PART_NAME: Final = "gaps.part"
@@ -35,25 +35,31 @@ class Gap:
 
 
 def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
-    """The snapshot to begin with, and what is wrong with those that cannot be used, which are removed.
+    """Return the snapshot to start from, or None to read the whole log, and what is wrong with unusable snapshots.
 
-    None when all of the log has to be read. Raises LogError when that does not help either.
+    Unusable snapshots are removed once a start is found, except for those of another version. Raises LogError when
+    the broker cannot start.
     """
     problems: list[str] = []
+    unusable: list[str] = []
     gaps = read_gaps(disk)
     for name in reversed(snapshots_of(disk)):
         try:
             snapshot = read_snapshot(disk, name)
+        except UnknownVersion as error:
+            problems.append(str(error))
+            if _log_reaches(disk, position_in(name)):
+                continue  # the version that wrote it may need it when it is back
         except LogError as error:
             problems.append(str(error))
         else:
             if _log_reaches(disk, snapshot.position):
                 _check_segments(disk, snapshot, gaps)
+                _remove(disk, unusable)
                 return snapshot, problems
             # The log lost its end, as it may where it is not synced. From here on it will be another one.
             problems.append(f"{disk.directory / name}: the log does not reach position {snapshot.position}")
-        disk.remove(name)
-        disk.sync_directory()
+        unusable.append(name)
     for gap in gaps:
         if gap.trimmed:
             raise LogError(
@@ -61,7 +67,15 @@ def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
                 f"what the queues owe cannot be told for certain (penstock log repair accepts that)"
                 + "".join([f"; {problem}" for problem in problems])
             )
+    _remove(disk, unusable)
     return None, problems
+
+
+def _remove(disk: Disk, names: list[str]) -> None:
+    for name in names:
+        disk.remove(name)
+    if names:
+        disk.sync_directory()
 
 
 def _log_reaches(disk: Disk, position: int) -> bool:

@@ -86,6 +86,10 @@ class Snapshot:
         return f"<Snapshot at {self.position}, {len(self.queues)} queues>"
 
 
+class UnknownVersion(LogError):
+    """A snapshot that another version of Penstock wrote, and that only such a version can read."""
+
+
 def encode(snapshot: Snapshot) -> bytes:
     return b"".join(pieces_of(snapshot))
 
@@ -148,7 +152,7 @@ def decode(data: bytes) -> Snapshot:
     if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
         raise LogError("is no snapshot")
     if data[4] not in READABLE:
-        raise LogError(f"is a snapshot of version {data[4]}, which this Penstock does not know")
+        raise UnknownVersion(f"is a snapshot of version {data[4]}, which this Penstock does not know")
     if int.from_bytes(data[8:12], "little") != zlib.crc32(memoryview(data)[CRC_FROM:]):
         raise LogError("the checksum does not fit")
     place = HEADER_SIZE + int.from_bytes(data[12:16], "little")
@@ -211,6 +215,12 @@ def snapshot_name(position: int) -> str:
     return f"{position:020d}{SNAPSHOT_SUFFIX}"
 
 
+def position_in(name: str) -> int:
+    """The position in the name of a snapshot file; -1 for another name."""
+    digits = name.removesuffix(SNAPSHOT_SUFFIX)
+    return int(digits) if digits.isdecimal() else -1
+
+
 def snapshots_of(disk: Disk) -> list[str]:
     """The names of the snapshot files, oldest first."""
     return sorted([name for name in disk.names() if name.endswith(SNAPSHOT_SUFFIX)])
@@ -222,6 +232,8 @@ def read_snapshot(disk: Disk, name: str) -> Snapshot:
         data = file.read()
     try:
         return decode(data)
+    except UnknownVersion as error:
+        raise UnknownVersion(f"{disk.directory / name}: {error}") from error
     except (LogError, ValueError, KeyError, TypeError) as error:
         raise LogError(f"{disk.directory / name}: {error}") from error
 
