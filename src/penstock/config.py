@@ -228,187 +228,203 @@ class Config(BaseSettings):
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
     host: Annotated[str, Field(min_length=1)] = Field(default="127.0.0.1", description="Address to listen on.")
-    data: Directory = Field(
-        default=None, description=f"Directory that holds the durable log; {DATA_DEFAULT} unless said."
-    )
-    memory: bool = Field(default=False, description="Keep everything in memory: a restart forgets it.")
+    data: Directory = Field(default=None, description=f"Directory for the durable log; defaults to {DATA_DEFAULT}.")
+    memory: bool = Field(default=False, description="Keep everything in memory; nothing survives a restart.")
 
-    mqks: Port = Field(default=54321, description="Port for MQKS; 0 picks a free one, off opens none.")
+    mqks: Port = Field(default=54321, description="Port for MQKS; 0 picks a free port, off disables the listener.")
     smqs: Port = Field(default=2201, description="Port for SMQS.")
     sevx: Port = Field(default=54322, description="Port for SEVX.")
     mqmq: Port = Field(default=47774, description="Port for MQMQ.")
     rq: Port = Field(default=13700, description="Port for RQ.")
-    any: Port = Field(default=7700, description="Port that tells the protocol from the first bytes.")
+    any: Port = Field(default=7700, description="Port that detects the protocol from the first bytes.")
     http: Port = Field(default=7780, description="Port for HTTP: health, metrics, API and console.")
     http_hosts: str = Field(
-        default="", description="Names under which HTTP answers besides addresses and localhost, separated by commas."
+        default="", description="Host names that HTTP accepts besides IP addresses and localhost, separated by commas."
     )
     http_proxies: Annotated[str, BeforeValidator(proxies_of)] = Field(
         default="",
-        description="Proxies that are believed for whom they ask: addresses and networks, separated by commas.",
+        description="Proxies whose forwarded headers are trusted: addresses and networks, separated by commas.",
     )
 
     auth: Literal["auto", "on", "off"] = Field(
-        default="auto", description="Whether clients have to say who they are: auto is on where there is a users file."
+        default="auto", description="Whether clients must authenticate; auto means on if there is a users file."
     )
-    users: File = Field(default=None, description=f"The users file; {USERS_NAME} in the data directory unless said.")
-    mqks_user: DefaultUser = Field(default="", description="Who an MQKS client is that presents nothing.")
-    smqs_user: DefaultUser = Field(default="", description="The same for SMQS.")
-    sevx_user: DefaultUser = Field(default="", description="The same for SEVX.")
-    mqmq_user: DefaultUser = Field(default="", description="The same for MQMQ.")
-    rq_user: DefaultUser = Field(default="", description="The same for RQ.")
-    any_user: DefaultUser = Field(default="", description="The same for the port that tells the protocol by itself.")
-    auth_seconds: Seconds = Field(default=10.0, description="How long a client may take to say who it is.")
-    unauthenticated_bytes_max: Size = Field(default=4096, description="How much it may send until then.")
+    users: File = Field(default=None, description=f"Users file; defaults to {USERS_NAME} in the data directory.")
+    mqks_user: DefaultUser = Field(default="", description="User for MQKS clients without credentials.")
+    smqs_user: DefaultUser = Field(default="", description="User for SMQS clients without credentials.")
+    sevx_user: DefaultUser = Field(default="", description="User for SEVX clients without credentials.")
+    mqmq_user: DefaultUser = Field(default="", description="User for MQMQ clients without credentials.")
+    rq_user: DefaultUser = Field(default="", description="User for RQ clients without credentials.")
+    any_user: DefaultUser = Field(default="", description="User for clients without credentials on the `any` port.")
+    auth_seconds: Seconds = Field(default=10.0, description="Time limit for a client to authenticate.")
+    unauthenticated_bytes_max: Size = Field(
+        default=4096, description="Maximum number of bytes a client may send before it has authenticated."
+    )
     unauthenticated_per_address_max: Count = Field(
-        default=100, description="Connections from one address that have not said who they are."
+        default=100, description="Maximum number of unauthenticated connections per address."
     )
-    login_seconds: Seconds = Field(default=43_200.0, description="How long a login to the console lasts.")
-    login_idle_seconds: Seconds = Field(default=3_600.0, description="How long it lasts while it is not used.")
+    login_seconds: Seconds = Field(default=43_200.0, description="Lifetime of a console login.")
+    login_idle_seconds: Seconds = Field(default=3_600.0, description="Idle time after which a console login expires.")
     oidc_issuer: str = Field(
         default="",
-        description="Issuer of bearer tokens (JWT) that are taken besides our own; with it, clients say who they are.",
+        description="Issuer of JWT bearer tokens to accept besides Penstock's own; if set, clients must authenticate.",
     )
-    oidc_jwks: str = Field(default="", description="Its public keys: a JWKS file, or the https URL of one.")
-    oidc_audience: str = Field(default="", description="Whom a token has to be for, separated by commas.")
+    oidc_jwks: str = Field(default="", description="Public keys of the issuer: a JWKS file, or the https URL of one.")
+    oidc_audience: str = Field(default="", description="Accepted token audiences, separated by commas.")
     oidc_rights: str = Field(
-        default="", description="What values of claims may do: VALUE = RIGHT NAMES, or a role, separated by semicolons."
+        default="", description="Permissions by claim value: VALUE = RIGHT NAMES, or a role, separated by semicolons."
     )
     oidc_rights_claims: str = Field(
-        default="scope", description="Claims that have those values, as paths with dots, separated by commas."
+        default="scope", description="Claims to read these values from, as dotted paths, separated by commas."
     )
-    oidc_user_claim: str = Field(default="sub", description="The claim that a user is called by.")
+    oidc_user_claim: str = Field(default="sub", description="Claim that holds the user name.")
     oidc_user_prefix: str = Field(
-        default="oidc:", description="What stands before it: with a colon, as no other user has."
+        default="oidc:",
+        description="Prefix for these user names; must contain a colon or a slash, which other names cannot.",
     )
-    oidc_quotas: str = Field(default="", description="Quotas of each such user: connections=10 messages=5000.")
+    oidc_quotas: str = Field(default="", description="Quotas of each OIDC user: connections=10 messages=5000.")
     oidc_leeway_seconds: Seconds = Field(
-        default=30.0, description="How far the clocks of issuer and broker may differ."
+        default=30.0, description="Allowed clock difference between issuer and broker."
     )
-    oidc_refresh_seconds: Seconds = Field(default=300.0, description="How often keys are fetched from a URL.")
-    oidc_token_size_max: Size = Field(default=8192, description="Bytes of such a token.")
-    metrics_open: bool = Field(default=False, description="Show /metrics to everybody, whatever `auth` says.")
-    audit: File = Field(default=None, description="File that gets what concerns users and rights, besides the log.")
+    oidc_refresh_seconds: Seconds = Field(default=300.0, description="Interval at which keys are fetched from a URL.")
+    oidc_token_size_max: Size = Field(default=8192, description="Maximum size of an OIDC token.")
+    metrics_open: bool = Field(
+        default=False, description="Serve /metrics without authentication, regardless of `auth`."
+    )
+    audit: File = Field(
+        default=None, description="File for audit events about users and permissions, which also go to the log."
+    )
 
     tls_cert: File = Field(
         default=None,
-        description="Certificate of the broker and of those that vouch for it, in PEM; with it, doors speak TLS.",
+        description="Certificate chain of the broker, in PEM; enables TLS.",
     )
-    tls_key: File = Field(default=None, description="Its private key, in PEM; unless said, in the file of tls_cert.")
-    tls_ca: File = Field(default=None, description="Certificates that vouch for those of clients, in PEM.")
+    tls_key: File = Field(
+        default=None, description="Private key of the broker, in PEM; by default read from the tls_cert file."
+    )
+    tls_ca: File = Field(default=None, description="CA certificates that verify client certificates, in PEM.")
     tls_client: Literal["off", "optional", "required"] = Field(
-        default="optional", description="Whether clients show a certificate, where tls_ca is given."
+        default="optional", description="Client certificates, if tls_ca is set: off, optional or required."
     )
-    tls_min: Literal["1.2", "1.3"] = Field(default="1.2", description="Oldest version of TLS to speak.")
+    tls_min: Literal["1.2", "1.3"] = Field(default="1.2", description="Minimum TLS version.")
     any_tls: Literal["only", "both", "off"] = Field(
         default="only",
-        description="What the port `any` speaks, where tls_cert is given: only TLS, both with and without, or off.",
+        description="TLS on the `any` port, if tls_cert is set: only TLS, both TLS and plain connections, or off.",
     )
-    tls_handshake_seconds: Seconds = Field(default=10.0, description="How long a TLS handshake may take.")
+    tls_handshake_seconds: Seconds = Field(default=10.0, description="Time limit for a TLS handshake.")
     tls_handshakes_max: Count = Field(
-        default=1000, description="TLS handshakes under way at once, and a tenth of them from one address."
+        default=1000,
+        description="Maximum number of concurrent TLS handshakes; a single address may have a tenth of them.",
     )
     insecure: bool = Field(
-        default=False, description="Listen beyond this machine without TLS or without asking who comes."
+        default=False, description="Allow listening beyond this machine without TLS or without authentication."
     )
 
     connections_max: Count = Field(
         default=10_000,
-        description="Connections open at once; one user, or one address without users, has nine tenths at most.",
+        description="Maximum number of open connections; a single user, or address if there are no users, may have "
+        "nine tenths of them.",
     )
     http_connections_max: Count = Field(
         default=1000,
-        description="Connections of the HTTP port; some more are for health, metrics and administrators alone.",
+        description="Maximum number of HTTP connections; a few more are for health, metrics and administrators only.",
     )
     http_body_rate_min: Size = Field(
-        default=1024, description="Bytes in a second at which a request's body has to come, after 10 seconds."
+        default=1024, description="Minimum rate of a request body after 10 seconds, in bytes per second."
     )
     line_size_max: MessageSize = Field(
-        default=48 << 20, description="Bytes of one line or frame; at most 3/16 of memory_bytes_max."
+        default=48 << 20, description="Maximum size of a line or frame; at most 3/16 of memory_bytes_max."
     )
     body_size_max: MessageSize = Field(
-        default=33 << 20, description="Bytes of one message's body; at most an eighth of memory_bytes_max."
+        default=33 << 20, description="Maximum size of a message body; at most an eighth of memory_bytes_max."
     )
-    headers_max: Count = Field(default=1000, description="Headers of one message.")
+    headers_max: Count = Field(default=1000, description="Maximum number of headers per message.")
     headers_bytes_max: Size = Field(
-        default=1 << 20, description="Bytes of the headers of one message, names and values."
+        default=1 << 20, description="Maximum size of all headers of a message, names and values."
     )
     json_size_max: MessageSize = Field(
         default=8 << 20,
-        description="Bytes of a JSON that the broker has to parse: an event of SEVX, a message over HTTP.",
+        description="Maximum size of JSON that the broker parses: a SEVX event, a message over HTTP.",
     )
     json_values_max: Count = Field(
         default=50_000,
-        description="Values in a JSON that the broker has to parse: an event of SEVX, a request over HTTP.",
+        description="Maximum number of values in JSON that the broker parses: a SEVX event, a request over HTTP.",
     )
-    queues_max: Count = Field(default=100_000, description="Queues that exist at once.")
-    queue_length_max: Count = Field(default=50_000_000, description="Messages in one queue.")
+    queues_max: Count = Field(default=100_000, description="Maximum number of queues.")
+    queue_length_max: Count = Field(default=50_000_000, description="Maximum number of messages in a queue.")
     queue_bytes_max: OptionalSize = Field(
-        default=None, description="Bytes of the messages in one queue; unless said, 256MiB in memory, no limit on disk."
+        default=None,
+        description="Maximum size of all messages in a queue; defaults to 256MiB in memory, no limit on disk.",
     )
     queue_full: Literal["refuse", "drop-oldest"] = Field(
         default="refuse",
-        description="What a full queue does with the next message: refuse it, or drop-oldest to make room.",
+        description="What a full queue does with a new message: refuse it, or drop-oldest to make room.",
     )
-    unacked_max: Count = Field(default=1_000_000, description="Messages delivered to one consumer and not settled yet.")
+    unacked_max: Count = Field(default=1_000_000, description="Maximum number of unacknowledged messages per consumer.")
     unacked_bytes_max: OptionalSize = Field(
         default=None,
-        description="Bytes of the messages one consumer may hold unsettled, at least one message; a quarter of "
-        "memory_bytes_max unless said.",
+        description="Maximum size of all unacknowledged messages per consumer, but always at least one message; "
+        "defaults to a quarter of memory_bytes_max.",
     )
     memory_bytes_max: Size = Field(
         default=1 << 30,
-        description="Bytes of all messages in memory; above it publishers wait, and consumers that hold something are "
-        "given no more from the disk.",
+        description="Maximum size of all messages in memory; above it, publishers wait, and consumers with "
+        "unacknowledged messages get no more from disk.",
     )
     lease_bytes_max: OptionalSize = Field(
         default=None,
-        description="Bytes of the messages of one lease over HTTP; a sixteenth of memory_bytes_max unless said.",
+        description="Maximum size of all messages of an HTTP lease; defaults to a sixteenth of memory_bytes_max.",
     )
-    outbox_bytes_max: Size = Field(
-        default=1 << 20, description="Bytes waiting for one socket; above it deliveries wait."
+    outbox_bytes_max: Size = Field(default=1 << 20, description="Bytes buffered per socket; above it, deliveries wait.")
+    events_per_queue_max: Count = Field(
+        default=10_000, description="Maximum number of events and patterns bound to a queue."
     )
-    events_per_queue_max: Count = Field(default=10_000, description="Events and patterns bound to one queue.")
     sync: Literal["always", "interval", "off"] = Field(
         default="always",
-        description="When the log is synced: always before a confirmation, at an interval of a second, or off.",
+        description="When to sync the log to disk: always (before a confirmation), interval (every second), or off.",
     )
-    segment_bytes_max: Size = Field(default=128 << 20, description="Bytes of one file of the log.")
+    segment_bytes_max: Size = Field(default=128 << 20, description="Maximum size of a log segment.")
     retain_seconds: Seconds = Field(
-        default=7 * 86_400, description="How long history is kept that no queue owes any more; 0 keeps it for ever."
+        default=7 * 86_400, description="How long to keep history that no queue needs any more; 0 keeps it forever."
     )
     retain_bytes: Size = Field(
-        default=10 << 30, description="Bytes of the log above which history goes that no queue owes any more."
+        default=10 << 30, description="Log size above which history that no queue needs any more is deleted."
     )
     dedup_seconds: Annotated[float, BeforeValidator(span_of)] = Field(
-        default=600.0, description="How long the id of a message that asks for deduplication is remembered."
+        default=600.0, description="How long to remember message ids for deduplication."
     )
-    dedup_ids_max: Count = Field(default=1_000_000, description="Ids remembered for deduplication.")
+    dedup_ids_max: Count = Field(
+        default=1_000_000, description="Maximum number of message ids remembered for deduplication."
+    )
     consumers_max: Count = Field(
         default=100_000,
-        description="MQKS and SEVX consumers at once; one user, or one address without users, has half at most.",
+        description="Maximum number of MQKS and SEVX consumers; a single user, or address if there are no users, may "
+        "have half of them.",
     )
-    writers_max: Count = Field(default=100_000, description="Writers whose last commit is remembered.")
-    writers_per_user_max: Count = Field(default=10_000, description="Of them, those of one user.")
+    writers_max: Count = Field(
+        default=100_000, description="Maximum number of writers whose last commit is remembered."
+    )
+    writers_per_user_max: Count = Field(default=10_000, description="Maximum number of such writers per user.")
     writer_seconds: Annotated[float, BeforeValidator(span_of)] = Field(
-        default=30 * 86_400.0, description="How long a writer that does not commit is remembered."
+        default=30 * 86_400.0, description="How long to remember a writer that makes no commits."
     )
-    policy: tuple[PolicyTable, ...] = Field(default=(), description="Policies by queue name; in the file only.")
+    policy: tuple[PolicyTable, ...] = Field(default=(), description="Policies by queue name; config file only.")
     smqs_lose_undone: bool = Field(
-        default=False, description="SMQS: what a lost consumer had not done is gone, as in the original, not returned."
+        default=False,
+        description="SMQS: drop the unfinished messages of a lost consumer, as the original does; do not requeue them.",
     )
     sevx_id_inside: bool = Field(
-        default=False, description="SEVX: the event id stands inside the JSON, as version 0.1.1 of its text has it."
+        default=False, description="SEVX: put the event id inside the JSON, as version 0.1.1 of the protocol does."
     )
     rq_broadcast_as_request: bool = Field(
-        default=False, description="RQ: broadcasts go out as requests without reply, for stock librq consumers."
+        default=False, description="RQ: send broadcasts as requests without reply, for stock librq consumers."
     )
     drain_seconds: Seconds = Field(default=5.0, description="How long a stopping broker waits for its clients.")
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level to log.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Minimum log level.")
     log_format: Literal["auto", "console", "json"] = Field(
         default="auto",
-        description="How to log: console for people, json for programs, auto for what suits stderr.",
+        description="Log format: console, json, or auto: console if stderr is a terminal, json otherwise.",
     )
 
     @classmethod

@@ -78,7 +78,7 @@ def test_serve_help_has_every_setting_with_its_text(run: Run) -> None:
     for setting in Config().describe():
         assert flag_of(setting.key) in shown
         assert setting.help in shown
-    assert "--line-size-max SIZE Bytes of one line or frame; at most 3/16 of" in shown
+    assert "--line-size-max SIZE Maximum size of a line or frame; at most 3/16 of" in shown
     assert "[default: 48MiB]" in shown
     assert "--any PORT" in shown
     assert "--queue-full refuse|drop-oldest" in shown

@@ -11,9 +11,9 @@ from penstock.log.backup import back_up, read_manifest, size_of
 
 
 def backup(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The data directory of a broker.")],
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="A directory that is empty or not there yet.")],
-    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Data directory of a broker.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Target directory; must be empty or not exist.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
     done = 0
     with progress("backup", size_of(existing(directory))) as moved:
@@ -31,6 +31,6 @@ def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
     made.command(
         help=COMMANDS["backup"],
-        epilog="What was confirmed before the command began is in the backup. Exit code 1: there is no backup.",
+        epilog="The backup contains everything confirmed before the command started. Exit code 1: the backup failed.",
     )(backup)
     return made

@@ -58,18 +58,20 @@ def app() -> typer.Typer:
 
 
 EPILOG = (
-    "One connection publishes and one consumes, by raw sockets in one process, through a queue of its own that is gone "
-    "afterwards. Round trip: one message at a time, sent to delivered. Throughput: as many as the broker passes on. A "
-    "broker with a log writes all of it down. The figures are of this machine and this moment; when the load itself "
-    "takes most of a core, the broker could do more. Plain TCP alone."
+    "One connection publishes and one consumes, over raw sockets in one process, through a queue that is deleted "
+    "afterwards. Round trip: time from send to delivery, one message at a time. Throughput: as many messages as the "
+    "broker can pass on. A broker with a log writes all of them to disk. The figures describe this machine at this "
+    "moment; if the load generator uses most of a core, the broker could do more. Plain TCP only."
 )
 
 
 def bench(
-    via: Annotated[Via, typer.Option("--via", help="The protocol.")] = "mqks",
-    size: Annotated[int, typer.Option("--size", min=1, max=1 << 20, metavar="BYTES", help="Of a body.")] = 100,
-    seconds: Annotated[float, typer.Option("--seconds", min=0.1, max=60.0, help="How long to publish.")] = 3.0,
-    count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="Messages at most.")] = 1_000_000,
+    via: Annotated[Via, typer.Option("--via", help="Protocol to use.")] = "mqks",
+    size: Annotated[int, typer.Option("--size", min=1, max=1 << 20, metavar="BYTES", help="Body size.")] = 100,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, max=60.0, help="Publish for this many seconds.")
+    ] = 3.0,
+    count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="Maximum number of messages.")] = 1_000_000,
     addr: Addr = "",
     server: Server = "",
     json: Json = False,

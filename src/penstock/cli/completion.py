@@ -16,13 +16,13 @@ def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
     made.command(
         help=main.COMMANDS["completion"],
-        epilog="For bash: penstock completion bash >> ~/.bashrc; for zsh the same with ~/.zshrc; "
-        "for fish: penstock completion fish > ~/.config/fish/completions/penstock.fish.",
+        epilog="bash: penstock completion bash >> ~/.bashrc; zsh: penstock completion zsh >> ~/.zshrc; "
+        "fish: penstock completion fish > ~/.config/fish/completions/penstock.fish.",
     )(completion)
     return made
 
 
-def completion(shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(help="The shell.")]) -> None:
+def completion(shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(help="Shell to complete for.")]) -> None:
     script = get_completion_script(prog_name="penstock", complete_var=main.COMPLETE_VARIABLE, shell=shell)  # nosec B604
     say(script.strip())
 

@@ -28,10 +28,10 @@ def app() -> typer.Typer:
 
 def show(
     config: File = None,
-    changed: Annotated[bool, typer.Option("--changed", help="Only what is not the default.")] = False,
+    changed: Annotated[bool, typer.Option("--changed", help="Only settings that differ from the default.")] = False,
     json: Json = False,
 ) -> None:
-    """Every setting as `penstock serve` would have it: by the environment, the file and the defaults."""
+    """Show the settings that `penstock serve` would use. They come from the environment, the file and the defaults."""
     loaded = Config.load({}, os.environ, config)
     sources = _sources(config)
     for setting in loaded.describe():
@@ -53,12 +53,12 @@ def show(
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file to check.")],
     json: Json = False,
 ) -> None:
-    """Whether a file is right, whatever the environment says, and every door it leaves open to strangers.
+    """Check a config file. Ignores the environment, and lists listeners exposed without TLS or authentication.
 
-    Exit code 2: it is not right, and the line says why. 1: a certificate or its key cannot be used.
+    Exit code 2: the file is invalid, and the message says why. 1: a certificate or its key cannot be used.
     """
     loaded = Config.load({}, {}, file)
     paths = paths_of(loaded)

@@ -30,16 +30,20 @@ Result = TypeVar("Result")
 Shown = dict[str, Any]
 
 Data = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="The broker's data directory.  [default: penstock-data]")
+    Path | None, typer.Option("--data", metavar="DIR", help="Data directory of the broker.  [default: penstock-data]")
 ]
 File = Annotated[
-    Path | None, typer.Option("--users", metavar="FILE", help="The users file.  [default: users.json in there]")
+    Path | None,
+    typer.Option("--users", metavar="FILE", help="Users file.  [default: users.json in the data directory]"),
 ]
 Settings = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", envvar=env_of("config"), help="TOML file with settings.")
 ]
 At = Annotated[
-    str, typer.Option("--server", metavar="URL", help="Ask the broker there, as an admin, instead of the file.")
+    str,
+    typer.Option(
+        "--server", metavar="URL", help="Use the HTTP API of this broker, as an admin, instead of the users file."
+    ),
 ]
 
 

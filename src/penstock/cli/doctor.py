@@ -51,8 +51,8 @@ def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
     made.command(
         help=COMMANDS["doctor"],
-        epilog="Exit code 0: a broker can run here, though there may be advice. 1: something is broken. "
-        "2: a setting is wrong.",
+        epilog="Exit code 0: a broker can run here, possibly with advice. 1: something is broken. "
+        "2: a setting is invalid.",
     )(doctor)
     return made
 
@@ -61,7 +61,7 @@ def doctor(
     config: Annotated[
         Path | None, typer.Option("--config", metavar="FILE", envvar=env_of("config"), help="TOML file with settings.")
     ] = None,
-    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The data directory to look at.")] = None,
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Data directory to check.")] = None,
     json: Json = False,
 ) -> None:
     loaded = Config.load({"data": data}, os.environ, config)

@@ -13,15 +13,15 @@ EXIT_DISK = 74
 EXIT_INTERRUPTED = 130
 
 EXITS = {
-    EXIT_DONE: "done; also what ends by Ctrl-C because it has no other end (consume, tap, top)",
-    EXIT_FAILED: "it was refused or went wrong; log verify, doctor: something is not in order",
-    EXIT_MISUSED: "the command line or a setting is wrong",
-    EXIT_UNREACHABLE: "no broker answers there, or it went away",
-    EXIT_NOTHING: "there was no message or no reply in time",
-    EXIT_DENIED: "not allowed: the broker does not let this client in, or its user has no right to that",
-    EXIT_FAULT: "serve: an error inside the broker; the log is whole, start it again",
-    EXIT_DISK: "serve: the disk failed",
-    EXIT_INTERRUPTED: "interrupted before it was done",
+    EXIT_DONE: "success; also Ctrl-C in commands that run until interrupted (consume, tap, top)",
+    EXIT_FAILED: "the command failed or was refused; log verify, doctor: a problem was found",
+    EXIT_MISUSED: "invalid command line or setting",
+    EXIT_UNREACHABLE: "cannot connect to the broker, or the connection was lost",
+    EXIT_NOTHING: "no message or no reply within the timeout",
+    EXIT_DENIED: "authentication failed, or permission denied",
+    EXIT_FAULT: "serve: internal error; the log is intact, restart the broker",
+    EXIT_DISK: "serve: disk failure",
+    EXIT_INTERRUPTED: "interrupted before completion",
 }
 
 

@@ -29,8 +29,8 @@ from penstock.message import Message
 
 FOLLOW_SECONDS = 0.1
 
-Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The data directory of a broker.")]
-Json = Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")]
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Data directory of a broker.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 def app() -> typer.Typer:
@@ -46,7 +46,7 @@ def _root() -> None:
 
 
 def info(directory: Directory, json: Json = False) -> None:
-    """What is in a log: segments, blocks, messages, offsets, times, bytes. Reads headers only."""
+    """Show segments, blocks, messages, offsets, times and sizes of a log. Reads headers only."""
     disk = Disk(existing(directory))
     found = [SegmentInfo(disk, segment) for segment in segments_of(disk)]
     total = {
@@ -138,7 +138,7 @@ def _show_info(total: dict[str, object], found: list[SegmentInfo]) -> None:
 
 
 def verify(directory: Directory, json: Json = False) -> None:
-    """Read every block, and replay the log to its end. Exit code 1 and a line for each damage when there is any."""
+    """Read every block and replay the whole log. If it is damaged: one line per damage, exit code 1."""
     check = Check(existing(directory))
     reason = _checked(check, "verify", is_replayed=True)
     faults = [f"{fault}: the next start reads more of the log instead" for fault in check.snapshots if fault]
@@ -149,10 +149,10 @@ def verify(directory: Directory, json: Json = False) -> None:
 
 def repair(
     directory: Directory,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
     json: Json = False,
 ) -> None:
-    """Cut a torn end, take damaged blocks out, and say what is lost. No broker may be running on the directory."""
+    """Truncate a torn end, remove damaged blocks, and report what is lost. Stop the broker first."""
     from penstock.log.repair import Repair
 
     with _locked(existing(directory)):
@@ -168,13 +168,13 @@ def repair(
 
 def dump(
     directory: Directory,
-    start: Annotated[int, typer.Option("--from", metavar="OFFSET", min=0, help="The first offset.")] = 0,
-    to: Annotated[int | None, typer.Option("--to", metavar="OFFSET", help="Up to, and without, this one.")] = None,
-    event: Annotated[str | None, typer.Option(metavar="GLOB", help="Only messages whose event fits.")] = None,
-    entries: Annotated[bool, typer.Option("--entries", help="Settlements and changes of queues, too.")] = False,
+    start: Annotated[int, typer.Option("--from", metavar="OFFSET", min=0, help="First offset.")] = 0,
+    to: Annotated[int | None, typer.Option("--to", metavar="OFFSET", help="Stop before this offset.")] = None,
+    event: Annotated[str | None, typer.Option(metavar="GLOB", help="Only messages whose event matches.")] = None,
+    entries: Annotated[bool, typer.Option("--entries", help="Include settlements and queue changes.")] = False,
     json: Json = False,
 ) -> None:
-    """The messages of a log, one a line."""
+    """Print the messages of a log, one per line."""
     reader = LogReader(existing(directory))
     show = _printer(json)
     for entry in reader.entries(start, to) if entries else reader.messages(start, to):
@@ -184,11 +184,11 @@ def dump(
 
 def tail(
     directory: Directory,
-    count: Annotated[int, typer.Option("-n", "--lines", metavar="N", min=0, help="How many messages.")] = 10,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new ones until interrupted.")] = False,
+    count: Annotated[int, typer.Option("-n", "--lines", metavar="N", min=0, help="Number of messages.")] = 10,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Print new messages until interrupted.")] = False,
     json: Json = False,
 ) -> None:
-    """The last messages of a log."""
+    """Print the last messages of a log."""
     reader = LogReader(existing(directory))
     show = _printer(json)
     start = max(reader.end()[0] - count, 0)

@@ -21,11 +21,11 @@ def app() -> typer.Typer:
     return made
 
 
-INFO_EPILOG = "Any MQMQ server can be asked. What --long and --json have besides comes from a Penstock's HTTP."
+INFO_EPILOG = "Works with any MQMQ server. --long and --json add details from Penstock's HTTP API."
 
 
 def info(
-    long: Annotated[bool, typer.Option("--long", "-l", help="More than MQMQ tells, from HTTP.")] = False,
+    long: Annotated[bool, typer.Option("--long", "-l", help="Show more details, from the HTTP API.")] = False,
     addr: Addr = "",
     server: Server = "",
     timeout: Seconds = 10.0,
@@ -105,9 +105,9 @@ def stats(addr: Addr = "", timeout: Seconds = 10.0, json: Json = False) -> None:
 
 
 def queues(
-    search: Annotated[str, typer.Argument(metavar="NAME", help="Only those with this in their name.")] = "",
-    sort: Annotated[str, typer.Option(help="What to sort by; with - the largest first.")] = "name",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
+    search: Annotated[str, typer.Argument(metavar="NAME", help="Only queues whose name contains this text.")] = "",
+    sort: Annotated[str, typer.Option(help="Sort key; prefix with - for largest first.")] = "name",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of queues.")] = 50,
     server: Server = "",
     json: Json = False,
 ) -> None:

@@ -18,10 +18,10 @@ DEFAULT = f"127.0.0.1:{PORT}"
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # nosec  # what `:PORT` means to the original; it takes --insecure to listen there
 # The environment may say it, too: PENSTOCK_TOKEN_FILE and so on; and an address that begins with tls://.
 WHO = (
-    ("--token-file", "the file with the token to show"),
-    ("--ca-file", "the CA to trust, by TLS"),
-    ("--cert-file", "the certificate to show"),
-    ("--key-file", "its key, if it is not in there"),
+    ("--token-file", "file with the access token"),
+    ("--ca-file", "CA to trust; enables TLS"),
+    ("--cert-file", "client certificate"),
+    ("--key-file", "private key, if not in --cert-file"),
 )
 
 
@@ -41,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for flag, what in WHO:
                 command.add_argument(flag, metavar="FILE", default="", help=what)
         else:
-            command.add_argument("--insecure", action="store_true", help="let other machines come, whoever they are")
+            command.add_argument(
+                "--insecure", action="store_true", help="accept connections from other machines without authentication"
+            )
     given = parser.parse_args(arguments)
     with ending("mqmq"):
         try:

@@ -49,7 +49,7 @@ class PipelineUsage(Error):
 
 def app() -> typer.Typer:
     commands = typer.Typer(
-        help="Run jobs on Spark over the log of a broker.",
+        help="Run Spark pipelines over the log of a broker.",
         add_completion=False,
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -63,46 +63,50 @@ def app() -> typer.Typer:
 def _run_help() -> str:
     lines = "\n\n".join(f"{name}: {' '.join(what.split())}" for name, what in PIPELINES.items())
     return (
-        "Run a pipeline until it is stopped, or with --once until it has caught up. Running it again goes on where it "
-        f"stopped.\n\n{lines}\n\nFILE.py[:NAME]: a function of yours, marked with @pipeline"
+        "Run a pipeline until it is stopped, or with --once until it has caught up. The next run continues where this "
+        f"one stopped.\n\n{lines}\n\nFILE.py[:NAME]: your own function, decorated with @pipeline"
     )
 
 
 def run(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="One of the above, or FILE.py[:NAME].")],
-    server: Annotated[str, typer.Option(help="The broker: http://HOST:PORT, or several with commas.")] = "",
-    path: Annotated[str, typer.Option(help="Read the files of this data directory instead of asking the broker.")] = "",
-    to: Annotated[str, typer.Option(help="Where results go: a directory, or a database for load.")] = "",
-    event: Annotated[str, typer.Option(help="The event results are published as.")] = "",
-    queue: Annotated[str, typer.Option(help="The queue results are put into; for load, the one to take from.")] = "",
-    once: Annotated[bool, typer.Option("--once", help="Take what is there, then end.")] = False,
-    every: Annotated[float, typer.Option(min=0.0, help="Seconds from one batch to the next.")] = 5.0,
-    checkpoint: Annotated[str, typer.Option(help="Where it remembers how far it is.")] = "",
-    label: Annotated[str, typer.Option("--name", help="What it is called; by default like the pipeline.")] = "",
-    events: Annotated[str, typer.Option(help="Only these events, with commas between them.")] = "",
-    queues: Annotated[str, typer.Option(help="Only what was put into these queues.")] = "",
-    pattern: Annotated[str, typer.Option(help="Only events that match, such as 'order.*'.")] = "",
-    start: Annotated[str, typer.Option("--from", help="earliest, latest, an offset, or a time.")] = "",
-    until: Annotated[str, typer.Option(help="An offset or a time; for replay.")] = "",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Offsets in one batch, at most.")] = None,
-    sql: Annotated[str, typer.Option(help="query: the statement, over the table `log`.")] = "",
-    mode: Annotated[str, typer.Option(help="query: append, or update for aggregates.")] = "",
-    replace: Annotated[bool, typer.Option("--replace", help="query: forget the statement kept by that name.")] = False,
-    window: Annotated[str, typer.Option(help="stats: the length of a window, such as '1 minute'.")] = "",
-    late: Annotated[str, typer.Option(help="stats: how late a message may come and still count.")] = "",
-    where: Annotated[str, typer.Option(help="replay: a SQL condition on the log's columns.")] = "",
-    speed: Annotated[str, typer.Option(help="replay: 1 is as it was, 10 ten times as fast; default: at once.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="replay: show what would be sent.")] = False,
-    table: Annotated[str, typer.Option(help="load: the table; by default called like the queue.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Pipeline name, or FILE.py[:NAME].")],
+    server: Annotated[str, typer.Option(help="Broker URL, http://HOST:PORT; several separated by commas.")] = "",
+    path: Annotated[str, typer.Option(help="Read this data directory instead of connecting to the broker.")] = "",
+    to: Annotated[str, typer.Option(help="Output directory; for load, a database.")] = "",
+    event: Annotated[str, typer.Option(help="Publish results as this event.")] = "",
+    queue: Annotated[str, typer.Option(help="Put results into this queue; for load, consume from it.")] = "",
+    once: Annotated[bool, typer.Option("--once", help="Process what is available, then exit.")] = False,
+    every: Annotated[float, typer.Option(min=0.0, help="Seconds between batches.")] = 5.0,
+    checkpoint: Annotated[str, typer.Option(help="Checkpoint location.")] = "",
+    label: Annotated[str, typer.Option("--name", help="Name of this run; defaults to the pipeline's name.")] = "",
+    events: Annotated[str, typer.Option(help="Only these events, separated by commas.")] = "",
+    queues: Annotated[str, typer.Option(help="Only messages put into these queues.")] = "",
+    pattern: Annotated[str, typer.Option(help="Only events that match this pattern, such as 'order.*'.")] = "",
+    start: Annotated[str, typer.Option("--from", help="Start: earliest, latest, an offset or a time.")] = "",
+    until: Annotated[str, typer.Option(help="replay: end, an offset or a time.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Maximum number of offsets per batch.")] = None,
+    sql: Annotated[str, typer.Option(help="query: SQL statement over the table `log`.")] = "",
+    mode: Annotated[str, typer.Option(help="query: output mode, append, or update for aggregates.")] = "",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="query: replace the statement saved under this name.")
+    ] = False,
+    window: Annotated[str, typer.Option(help="stats: window length, such as '1 minute'.")] = "",
+    late: Annotated[str, typer.Option(help="stats: how late a message may arrive and still count.")] = "",
+    where: Annotated[str, typer.Option(help="replay: SQL condition on the columns of the log.")] = "",
+    speed: Annotated[
+        str, typer.Option(help="replay: 1 is the original speed, 10 ten times as fast; default: no delay.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="replay: only show what would be sent.")] = False,
+    table: Annotated[str, typer.Option(help="load: table; defaults to the queue's name.")] = "",
     schema: Annotated[str, typer.Option(help="load: fields of JSON bodies, such as 'name STRING, n INT'.")] = "",
-    master: Annotated[str, typer.Option(help="Spark's master: local[*], spark://..., yarn, k8s://...")] = "",
-    remote: Annotated[str, typer.Option(help="A Spark Connect server: sc://HOST:PORT.")] = "",
-    conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, KEY=VALUE; may be repeated.")] = None,
+    master: Annotated[str, typer.Option(help="Spark master: local[*], spark://..., yarn, k8s://...")] = "",
+    remote: Annotated[str, typer.Option(help="Spark Connect server: sc://HOST:PORT.")] = "",
+    conf: Annotated[list[str] | None, typer.Option(help="Spark setting, KEY=VALUE; repeatable.")] = None,
     token_file: TokenFile = "",
     ca_file: CaFile = "",
     cert_file: CertFile = "",
     key_file: KeyFile = "",
-    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object for each batch.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per batch.")] = False,
 ) -> None:
     """Run a pipeline."""
     own = name.partition(":")[0].endswith(".py")
@@ -186,9 +190,9 @@ def _batch_as_json(report: "Report") -> None:
 
 
 def list_(
-    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
-    """Say which pipelines there are."""
+    """List the built-in pipelines."""
     for name, what in PIPELINES.items():
         if json:
             purpose, _, options = what.partition("  ")
@@ -198,11 +202,11 @@ def list_(
 
 
 def init(
-    directory: Annotated[Path, typer.Argument(help="A directory that is not there yet.")],
-    server: Annotated[str, typer.Option(help="The broker.")] = "http://127.0.0.1:7780",
-    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
+    directory: Annotated[Path, typer.Argument(help="Project directory; must not exist.")],
+    server: Annotated[str, typer.Option(help="Broker URL.")] = "http://127.0.0.1:7780",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
-    """Make a project for Spark Declarative Pipelines that reads from the broker and writes to it."""
+    """Create a Spark Declarative Pipelines project that reads from the broker and writes to it."""
     if directory.exists():
         raise PipelineUsage(f"{directory} is there already")
     for source in sorted(TEMPLATE.rglob("*")):

@@ -32,24 +32,27 @@ HTTP_SECONDS = 10.0
 
 Result = TypeVar("Result")
 
-Addr = Annotated[str, typer.Option("--addr", metavar="HOST:PORT", help="Where the broker is.  [default: its own port]")]
-Server = Annotated[
-    str, typer.Option("--server", metavar="URL", help="The broker's HTTP.  [default: http://127.0.0.1:7780]")
+Addr = Annotated[
+    str,
+    typer.Option("--addr", metavar="HOST:PORT", help="Broker address.  [default: the protocol's port]"),
 ]
-Seconds = Annotated[float, typer.Option("--timeout", min=0.0, metavar="SECONDS", help="How long it may take.")]
-Json = Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")]
+Server = Annotated[
+    str, typer.Option("--server", metavar="URL", help="HTTP address of the broker.  [default: http://127.0.0.1:7780]")
+]
+Seconds = Annotated[float, typer.Option("--timeout", min=0.0, metavar="SECONDS", help="Timeout.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 TokenFile = Annotated[
     str,
-    typer.Option("--token-file", metavar="FILE", envvar="PENSTOCK_TOKEN_FILE", help="The file with the token to show."),
+    typer.Option("--token-file", metavar="FILE", envvar="PENSTOCK_TOKEN_FILE", help="File with the access token."),
 ]
 Tls = Annotated[
-    bool, typer.Option("--tls", envvar="PENSTOCK_TLS", help="Speak TLS; implied by a CA, a certificate or tls://.")
+    bool, typer.Option("--tls", envvar="PENSTOCK_TLS", help="Use TLS; implied by --ca-file, --cert-file or tls://.")
 ]
 CaFile = Annotated[
     str,
-    typer.Option("--ca-file", "--tls-ca", metavar="FILE", envvar="PENSTOCK_CA_FILE", help="The CA to trust, in PEM."),
+    typer.Option("--ca-file", "--tls-ca", metavar="FILE", envvar="PENSTOCK_CA_FILE", help="CA to trust, in PEM."),
 ]
 CertFile = Annotated[
     str,
@@ -58,13 +61,17 @@ CertFile = Annotated[
         "--tls-cert",
         metavar="FILE",
         envvar="PENSTOCK_CERT_FILE",
-        help="The certificate to show, in PEM.",
+        help="Client certificate, in PEM.",
     ),
 ]
 KeyFile = Annotated[
     str,
     typer.Option(
-        "--key-file", "--tls-key", metavar="FILE", envvar="PENSTOCK_KEY_FILE", help="Its key, if it is not in there."
+        "--key-file",
+        "--tls-key",
+        metavar="FILE",
+        envvar="PENSTOCK_KEY_FILE",
+        help="Private key, if not in --cert-file.",
     ),
 ]
 WHO: dict[str, tuple[Any, object]] = {

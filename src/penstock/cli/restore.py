@@ -11,9 +11,11 @@ from penstock.log.backup import read_manifest, restore, size_of
 
 
 def run(
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="What `penstock backup` has written.")],
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A directory that is empty or not there yet.")],
-    json: Annotated[bool, typer.Option("--json", help="For machines: one JSON object a line.")] = False,
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Directory written by `penstock backup`.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Data directory to create; must be empty or not exist.")
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
     done = 0
     with progress("restore", size_of(existing(target))) as moved:
@@ -31,6 +33,6 @@ def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
     made.command(
         help=COMMANDS["restore"],
-        epilog="The backup is checked before, the directory after. Exit code 1: do not use the directory.",
+        epilog="The backup is verified first, the new directory afterwards. Exit code 1: do not use the directory.",
     )(run)
     return made

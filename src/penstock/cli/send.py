@@ -21,8 +21,8 @@ CHUNK = 1 << 16
 LINE_PROTOCOLS = ("mqks", "smqs", "sevx")
 
 Via = Literal["mqks", "smqs", "sevx", "mqmq", "rq"]
-Body = Annotated[str | None, typer.Argument(metavar="BODY", help="Without it, or as -, it is read from stdin.")]
-Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="The queue; it comes to be if it is not there.")]
+Body = Annotated[str | None, typer.Argument(metavar="BODY", help="Message body; read from stdin if omitted or -.")]
+Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name; created if missing.")]
 Send = Callable[[bytes], Awaitable[str] | Awaitable[None]]
 AskUnrouted = Callable[[], Awaitable[int]]
 
@@ -35,29 +35,33 @@ def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
     made.command("publish", help=COMMANDS["publish"], epilog=PUBLISH_EPILOG)(reaching(publish))
     made.command("put", help=COMMANDS["put"])(reaching(put))
-    made.command("request", help=COMMANDS["request"], epilog="Exit code 4: there was no reply in time.")(
+    made.command("request", help=COMMANDS["request"], epilog="Exit code 4: no reply within the timeout.")(
         reaching(request)
     )
-    made.command("broadcast", help=COMMANDS["broadcast"], epilog="Nobody confirms a broadcast.")(reaching(broadcast))
+    made.command("broadcast", help=COMMANDS["broadcast"], epilog="Broadcasts are not confirmed.")(reaching(broadcast))
     return made
 
 
 PUBLISH_EPILOG = (
-    "TARGET is an event for mqks, a queue for smqs, mqmq and rq. SEVX sends JSON and has no names: there TARGET is the "
-    "JSON object itself. Each message is confirmed by the broker before the command ends. An event is copied to the "
-    "queues that are bound to it; where there is none, it is confirmed and gone, and the command says so."
+    "TARGET is an event for mqks and a queue for smqs, mqmq and rq. SEVX has no names, so with --via sevx TARGET is "
+    "the JSON object itself. The command waits until the broker has confirmed every message. Events are copied to the "
+    "queues bound to them; an event without a bound queue is confirmed and dropped, and the command reports it."
 )
 
 
 def publish(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="The event or queue; with --via sevx, the JSON.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="Event or queue name; with --via sevx, the JSON object.")
+    ],
     body: Body = None,
-    via: Annotated[Via, typer.Option("--via", help="The protocol.")] = "mqks",
-    lines: Annotated[bool, typer.Option("--lines", help="Each line of stdin is a message of its own.")] = False,
-    delay: Annotated[float | None, typer.Option(metavar="SECONDS", help="Deliver it so much later.")] = None,
-    ttl: Annotated[float | None, typer.Option(metavar="SECONDS", help="Deliver it no more after that.")] = None,
-    max_deliveries: Annotated[int | None, typer.Option(metavar="COUNT", help="Try it so often at most.")] = None,
-    dedup: Annotated[bool, typer.Option("--dedup", help="Sent again after a lost connection, it counts once.")] = False,
+    via: Annotated[Via, typer.Option("--via", help="Protocol to use.")] = "mqks",
+    lines: Annotated[bool, typer.Option("--lines", help="Publish each line of stdin as a message.")] = False,
+    delay: Annotated[float | None, typer.Option(metavar="SECONDS", help="Delay delivery by this long.")] = None,
+    ttl: Annotated[float | None, typer.Option(metavar="SECONDS", help="Expire the message after this long.")] = None,
+    max_deliveries: Annotated[int | None, typer.Option(metavar="COUNT", help="Maximum number of deliveries.")] = None,
+    dedup: Annotated[
+        bool, typer.Option("--dedup", help="Drop duplicates if the message is resent after a lost connection.")
+    ] = False,
     addr: Addr = "",
     timeout: Seconds = 30.0,
     json: Json = False,
@@ -180,7 +184,7 @@ def request(
 
 
 def broadcast(
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="Whose consumers are told.")],
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name.")],
     body: Body = None,
     addr: Addr = "",
     timeout: Seconds = 30.0,

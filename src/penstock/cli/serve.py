@@ -57,8 +57,8 @@ def app() -> typer.Typer:
     serve.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     made.command(
         help=COMMANDS["serve"],
-        epilog="Each option is also an environment variable (--line-size-max: PENSTOCK_LINE_SIZE_MAX) "
-        "and a key of the TOML file (line_size_max). A flag beats the environment, the environment beats the file.",
+        epilog="Every option can also be set as an environment variable (PENSTOCK_LINE_SIZE_MAX for --line-size-max) "
+        "or a key in the TOML file (line_size_max). Flags override the environment, which overrides the file.",
     )(serve)
     return made
 

@@ -23,11 +23,12 @@ GET_SECONDS = 600.0  # how long one get of MQMQ waits before the next
 LOG_SECONDS = 0.3  # between two looks into the log
 
 Via = Literal["mqks", "smqs", "sevx", "mqmq", "rq"]
-Count = Annotated[int | None, typer.Option("--count", "-n", min=1, help="End after so many.")]
+Count = Annotated[int | None, typer.Option("--count", "-n", min=1, help="Exit after this many messages.")]
 Patience = Annotated[
-    float | None, typer.Option("--timeout", min=0.0, metavar="SECONDS", help="End when nothing came for so long.")
+    float | None,
+    typer.Option("--timeout", min=0.0, metavar="SECONDS", help="Exit if no message arrives for this long."),
 ]
-Pattern = Annotated[str, typer.Option("--pattern", metavar="JSON", help="SEVX: members that events must have.")]
+Pattern = Annotated[str, typer.Option("--pattern", metavar="JSON", help="SEVX: JSON members that events must have.")]
 
 
 class Taken(NamedTuple):
@@ -44,19 +45,20 @@ Get = Callable[[float | None], Awaitable[Taken]]
 def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
     made.command("consume", help=COMMANDS["consume"], epilog=CONSUME_EPILOG)(reaching(consume))
-    made.command("get", help=COMMANDS["get"], epilog="Exit code 4: there was none.")(reaching(get))
+    made.command("get", help=COMMANDS["get"], epilog="Exit code 4: no message within the timeout.")(reaching(get))
     made.command("tap", help=COMMANDS["tap"], epilog=TAP_EPILOG)(reaching(tap))
     return made
 
 
 CONSUME_EPILOG = (
-    "Without --via it is mqks with --event, sevx with --pattern, and rq otherwise. A message is done once it was "
-    "printed. MQKS, SEVX and SMQS send ahead: with -n, what was not taken goes back to the queue, with its retry "
-    "counter raised. Exit code 4: fewer came than -n asks for, or none at all."
+    "--via defaults to mqks with --event, to sevx with --pattern, and to rq otherwise. Messages are acknowledged once "
+    "they are printed. MQKS, SEVX and SMQS prefetch: with -n, prefetched messages that were not printed return to the "
+    "queue, with their retry counter increased. Exit code 4: fewer messages arrived than -n asks for, or none at all."
 )
 TAP_EPILOG = (
-    "EVENTS are watched by MQKS and --pattern by SEVX, through a queue that the broker deletes when the command ends. "
-    "With neither, everything is read from the log by HTTP, which takes a broker that keeps one, and pyarrow here."
+    "EVENTS are watched over MQKS and --pattern over SEVX, through a queue that the broker deletes when the command "
+    "ends. With neither, tap reads everything from the log over HTTP; this needs a broker with a log, and pyarrow on "
+    "this machine."
 )
 
 
@@ -64,15 +66,15 @@ TAP_EPILOG = (
 
 
 def consume(
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="The queue; it comes to be if it is not there.")],
-    via: Annotated[Via | None, typer.Option("--via", help="The protocol.")] = None,
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name; created if missing.")],
+    via: Annotated[Via | None, typer.Option("--via", help="Protocol to use.")] = None,
     event: Annotated[
-        list[str] | None, typer.Option("--event", help="MQKS: bind the queue to this event; may be repeated.")
+        list[str] | None, typer.Option("--event", help="MQKS: bind the queue to this event; repeatable.")
     ] = None,
     pattern: Pattern = "",
     count: Count = None,
     timeout: Patience = None,
-    reply: Annotated[str, typer.Option("--reply", metavar="TEXT", help="RQ: what to answer.")] = "",
+    reply: Annotated[str, typer.Option("--reply", metavar="TEXT", help="RQ: reply to send.")] = "",
     addr: Addr = "",
     json: Json = False,
 ) -> None:
@@ -96,7 +98,7 @@ def consume(
 
 
 def get(
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="The queue.")],
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name.")],
     timeout: Seconds = 0.0,
     addr: Addr = "",
     json: Json = False,
@@ -227,10 +229,10 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def tap(
-    events: Annotated[list[str] | None, typer.Argument(metavar="EVENTS", help="The events to watch.")] = None,
+    events: Annotated[list[str] | None, typer.Argument(metavar="EVENTS", help="Events to watch.")] = None,
     pattern: Pattern = "",
     log: Annotated[
-        bool, typer.Option("--log", help="By the log: EVENTS may have * and ? in them, and queues count as events.")
+        bool, typer.Option("--log", help="Read the log: EVENTS may contain * and ?, and match queue names, too.")
     ] = False,
     count: Count = None,
     timeout: Patience = None,

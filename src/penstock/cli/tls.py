@@ -39,17 +39,21 @@ def app() -> typer.Typer:
 
 
 def self_signed(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the files go; made if it is not there.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Output directory; created if missing.")],
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", metavar="NAME", help="Name or address of the broker, besides localhost; repeatable."),
+        typer.Option(
+            "--name", metavar="NAME", help="Host name or address of the broker, besides localhost; repeatable."
+        ),
     ] = None,
-    client: Annotated[str, typer.Option("--client", metavar="NAME", help="Common name of the client.")] = "client",
-    days: Annotated[int, typer.Option("--days", min=1, max=DAYS_MAX, help="How long they are valid.")] = 365,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    client: Annotated[
+        str, typer.Option("--client", metavar="NAME", help="Common name of the client certificate.")
+    ] = "client",
+    days: Annotated[int, typer.Option("--days", min=1, max=DAYS_MAX, help="Validity in days.")] = 365,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: Json = False,
 ) -> None:
-    """A CA, a certificate for the broker and one for a client: for development, not for others to trust."""
+    """Create a CA, a server certificate and a client certificate, for development only."""
     names = list(dict.fromkeys([*(name or []), *NAMES]))
     there = [file for file in FILES if (directory / file).exists()]
     if there and not force:

@@ -21,7 +21,7 @@ def app() -> typer.Typer:
         rich_markup_mode=None,
         no_args_is_help=True,
         help=COMMANDS["token"],
-        epilog="Clients take a token from a file (PENSTOCK_TOKEN_FILE, --token-file) or from PENSTOCK_TOKEN.",
+        epilog="Clients read the token from a file (PENSTOCK_TOKEN_FILE, --token-file) or from PENSTOCK_TOKEN.",
     )
     made.command()(reaching(create))
     made.command("list")(reaching(listed))
@@ -30,30 +30,30 @@ def app() -> typer.Typer:
 
 
 def create(
-    user: Annotated[str, typer.Argument(metavar="USER", help="Whose it is.")],
-    expires: Annotated[str, typer.Option("--expires", metavar="TIME", help="After how long it ends: 12h, 90d.")] = "",
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What it is for.")] = "",
+    user: Annotated[str, typer.Argument(metavar="USER", help="User the token is for.")],
+    expires: Annotated[str, typer.Option("--expires", metavar="TIME", help="Lifetime of the token: 12h, 90d.")] = "",
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What the token is for.")] = "",
     data: Data = None,
     users: File = None,
     config: Settings = None,
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Make a token. Stdout gets it and nothing else, once: penstock token create ann > ann.token."""
+    """Create a token. It is printed only once, alone on stdout: penstock token create ann > ann.token."""
     life = _life(expires) if expires else 0
     token = book_at(server, data, users, config).create_token(user, life, note)
     tell(json, token, user=user, token=token, expires_seconds=life, note=note)
 
 
 def listed(
-    user: Annotated[str, typer.Argument(metavar="[USER]", help="Of one user only.", show_default=False)] = "",
+    user: Annotated[str, typer.Argument(metavar="[USER]", help="Only tokens of this user.", show_default=False)] = "",
     data: Data = None,
     users: File = None,
     config: Settings = None,
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Show which tokens there are, by their ids."""
+    """List tokens by their ids."""
     found = book_at(server, data, users, config).tokens(user)
     if json:
         for token in found:
@@ -64,14 +64,14 @@ def listed(
 
 
 def revoke(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As `token list` shows them.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Token ids, as shown by `token list`.")],
     data: Data = None,
     users: File = None,
     config: Settings = None,
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Make tokens worthless. The connections that had come in by them end."""
+    """Revoke tokens. Connections authenticated with them are closed."""
     book = book_at(server, data, users, config)
     for text in ids:
         book.revoke_token(text)

@@ -21,16 +21,16 @@ HEADINGS = ("queue", "ready", "unacked", "delayed", "consumers", "in/s", "out/s"
 
 def app() -> typer.Typer:
     made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command(help=COMMANDS["top"], epilog="Ctrl-C ends it.")(reaching(top))
+    made.command(help=COMMANDS["top"], epilog="Press Ctrl-C to exit.")(reaching(top))
     return made
 
 
 def top(
-    sort: Annotated[str, typer.Option(help="What to sort by; with - the largest first.")] = "-ready",
-    search: Annotated[str, typer.Option(help="Only queues with this in their name.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many queues at most.")] = 20,
-    interval: Annotated[float, typer.Option(min=0.05, metavar="SECONDS", help="From one look to the next.")] = 1.0,
-    once: Annotated[bool, typer.Option("--once", help="One table, then end.")] = False,
+    sort: Annotated[str, typer.Option(help="Sort key; prefix with - for largest first.")] = "-ready",
+    search: Annotated[str, typer.Option(help="Only queues whose name contains this text.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of queues.")] = 20,
+    interval: Annotated[float, typer.Option(min=0.05, metavar="SECONDS", help="Refresh interval.")] = 1.0,
+    once: Annotated[bool, typer.Option("--once", help="Print one table and exit.")] = False,
     server: Server = "",
     json: Json = False,
 ) -> None:

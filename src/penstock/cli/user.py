@@ -15,16 +15,19 @@ from penstock.cli.main import COMMANDS
 from penstock.cli.reach import Json, reaching
 from penstock.cli.show import print_json, say, tell
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The user.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="User name.")]
 Rights = Annotated[
     list[str],
     typer.Argument(
-        metavar="RIGHT [NAMES]...", help=f"{', '.join((*RIGHTS, *ROLES))}; names with *, after event: or queue:."
+        metavar="RIGHT [NAMES]...",
+        help=f"{', '.join((*RIGHTS, *ROLES))}; NAMES may contain * and start with event: or queue:.",
     ),
 ]
 PasswordFile = Annotated[
     Path | None,
-    typer.Option("--password-file", metavar="FILE", help="Take the password from a file's first line; - is stdin."),
+    typer.Option(
+        "--password-file", metavar="FILE", help="Read the password from the first line of a file; - is stdin."
+    ),
 ]
 
 
@@ -34,8 +37,8 @@ def app() -> typer.Typer:
         rich_markup_mode=None,
         no_args_is_help=True,
         help=COMMANDS["user"],
-        epilog="A broker that runs with the same data directory takes each change in before the command is done. "
-        "What is taken away ends the connections that had come in by it.",
+        epilog="A broker running on the same data directory applies each change before the command returns. "
+        "Connections that depend on what you remove are closed.",
     )
     for command in (add, listed, remove, grant, revoke, quota, certificate, password):
         made.command("list" if command is listed else command.__name__)(reaching(command))
@@ -45,24 +48,27 @@ def app() -> typer.Typer:
 def add(
     name: Name,
     grants: Annotated[
-        list[str] | None, typer.Option("--grant", metavar="RIGHT", help='What it may do: "publish orders.*", admin.')
+        list[str] | None,
+        typer.Option("--grant", metavar="RIGHT", help='Permission to grant: "publish orders.*", admin.'),
     ] = None,
     roles: Annotated[
         list[str] | None,
-        typer.Option("--role", metavar="ROLE", help=f"A set of rights: {', '.join(ROLES)}, or admin; on --pattern."),
+        typer.Option("--role", metavar="ROLE", help=f"Role to grant on --pattern: {', '.join(ROLES)}, or admin."),
     ] = None,
     patterns: Annotated[
         list[str] | None,
         typer.Option(
-            "--pattern", metavar="NAMES", help="What its roles are for: orders.*, queue:jobs; unless said, all."
+            "--pattern", metavar="NAMES", help="Names the roles apply to: orders.*, queue:jobs; defaults to all."
         ),
     ] = None,
     quotas: Annotated[
-        list[str] | None, typer.Option("--quota", metavar="NAME=N", help=f"How much: {', '.join(QUOTAS)}.")
+        list[str] | None, typer.Option("--quota", metavar="NAME=N", help=f"Quota to set: {', '.join(QUOTAS)}.")
     ] = None,
     certificates: Annotated[
         list[str] | None,
-        typer.Option("--certificate", metavar="NAME", help="Whoever holds such a certificate: CN:worker-1, DNS:..."),
+        typer.Option(
+            "--certificate", metavar="NAME", help="Client certificate that authenticates the user: CN:worker-1, DNS:..."
+        ),
     ] = None,
     password_file: PasswordFile = None,
     data: Data = None,
@@ -71,7 +77,7 @@ def add(
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Make a user. With the first one, clients have to say who they are."""
+    """Create a user. Once there is a user, clients must authenticate."""
     word = "" if password_file is None else _read_password(password_file)
     if patterns and not roles:
         raise Misused("--pattern is for roles: give --role as well")
@@ -84,14 +90,14 @@ def add(
 
 
 def listed(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One user only.", show_default=False)] = "",
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Only this user.", show_default=False)] = "",
     data: Data = None,
     users: File = None,
     config: Settings = None,
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Show users with their rights and quotas."""
+    """List users with their permissions and quotas."""
     found = book_at(server, data, users, config).users(name)
     if json:
         for user in found:
@@ -116,7 +122,7 @@ def listed(
 def remove(
     name: Name, data: Data = None, users: File = None, config: Settings = None, server: At = "", json: Json = False
 ) -> None:
-    """Remove a user with its tokens."""
+    """Remove a user and its tokens."""
     book_at(server, data, users, config).remove(name)
     tell(json, f"user {name} is gone", user=name, removed=True)
 
@@ -130,7 +136,7 @@ def grant(
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Let a user do more: penstock user grant ann publish 'orders.*' consume queue:jobs."""
+    """Grant permissions: penstock user grant ann publish 'orders.*' consume queue:jobs."""
     wanted = grants_in(rights)
     book_at(server, data, users, config).grant(name, wanted)
     tell(json, f"user {name} may {', '.join(wanted)}", user=name, granted=wanted)
@@ -145,7 +151,7 @@ def revoke(
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Take rights away, as they were granted. Connections of the user end, and may come again."""
+    """Revoke permissions, written as they were granted. The user's connections are closed, and may reconnect."""
     wanted = grants_in(rights)
     book_at(server, data, users, config).revoke(name, wanted)
     tell(json, f"user {name} may no longer {', '.join(wanted)}", user=name, revoked=wanted)
@@ -153,14 +159,14 @@ def revoke(
 
 def quota(
     name: Name,
-    amounts: Annotated[list[str], typer.Argument(metavar="NAME=N...", help=f"{', '.join(QUOTAS)}; 0 is no limit.")],
+    amounts: Annotated[list[str], typer.Argument(metavar="NAME=N...", help=f"{', '.join(QUOTAS)}; 0 means no limit.")],
     data: Data = None,
     users: File = None,
     config: Settings = None,
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Limit how much a user may use."""
+    """Set the quotas of a user."""
     book = book_at(server, data, users, config)
     book.set_quotas(name, _amounts(amounts))
     said = book.users(name)[0]["quotas"]
@@ -173,14 +179,14 @@ def certificate(
     certificates: Annotated[
         list[str], typer.Argument(metavar="CERTIFICATE...", help="CN:worker-1, DNS:..., URI:..., email:..., sha256:...")
     ],
-    remove: Annotated[bool, typer.Option("--remove", help="Not any longer.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove these certificates from the user.")] = False,
     data: Data = None,
     users: File = None,
     config: Settings = None,
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Let whoever holds a client certificate of that name be this user."""
+    """Let clients with these certificates authenticate as the user."""
     book = book_at(server, data, users, config)
     book.set_certificates(name, certificates, remove)
     said = book.users(name)[0]["certificates"]
@@ -190,14 +196,14 @@ def certificate(
 def password(
     name: Name,
     password_file: PasswordFile = None,
-    remove: Annotated[bool, typer.Option("--remove", help="No password: no way into the console.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the password, which blocks console logins.")] = False,
     data: Data = None,
     users: File = None,
     config: Settings = None,
     server: At = "",
     json: Json = False,
 ) -> None:
-    """Set a user's password for the console, from a prompt or a file."""
+    """Set a user's console password, from a prompt or a file."""
     book = book_at(server, data, users, config)
     book.users(name)  # before anybody types for nothing
     word = "" if remove else _prompt() if password_file is None else _read_password(password_file)
