@@ -1,36 +1,36 @@
-"""Time as something you are handed, so that any run can be run again."""
+"""Time as an argument, so that any run can be repeated."""
 
 import time
 from typing import Final
 
-# The part of the time that passed by which a clock nears the wall clock.
+# The clock approaches the wall clock by 1/PACE of the elapsed time.
 PACE: Final = 10
 
-# 1 January 2024: a machine whose clock says less has not been told the time yet.
+# 1 January 2024: a machine whose clock shows an earlier time has not had it set yet.
 NEVER_SET_BEFORE: Final = 1_704_067_200_000_000
 
-# Linux counts sleep with CLOCK_BOOTTIME.
+# On Linux, CLOCK_BOOTTIME includes time spent asleep.
 UPTIME_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Clock:
-    """Wall-clock time in microseconds since 1970, never running backwards while the process lives."""
+    """Wall-clock time in microseconds since 1970; never runs backwards during the life of the process."""
 
     def now(self) -> int:
         raise NotImplementedError
 
 
 class SystemClock(Clock):
-    """The machine's wall clock, without its steps.
+    """The machine's wall clock, with steps smoothed out.
 
-    Delays, times to live and expiries count time that has really passed: a clock that is set an hour ahead must not end
-    an hour's worth of messages at once, and one that is set back must not stop them. So this clock goes at the pace of
-    the machine's uptime, sleep included, and nears the wall clock by a tenth of what passes: an hour's step is made up
-    for in ten hours. Only a wall clock that was plainly never set before is followed at once.
+    Delays, times to live and expiries count elapsed time: a clock that is set an hour ahead must not expire an hour's
+    worth of messages at once, and one that is set back must not delay them. So this clock runs at the pace of the
+    machine's uptime, sleep included, and approaches the wall clock by a tenth of the elapsed time: a step of an hour is
+    made up for in ten hours. Only a wall clock that was clearly never set before is followed at once.
     """
 
     def __init__(self) -> None:
-        self._last_uptime = time.clock_gettime_ns(UPTIME_CLOCK) // 1000  # only ever grows
+        self._last_uptime = time.clock_gettime_ns(UPTIME_CLOCK) // 1000  # never decreases
         self._last = time.time_ns() // 1000
 
     def now(self) -> int:

@@ -1,25 +1,25 @@
 """Every error Penstock raises on purpose.
 
     Error
-    ├─ ProtocolError      the peer broke its protocol: it is told so, and the door closes
-    ├─ Refused            the core says no, with a code: it is told so, and life goes on
+    ├─ ProtocolError      the peer broke its protocol: it gets an error, and the connection closes
+    ├─ Refused            the core refuses with a code: the client gets an error, and the connection stays open
     ├─ LogError           the log cannot be written or read
-    ├─ AccessError        users, rights or tokens cannot be read, or changed like that
+    ├─ AccessError        users, permissions or tokens cannot be read, or the change is not possible
     └─ ConfigError        a setting is wrong: names the key, the value and where it came from
 
-The first question an error answers is whose fault it was, the second whether the connection survives.
+The type of an error tells whose fault it was, and whether the connection survives.
 Attributes are for machines, the message is for people.
 """
 
 from typing import Final
 
-# Why the core refuses. Each protocol's session owns one table from these codes to its own words.
+# Why the core refuses. Each protocol's session has one table from these codes to its own error replies.
 NOT_FOUND: Final = "NOT_FOUND"  # no such queue, subscription or delivery
 TOO_LARGE: Final = "TOO_LARGE"  # a name or a body over its size limit
 OVER_LIMIT: Final = "OVER_LIMIT"  # a count or a total over its limit
-DENIED: Final = "DENIED"  # this user may not do that
-DRAINING: Final = "DRAINING"  # the broker is on its way down
-DISK_FULL: Final = "DISK_FULL"  # no message can be kept before there is room again
+DENIED: Final = "DENIED"  # the user lacks the permission
+DRAINING: Final = "DRAINING"  # the broker is shutting down
+DISK_FULL: Final = "DISK_FULL"  # no message can be stored until there is space again
 INVALID: Final = "INVALID"  # the request is well-formed for its protocol but makes no sense
 
 REFUSAL_CODES: Final = (NOT_FOUND, TOO_LARGE, OVER_LIMIT, DENIED, DRAINING, DISK_FULL, INVALID)
@@ -38,7 +38,7 @@ class ProtocolError(Error):
 
 
 class Refused(Error):
-    """The core will not do it; nothing was changed."""
+    """The core refused. Nothing was changed, except that a publish refused by a full queue may have reached others."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(f"{code}: {detail}")
@@ -51,7 +51,7 @@ class LogError(Error):
 
 
 class AccessError(Error):
-    """Users, rights or tokens cannot be read, or changed like that. Never tells a secret."""
+    """Users, permissions or tokens cannot be read, or the change is not possible. Never contains a secret."""
 
 
 class ConfigError(Error):

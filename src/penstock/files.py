@@ -1,7 +1,7 @@
-"""Small files and directories, on the disk when the call is back.
+"""Small files and directories, durable on disk when the call returns.
 
-A file that is replaced is there whole, the old one or the new one, whenever the machine goes down: the new content is
-synced under another name before it gets its own, and the directory, which holds names, is synced behind that.
+A replaced file is always complete, either the old or the new one, even if the machine crashes: the new content is
+synced under a temporary name before it is renamed, and then the directory, which holds the names, is synced.
 """
 
 import os
@@ -9,18 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-# Of files in a directory where somebody may have put a link of the name: what it points to is never written to.
+# For directories in which someone may have placed a symbolic link of that name: its target is never written to.
 WRITE = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def replace_file(path: Path, data: bytes, prepare: Callable[[int, Path], None] | None = None) -> None:
-    """The file of that name has this content, and nobody else may read it.
+    """Replace the content of a file, readable only by its owner.
 
-    `prepare` is given the new file, open, and its name, before anything is in it.
+    `prepare` is called with the new file's descriptor and path while it is still empty.
     """
     new = path.with_name(path.name + ".new")
-    new.unlink(missing_ok=True)  # of somebody who was stopped half-way
+    new.unlink(missing_ok=True)  # left over from an interrupted run
     with os.fdopen(os.open(new, NEW, 0o600), "wb") as file:
         if prepare is not None:
             prepare(file.fileno(), new)
@@ -32,13 +32,13 @@ def replace_file(path: Path, data: bytes, prepare: Callable[[int, Path], None] |
 
 
 def put_in_place(new: Path, path: Path) -> None:
-    """A file that is synced gets its name, in the same directory, in place of the file that had it."""
+    """Rename a synced file over `path`, in the same directory, and sync the directory."""
     new.replace(path)
     sync_directory(path.parent)
 
 
 def write_synced(path: Path, data: bytes) -> None:
-    """A file with this content. Its name is on the disk once the directory is synced."""
+    """Write and sync a file. Its name is durable only once the directory is synced."""
     with open_private(path) as file:
         file.write(data)
         file.flush()
@@ -46,7 +46,7 @@ def write_synced(path: Path, data: bytes) -> None:
 
 
 def open_private(path: Path) -> BinaryIO:
-    """An empty file for writing that nobody else may read, also where one was there. A link is refused, not followed.
+    """Open an empty file for writing, readable only by its owner, truncating an existing one. Links are not followed.
 
     Raises OSError.
     """
@@ -61,7 +61,7 @@ def open_private(path: Path) -> BinaryIO:
 
 
 def sync_directory(directory: Path) -> None:
-    """Names that were made, changed or removed in it are on the disk."""
+    """Make created, renamed and removed names in a directory durable."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

@@ -1,54 +1,54 @@
-"""What is carried: one Message, shared by every queue it went to.
+"""The Message, one object shared by every queue it went to.
 
-Names, ids and bodies are bytes: the protocols may put anything into them, and nothing is decoded on the way through.
+Names, ids and bodies are bytes: protocols may put anything into them, and nothing is decoded on the way through.
 """
 
 from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-# How a message found its queues.
-BY_EVENT: Final = 0  # a copy for every queue bound to the event or matching by pattern
+# How a message is routed.
+BY_EVENT: Final = 0  # a copy to every queue bound to the event or matching by pattern
 TO_QUEUE: Final = 1  # to one queue by name; `event` is that name, unless `Terms.target` is another
-TO_CONSUMERS: Final = 2  # to whoever consumed that queue at that moment; no queue keeps it
+TO_CONSUMERS: Final = 2  # to the consumers of that queue at that moment; no queue keeps it
 
 # How a delivery ends.
-ACCEPT: Final = 0  # done, forget it
+ACCEPT: Final = 0  # acked, forget it
 REJECT: Final = 1  # to the back of the queue, retry + 1
-RETURN: Final = 2  # back to its old place, retry + 1: the consumer went away without an answer
-DROP: Final = 3  # the queue's limit gave it up
+RETURN: Final = 2  # back to its old place, retry + 1: the consumer went away without settling it
+DROP: Final = 3  # given up by the queue, and not dead-lettered
 RELEASE: Final = 4  # back to its old place as if never delivered: the consumer never saw it
-DUE: Final = 5  # the time it was put off to has come: to the back of the queue, no try counted
+DUE: Final = 5  # a delayed message is due: to the back of the queue, no try counted
 DEAD: Final = 6  # went to the dead-letter queue
-EXPIRE: Final = 7  # its time was over before anybody took it
-MOVE: Final = 8  # went on to another queue: it was redriven
+EXPIRE: Final = 7  # its time to live was over before it was consumed
+MOVE: Final = 8  # redriven or moved to another queue
 
 GOING_BACK: Final = (REJECT, RETURN, DUE)  # after these the message is still owed
 
-OUT: Final = 9  # ends nothing: all that the queue owes before this message's place is in the hands of consumers
+OUT: Final = 9  # settles nothing: all that the queue owes before this message's place is unacked
 
 SETTLEMENT_NAMES: Final = ("accept", "reject", "return", "drop", "release", "due", "dead", "expire", "move", "out")
 
-# What a message costs beyond its bytes: the object, its id and event, its place in a queue. Measured, rounded up.
+# Memory per message beyond its bytes: the object, its id and event, its place in a queue. Measured, rounded up.
 MESSAGE_OVERHEAD: Final = 256
 
-# The same for each header: two texts, and their place in a table.
+# The same for each header: two strings, and their entry in a dict.
 HEADER_OVERHEAD: Final = 128
 
-# Instead of a number of queues: the message went to one at most, so nobody shares its bytes.
+# Instead of a number of queues: the message went to at most one, so its bytes are not shared.
 UNSHARED: Final = -1
 
-# A header whose name begins so belongs to the protocol it came by, and is shown to nobody.
+# A header whose name starts with this belongs to the protocol it came from, and is not shown to clients.
 INTERNAL_PREFIX: Final = b"."
 
-# Whether a message fits into one line of text; worked out once, by the first line protocol that needs to know.
+# Whether a message fits into one line of text; computed once, by the first line protocol that needs it.
 LINE_UNKNOWN: Final = 0
 LINE_SAFE: Final = 1
 LINE_UNSAFE: Final = 2
 
 
 class Requester:
-    """Whoever waits for the fate of a request: told once that it was delivered, then once of its reply or failure."""
+    """Waits for the outcome of a request: told once that it was delivered, then once of its reply or failure."""
 
     def delivered(self, message: "Message") -> None:
         raise NotImplementedError
@@ -60,12 +60,12 @@ class Requester:
         raise NotImplementedError
 
     def failed(self, error: Exception) -> None:
-        """One of the above raised this. It is told nothing more; if a client is to blame, do not pass it on."""
+        """One of the above raised this. It is told nothing more; if a client is to blame, do not re-raise it."""
         raise error
 
 
 class Terms:
-    """What was asked for beyond plain delivery; most messages have none. Times are microseconds since 1970."""
+    """Options beyond plain delivery; most messages have none. Times are microseconds since 1970."""
 
     def __init__(
         self,
@@ -76,12 +76,12 @@ class Terms:
         target: bytes = b"",
         owner: bytes = b"",
     ) -> None:
-        self.due_at = due_at  # not to be delivered before; 0 = at once
-        self.expires_at = expires_at  # not to be delivered from then on; 0 = for ever
-        self.deliveries_max = deliveries_max  # how often it may be tried; 0 = as often as it takes
-        self.dedup_seconds = dedup_seconds  # how long another one with its id is taken for the same; 0 = not at all
-        self.target = target  # the queue it goes to, where that is not called like its event
-        self.owner = owner  # the user whose id it is, for deduplication; empty where users have no names
+        self.due_at = due_at  # earliest delivery; 0 = at once
+        self.expires_at = expires_at  # not delivered from then on; 0 = never expires
+        self.deliveries_max = deliveries_max  # how often it may be tried; 0 = unlimited
+        self.dedup_seconds = dedup_seconds  # how long a message with the same id counts as a duplicate; 0 = never
+        self.target = target  # the queue it goes to, if its name is not the event
+        self.owner = owner  # the user who published it, for deduplication; empty if users have no names
 
     def __repr__(self) -> str:
         return (
@@ -92,7 +92,7 @@ class Terms:
 
 @mypyc_attr(free_list_len=1)
 class Message:
-    """One accepted message. Nothing but `offset` and the caches at the end changes after it was made."""
+    """One accepted message. Id, body, headers and publish time never change; the rest is set as it is processed."""
 
     def __init__(
         self,
@@ -107,19 +107,19 @@ class Message:
         self.event = event
         self.body = body
         self.published_at = published_at  # microseconds since 1970
-        self.protocol = protocol  # which door it came in by
+        self.protocol = protocol  # the protocol it was published over
         self.headers = headers
-        self.size = len(body) + MESSAGE_OVERHEAD  # what it costs in memory, headers included
+        self.size = len(body) + MESSAGE_OVERHEAD  # its size in memory, headers included
         if headers is not None:
             self.size += size_of_headers(headers)
-        self.holders = UNSHARED  # of one that went to several queues: in how many it is in memory; `core.usage` counts
+        self.holders = UNSHARED  # if it went to several queues: how many have it in memory; `core.usage` counts
         self.route = BY_EVENT
-        self.offset = -1  # given by the log
+        self.offset = -1  # assigned by the log
         self.terms: Terms | None = None
-        self.requester: Requester | None = None  # not logged: a reply is owed to a living connection only
-        self.revoked = False  # given up by its requester; queues drop it when they meet it
+        self.requester: Requester | None = None  # not logged: a reply goes only to an open connection
+        self.revoked = False  # given up by its requester; queues drop it when they reach it
         self.line_fit = LINE_UNKNOWN
-        # What patterns look at; set while the message is routed, by whoever has parsed its body already.
+        # What patterns match against; set while the message is routed, by a session that has parsed the body already.
         self.document: dict[str, object] | None = None
 
     def __repr__(self) -> str:
@@ -127,7 +127,7 @@ class Message:
 
 
 def size_of_headers(headers: dict[bytes, bytes]) -> int:
-    """What headers cost in memory."""
+    """Memory taken by headers."""
     size = 0
     for name, value in headers.items():
         size += len(name) + len(value) + HEADER_OVERHEAD
@@ -135,7 +135,7 @@ def size_of_headers(headers: dict[bytes, bytes]) -> int:
 
 
 def payload_size(message: Message) -> int:
-    """How many bytes a client has handed over with it: the body and the headers."""
+    """Bytes that the client sent with it: the body and the headers."""
     size = len(message.body)
     if message.headers is not None:
         for name, value in message.headers.items():
@@ -144,28 +144,28 @@ def payload_size(message: Message) -> int:
 
 
 def queue_of(message: Message) -> bytes:
-    """The queue that a message TO_QUEUE goes to."""
+    """The queue that a TO_QUEUE message goes to."""
     terms = message.terms
     return terms.target if terms is not None and terms.target else message.event
 
 
 def is_delayed(message: Message) -> bool:
-    """True when the message was put off when it was published. Says nothing of whether its time has come since."""
+    """True when the message was published with a delay, whether or not it is due by now."""
     terms = message.terms
     return terms is not None and terms.due_at > message.published_at
 
 
 def fits_one_line(message: Message) -> bool:
-    """True when id, event and body can stand in one line, separated by spaces, and be read back unchanged.
+    """True when id, event and body can be put on one line, separated by spaces, and be read back unchanged.
 
-    Peers strip the end of a line, so a body must not end in white space; NUL is refused because some of them are C. The
-    event stands in a list of properties, so it holds no comma.
+    Peers strip the end of a line, so a body must not end in white space; NUL is refused because some of them are
+    written in C. The event is part of a property list, so it must not contain a comma.
     """
     if message.line_fit == LINE_UNKNOWN:
         body = message.body
         event = message.event
         safe = is_word(message.id) and is_word(event) and not (body and body[-1] <= 32)
-        # Bytes are asked for by number: a search for a one-byte text is ten times as slow.
+        # Bytes are searched by number: searching for a one-byte string is ten times as slow.
         if safe and 10 not in body and 13 not in body and 0 not in body and 44 not in event:
             message.line_fit = LINE_SAFE
         else:
@@ -179,7 +179,7 @@ def is_word(name: bytes) -> bool:
 
 
 def tell_delivered(message: Message) -> None:
-    """Tell the requester, if there is one; what it does wrong is its own affair."""
+    """Tell the requester, if there is one; its errors do not reach the caller unless it re-raises them."""
     requester = message.requester
     if requester is not None:
         try:

@@ -1,27 +1,27 @@
-"""Text that may be anybody's, made harmless for a terminal: a name or a body may hold what moves the cursor or lies.
+"""Makes untrusted text safe for a terminal: a name or a body may contain codes that move the cursor or mislead.
 
-Whatever is no printable character, control codes of both sets and marks that turn the direction of writing among them,
-is shown as an escape. Texts of all languages stay as they are.
+Every character that is not printable is shown as an escape, including C0 and C1 control codes and bidirectional
+marks. Text in any language stays as it is.
 """
 
 KEPT = frozenset("\n\t")
-JSON_ESCAPED_ABOVE = "\x7e"  # what is below is ASCII that JSON escapes by itself
+JSON_ESCAPED_ABOVE = "\x7e"  # everything up to it is ASCII, in which JSON escapes control codes itself
 
 
 def plain(text: str) -> str:
-    """The text on one line, with escapes for what is not printable."""
+    """The text on one line, with escapes for unprintable characters."""
     return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
 def plain_lines(text: str) -> str:
-    """The same, but lines and tabs stay what they are."""
+    """The same, but newlines and tabs are kept."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in KEPT else _escape(c) for c in text)
 
 
 def plain_json(text: str) -> str:
-    """A JSON text that means the same, with escapes of JSON for what is not printable."""
+    """An equivalent JSON text, with JSON escapes for unprintable characters."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c <= JSON_ESCAPED_ABOVE else _json_escape(c) for c in text)

@@ -1,20 +1,20 @@
-"""What is ready in a queue, in order, most of it perhaps not in memory.
+"""The ready messages of a queue, in order, most of them perhaps not in memory.
 
     head                    spans                          tail
-    messages, next to go    offsets, paged in from         messages that came last
+    messages, next to go    offsets, paged in from         newest messages
                             the log when the head is empty
 
-A short backlog is its head alone. Once that is long, what comes goes to the tail, and the tail is sealed into spans as
-soon as the log can give it back. When the spans are used up, the tail is the new head. So what a long queue costs is
-its offsets, and reading it back goes through the log in order.
+A short backlog is its head alone. Once that is long, new messages go to the tail, and the tail is sealed into spans as
+soon as the log can give it back. When the spans are used up, the tail becomes the new head. So a long queue costs only
+its offsets in memory, and reading it back goes through the log in order.
 
-The backlog is in order of place. A fresh message's place is its offset; one that was sent to the back of the queue has
-its place just behind every message that was in the log by then. `Redelivery` spells that place out as (bound, serial):
-behind offset `bound`, and among those, in order of `serial`. So whatever comes back from several consumers in any order
-ends up in the same order, and a replay of the log, which sees no deliveries at all, ends up in it too.
+The backlog is sorted by place. A fresh message's place is its offset; one that was sent to the back of the queue has
+its place just behind every message that was in the log by then. `Redelivery` stores that place as (bound, serial):
+behind offset `bound`, and among those, in order of `serial`. So messages that several consumers return, in whatever
+order, end up in the same order, and so does a replay of the log, which sees no deliveries at all.
 
-A message somebody waits for (a request) stays in memory, wherever it stands. So does one that comes back to a place
-among the spans before the log can give it back.
+A message somebody waits for (a request) stays in memory, wherever it is. So does one that returns to a place among the
+spans before the log can give it back.
 """
 
 from collections import deque
@@ -25,12 +25,12 @@ from penstock.log.span import Span, SpanBuilder, split
 from penstock.log.tuning import Tuning
 from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
-STALLED: Final = -1  # instead of a number of bytes
+STALLED: Final = -1  # returned instead of a number of bytes
 FAR_AWAY: Final = 1 << 62  # behind every place
 
 
 class Redelivery:
-    """A ready message with a place in the queue that is not its offset, or that was out before."""
+    """A ready message whose place in the queue is not its offset, or that was delivered before."""
 
     def __init__(self, message: Message, retry: int, bound: int, serial: int) -> None:
         self.message = message
@@ -40,8 +40,8 @@ class Redelivery:
 
 
 Item = Message | Redelivery
-Place = tuple[int, int, int, int]  # bound, serial, offset, retry: sorted, they are in order
-Sealed = tuple[int, int, int, int, int]  # the same, and the bytes of a message that is not in memory
+Place = tuple[int, int, int, int]  # bound, serial, offset, retry: they sort in queue order
+Sealed = tuple[int, int, int, int, int]  # the same, and the size of a message that is not in memory
 
 
 def message_of(item: Item) -> Message:
@@ -65,21 +65,21 @@ class Backlog:
         self.head: deque[Item] = deque()
         self.spans: deque[Span] = deque()
         self.tail: deque[Item] = deque()
-        self.is_long = False  # what comes goes to the tail
-        self.cold = 0  # bytes of what is in spans, about
-        self.lost: list[Place] = []  # what could not be paged in; whoever pages in deals with it
-        self.is_stalled = False  # the log could give nothing back at the last look, and may later
-        self.pinned: dict[int, Message] = {}  # by offset, of what is in spans: these stay in memory
-        self.still_held = 0  # bytes of what was let go of that are in memory for another queue; who forgets takes it
+        self.is_long = False  # new messages go to the tail
+        self.cold = 0  # approximate bytes of the messages in spans
+        self.lost: list[Place] = []  # places that could not be paged in; the caller of `page_in` handles them
+        self.is_stalled = False  # the log could not read at the last attempt, but may later
+        self.pinned: dict[int, Message] = {}  # messages in spans that stay in memory, by offset
+        self.still_held = 0  # released bytes that another queue keeps in memory; the caller resets it
         self._tail_bytes = 0
 
     def __len__(self) -> int:
         return len(self.head) + len(self.tail) + sum([span.live for span in self.spans])
 
-    # -- in ---------------------------------------------------------------------------------------------------------
+    # -- adding -----------------------------------------------------------------------------------------------------
 
     def append(self, item: Item) -> None:
-        """Put it behind everything else."""
+        """Add an item at the end."""
         if self.is_long:
             self.tail.append(item)
             self._tail_bytes += message_of(item).size
@@ -87,7 +87,7 @@ class Backlog:
             self.head.append(item)
 
     def grow_long(self) -> None:
-        """The head has become long: new messages go to the tail, if they can be got back from there."""
+        """The head has become long: send new messages to the tail, if the log can give them back."""
         if self.log.readable > 0:
             self.is_long = True
 
@@ -95,7 +95,7 @@ class Backlog:
         return self._tail_bytes >= self.tuning.tail_bytes_max or len(self.tail) >= self.tuning.span_length
 
     def seal_tail(self) -> int:
-        """Let go of the messages of the tail that the log can give back; how many bytes that frees."""
+        """Release the messages of the tail that the log can give back; returns the bytes freed."""
         builder = SpanBuilder(self.tuning)
         freed = 0
         readable = self.log.readable
@@ -109,7 +109,7 @@ class Backlog:
         return freed
 
     def seal_head(self) -> int:
-        """The same for the head: memory is short, and nobody seems to take what is in it."""
+        """The same for the head: memory is short, and nobody seems to consume it."""
         readable = self.log.readable
         head = self.head
         if readable <= 0 or (self.spans and any(message_of(item).offset >= readable for item in head)):
@@ -121,16 +121,16 @@ class Backlog:
         self.spans.extendleft(reversed(builder.finish()))
         self.cold += freed
         self.is_long = True
-        # What the log cannot give back yet; there were no spans before, so it stands right before the tail.
+        # What the log cannot give back yet. There were no spans before, so it belongs right before the tail.
         self._tail_bytes += sum([message_of(item).size for item in head])
         self.tail.extendleft(reversed(head))
         head.clear()
         return freed
 
     def unpin(self) -> int:
-        """Let go of what stands among the spans and was not in the log at first; how many bytes that frees.
+        """Release messages among the spans that were not in the log at first; returns the bytes freed.
 
-        They count as costing nothing in their spans, which is what those are corrected by.
+        Their spans counted them as zero bytes, which is corrected here.
         """
         freed = 0
         readable = self.log.readable
@@ -139,13 +139,13 @@ class Backlog:
                 del self.pinned[offset]
                 freed += self._let_go(message)
         if freed:
-            # Which of the spans it is in would have to be searched for, and what each costs is a guess anyway.
+            # Finding the right span would need a search, and the size of each span is an estimate anyway.
             self.spans[0].size += freed
             self.cold += freed
         return freed
 
     def _seal(self, builder: SpanBuilder, item: Item) -> int:
-        """Note the place of an item; how many bytes that frees: none where the message has to stay in memory."""
+        """Add an item's place to a span; returns the bytes freed, which is 0 if the message has to stay in memory."""
         message = message_of(item)
         if message.requester is not None or message.revoked or message.offset >= self.log.readable:
             self.pinned[message.offset] = message
@@ -159,25 +159,25 @@ class Backlog:
         return freed
 
     def _let_go(self, message: Message) -> int:
-        """The message is not in memory any more, as far as this queue is concerned; how many bytes it counted."""
+        """Count a message as no longer in memory for this queue; returns its size."""
         if message.holders != UNSHARED:
             message.holders -= 1
             if message.holders > 0:
                 self.still_held += message.size - MESSAGE_OVERHEAD
         return message.size
 
-    # -- out --------------------------------------------------------------------------------------------------------
+    # -- taking -----------------------------------------------------------------------------------------------------
 
     def first(self) -> Item | None:
-        """Take the first one; None when there is none in memory, see `page_in`."""
+        """Remove and return the first item; None when none is in memory, see `page_in`."""
         return self.head.popleft() if self.head else None
 
     def page_in(self, bytes_max: int) -> tuple[int, int]:
-        """Read the next messages of the spans to the end of the head; what they were taken to cost, and what they do.
+        """Read the next messages of the spans into the head; returns their assumed and their actual size.
 
-        It ends with the one that makes it so many bytes, or for which as much was read as may be at once. What the log
-        cannot give back is in `lost` then. What it cannot give back at the moment stays where it is, and with it what
-        is behind it; where that is all, `is_stalled` says so.
+        Stops once `bytes_max` bytes are paged in, or as much was read as is allowed at once. Places that the log cannot
+        give back are added to `lost`. If the log cannot read at the moment, the message and all behind it stay in the
+        spans; if that applies to the first one, `is_stalled` is set.
         """
         assumed = 0
         paged = 0
@@ -213,10 +213,10 @@ class Backlog:
         return assumed, paged
 
     def take_first(self, bound: int, limit: int, taken: list[Message], unread: list[int]) -> int:
-        """Take the first ones, as far as they are from before an offset, without reading what is not in memory.
+        """Remove the first items with offsets below `bound`, without reading those that are not in memory.
 
-        Messages go to `taken`, offsets of those that are not in memory to `unread`; returns what those were taken to
-        cost.
+        Messages are added to `taken`, offsets of those not in memory to `unread`; returns the assumed size of what was
+        in spans.
         """
         assumed = 0
         while len(taken) + len(unread) < limit:
@@ -252,9 +252,9 @@ class Backlog:
         return assumed
 
     def take_out(self, places: list[Place], found: list[Item]) -> tuple[int, int]:
-        """Take those that still stand at these places, in order; what was read was taken to cost, and does.
+        """Remove the items that are still at these sorted places; returns the assumed and actual size of those read.
 
-        What cannot be read stays, and is set aside when its turn comes.
+        Unreadable ones stay, and are set aside when their turn comes.
         """
         _take_from(self.head, places, found)
         assumed, paged = self._take_from_spans(places, found) if self.spans else (0, 0)
@@ -306,14 +306,14 @@ class Backlog:
         return assumed, paged
 
     def _end_of_spans(self) -> None:
-        """There is no more to page in: what came last follows."""
+        """There is nothing more to page in: the tail becomes the head."""
         self.is_long = False
         self.head.extend(self.tail)
         self.tail.clear()
         self._tail_bytes = 0
 
     def _load(self, span: Span, index: int) -> int:
-        """Append one message to the head; how many bytes it takes that were not taken before, or STALLED."""
+        """Append one message of a span to the head; returns the bytes newly in memory, or STALLED."""
         offset = span.offset(index)
         message: Message | None = self.pinned.pop(offset, None) if self.pinned else None
         cost = 0
@@ -331,13 +331,13 @@ class Backlog:
             self.head.append(message)
         return cost
 
-    # -- back to their places ---------------------------------------------------------------------------------------
+    # -- putting back -----------------------------------------------------------------------------------------------
 
     def put_back(self, returned: list[Redelivery], sealed: list[Sealed]) -> int:
-        """Put messages back to their places, in memory or not, without reading any; how many bytes that frees.
+        """Return messages to their places, in memory or not, without reading any; returns the bytes freed.
 
-        What belongs among the spans goes there, and is let go of. Where one that is not in memory belongs before one
-        of the head, the head has to become spans.
+        Messages that belong among the spans go there and are released. If one that is not in memory belongs before one
+        in the head, the head has to become spans.
         """
         returned.sort(key=place_of)
         sealed.sort()
@@ -374,7 +374,7 @@ class Backlog:
         return freed
 
     def _edge(self) -> tuple[int, int]:
-        """The place of the first message behind the head; far away when there is none."""
+        """The place of the first message behind the head; FAR_AWAY when there is none."""
         for span in self.spans:
             index = first_alive(span)
             if index < span.count:
@@ -382,7 +382,7 @@ class Backlog:
         return place_of(self.tail[0]) if self.tail else (FAR_AWAY, 0)
 
     def _merge(self, returned: list[Redelivery]) -> None:
-        """Put items, sorted by place, back into the head; mostly they belong before all of it."""
+        """Merge items, sorted by place, back into the head; mostly they belong before all of it."""
         head = self.head
         behind: list[Item] = []
         last = place_of(returned[-1])
@@ -392,7 +392,7 @@ class Backlog:
         head.extendleft(reversed(merged))
 
     def _seal_all(self, items: deque[Item], before: bool) -> int:
-        """Make spans of all of the head or the tail, whatever has to stay in memory; how many bytes that frees."""
+        """Turn all of the head or the tail into spans; returns the bytes freed. Some messages may stay in memory."""
         builder = SpanBuilder(self.tuning)
         freed = 0
         for item in items:
@@ -406,14 +406,14 @@ class Backlog:
         return freed
 
     def _insert(self, entries: list[Sealed]) -> None:
-        """Put messages that are not in memory, in order, to their places among the spans."""
+        """Insert messages that are not in memory, sorted, at their places among the spans."""
         spans = self.spans
         first = span_behind(spans, entries[0][0], entries[0][1])
         end = first
         last = (entries[-1][0], entries[-1][1])
         while end < len(spans) and place_in(spans[end], first_alive(spans[end])) < last:
             end += 1
-        # Short neighbours are put together with it, so that one message after the other does not make a span of each.
+        # Merge with short neighbours, so that single messages do not make a span each.
         if first > 0 and spans[first - 1].live < self.tuning.wide_piece:
             first -= 1
         if end < len(spans) and spans[end].live < self.tuning.wide_piece:
@@ -422,20 +422,20 @@ class Backlog:
         touched = [spans.popleft() for _ in range(first, end)]
         size = sum([span.size for span in touched]) + sum([entry[4] for entry in entries])
         made = _with_entries(touched, entries, self.tuning)
-        made[0].size += size - sum([span.size for span in made])  # what went by rounding
+        made[0].size += size - sum([span.size for span in made])  # rounding error
         spans.extendleft(reversed(made))
         spans.rotate(first)
 
-    # -- all of it --------------------------------------------------------------------------------------------------
+    # -- the whole backlog ------------------------------------------------------------------------------------------
 
     def restore(self, spans: list[Span]) -> None:
-        """Fill an empty backlog with what a log says it holds."""
+        """Fill an empty backlog from a log."""
         self.spans.extend([span for span in spans if span.live])
         self.cold = sum([span.size for span in self.spans])
         self.is_long = bool(self.spans)
 
     def sweep_revoked(self) -> list[Message]:
-        """Take out the messages that were given up by those who waited for them, where they are in memory."""
+        """Remove the messages in head and tail that were revoked by their requesters."""
         revoked: list[Message] = []
         self.head = _without_revoked(self.head, revoked)
         self.tail = _without_revoked(self.tail, revoked)
@@ -452,11 +452,11 @@ class Backlog:
         self._tail_bytes = 0
 
     def in_memory(self) -> list[Message]:
-        """Every message that is held here, in no order."""
+        """Every message held here, in no particular order."""
         return [message_of(item) for item in [*self.head, *self.tail]] + list(self.pinned.values())
 
     def first_offset(self) -> int:
-        """Of the next to go; -1 when there is none."""
+        """The offset of the first message; -1 when there is none."""
         if self.head:
             return message_of(self.head[0]).offset
         for span in self.spans:
@@ -466,7 +466,7 @@ class Backlog:
         return message_of(self.tail[0]).offset if self.tail else -1
 
     def first_place(self) -> list[Place]:
-        """Of the next to go; nothing when there is none."""
+        """The place of the first message; empty when there is none."""
         if self.head:
             return [place_with(self.head[0])]
         for span in self.spans:
@@ -476,7 +476,7 @@ class Backlog:
         return [place_with(self.tail[0])] if self.tail else []
 
     def places(self) -> list[Place]:
-        """All there is, in order."""
+        """All places, in order."""
         found = [place_with(item) for item in self.head]
         for span in self.spans:
             for index in range(span.start, span.count):
@@ -486,12 +486,12 @@ class Backlog:
         return found
 
     def places_of(self, offsets: set[int]) -> list[Place]:
-        """Where the messages with these offsets stand, in order. All of the queue is looked at."""
+        """The places of the messages with these offsets, in order. Searches the whole queue."""
         return [place for place in self.places() if place[2] in offsets]
 
     def message(self, offset: int) -> Message | None:
-        """The first one, or one of the messages in spans, to look at."""
-        for items in (self.head, self.tail):  # perhaps the log does not have it yet
+        """Peek at the first message, or at one in the spans."""
+        for items in (self.head, self.tail):  # the log may not have it yet
             if items and message_of(items[0]).offset == offset:
                 return message_of(items[0])
         found = self.pinned.get(offset)
@@ -499,7 +499,7 @@ class Backlog:
 
 
 def merged_spans(spans: list[Span], placed: list[Place], tuning: Tuning) -> list[Span]:
-    """Spans of fresh messages, with messages among them that have places, sorted."""
+    """Merge sorted places into spans of fresh messages."""
     builder = SpanBuilder(tuning)
     next_placed = 0
     for span in spans:
@@ -511,7 +511,7 @@ def merged_spans(spans: list[Span], placed: list[Place], tuning: Tuning) -> list
             front, rest = split(rest, bound) if bound >= rest.first else (None, rest)
             if front is not None:
                 _add_span(builder, front)
-            # All that stand behind this offset.
+            # All those placed behind this offset.
             while next_placed < len(placed) and placed[next_placed][0] == bound:
                 _add_placed(builder, placed[next_placed])
                 next_placed += 1
@@ -540,7 +540,7 @@ def _add_placed(builder: SpanBuilder, entry: Place) -> None:
 
 
 def _with_entries(spans: list[Span], entries: list[Sealed], tuning: Tuning) -> list[Span]:
-    """Spans of all kinds, with messages put among them, both in order."""
+    """Merge sorted entries into spans of all kinds."""
     builder = SpanBuilder(tuning)
     at = 0
     for span in spans:
@@ -566,7 +566,7 @@ def _with_entries(spans: list[Span], entries: list[Sealed], tuning: Tuning) -> l
 
 
 def _merge_listed(builder: SpanBuilder, span: Span, entries: list[Sealed], at: int) -> int:
-    """One span that lists places, with the entries before and among them; the next entry."""
+    """Merge the entries before and among the places of one span; returns the index of the next entry."""
     each = span.size // span.live if span.live else 0
     for index in range(span.start, span.count):
         if not span.is_dead(index):
@@ -584,7 +584,7 @@ def _add_entry(builder: SpanBuilder, entry: Sealed) -> None:
 
 
 def first_alive(span: Span) -> int:
-    """Where the first message stands that is not gone; behind the last where all are."""
+    """Index of the first live message in a span; `count` when there is none."""
     dead = span.dead
     if dead is None:
         return span.start
@@ -593,13 +593,13 @@ def first_alive(span: Span) -> int:
 
 
 def place_in(span: Span, index: int) -> tuple[int, int]:
-    """The place of one message of a span, be it gone; of the last one for those behind it."""
+    """The place of one message in a span, dead or alive; an index past the end means the last one."""
     index = min(index, span.count - 1)
     return span.bound(index), span.serial(index)
 
 
 def index_behind(span: Span, bound: int, serial: int) -> int:
-    """Where the first one of a span stands, dead or alive, that is behind a place."""
+    """Index of the first message in a span, dead or alive, that is behind a place."""
     if not span.places:
         return span.index_of(min(bound if serial < 0 else bound + 1, FAR_AWAY))
     low = 0
@@ -614,7 +614,7 @@ def index_behind(span: Span, bound: int, serial: int) -> int:
 
 
 def span_behind(spans: deque[Span], bound: int, serial: int) -> int:
-    """The first span that ends behind a place; how many there are when none does."""
+    """Index of the first span that ends behind a place; the number of spans when there is none."""
     low = 0
     high = len(spans)
     while low < high:
@@ -628,7 +628,7 @@ def span_behind(spans: deque[Span], bound: int, serial: int) -> int:
 
 
 def item_behind(items: deque[Item], bound: int, serial: int) -> int:
-    """The first item that is behind a place; how many there are when none is."""
+    """Index of the first item behind a place; the number of items when there is none."""
     low = 0
     high = len(items)
     while low < high:
@@ -647,7 +647,7 @@ def place_with(item: Item) -> Place:
 
 
 def _take_from(items: deque[Item], places: list[Place], found: list[Item]) -> None:
-    """Take the items out that stand at these places, in order."""
+    """Remove the items at these places, in order."""
     if not items or not places:
         return
     last = (places[-1][0], places[-1][1])

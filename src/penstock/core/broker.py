@@ -1,7 +1,8 @@
-"""The verbs. Everything that changes the broker's state enters here, runs to its end without waiting, and is logged.
+"""The broker's operations. Every state change enters here, runs to completion without waiting, and is logged.
 
-The broker is a deterministic state machine: it reads no clock and makes up nothing, so the same calls with the same
-times give the same state, and the log it wrote gives that state again (`core.replay`).
+The broker is a deterministic state machine: it reads no clock and generates no values, so the same calls with the same
+times give the same state, and replaying its log gives that state again (`core.replay`). A turn is one event loop
+iteration.
 """
 
 from collections.abc import Callable
@@ -26,39 +27,38 @@ from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.port import Change, Log
 from penstock.message import RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms, queue_of, tell_delivered
 
-# A reply to a request may be sent to this event or queue, followed by the request's message id, by anyone who was
-# given it.
+# A reply is published to this prefix followed by the request's message id. Anyone who received the request may reply.
 REPLY_PREFIX: Final = b"reply/"
 
-# What a commit may be in the log, where it is one block.
+# The largest size of a commit in the log, where it is a single block.
 COMMIT_SIZE_MAX: Final = 1 << 30
-# Into how many queues its messages may go, each counted as often as it does: that is one turn.
+# The most queue copies a commit may create, counted per message and queue: they are all made in one turn.
 COMMIT_COPIES_MAX: Final = 500_000
 
-# Ids that are remembered for deduplication take this part of the memory at most, or so many bytes if that is more.
+# Deduplication ids may take 1/DEDUP_PART of memory_bytes_max, or DEDUP_BYTES_LEAST if that is more.
 DEDUP_PART: Final = 4
 DEDUP_BYTES_LEAST: Final = 1 << 20
 
-# Which part of memory_bytes_max the bindings of all queues may take: one in this many.
+# The bindings of all queues may take 1/BINDINGS_SHARE of memory_bytes_max.
 BINDINGS_SHARE: Final = 4
-BINDINGS_MIN: Final = 1 << 20  # they may always take this much
+BINDINGS_MIN: Final = 1 << 20  # but always at least this much
 
-# Pieces of work (`usage.work`), where a plain message is one. Measured: a slice takes as long, whatever is asked for.
-QUEUE_WORK: Final = 16  # to make or to delete a queue
-BINDING_WORK: Final = 3  # an event that is bound, or was
+# Costs in units of work (`usage.work`); a plain message is one. Measured, so that slices take equally long.
+QUEUE_WORK: Final = 16  # to create or delete a queue
+BINDING_WORK: Final = 3  # per event bound or unbound
 PATTERN_WORK: Final = 24
-SUBSCRIBE_WORK: Final = 6  # a consumer that comes or goes
+SUBSCRIBE_WORK: Final = 6  # to start or end a consumer
 DEDUP_WORK: Final = 4
 TIMER_WORK: Final = 2
 
-SOMEBODY: Final = "somebody"  # is no user and no address
+SOMEBODY: Final = "somebody"  # neither a user nor an address
 
-# How long consumers have at least to come back after a restart, in microseconds.
+# The minimum time consumers have to reconnect after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
 
 
 class QueueExpiry(Timer):
-    """Deletes a queue that nobody consumed for as long as it was told to wait."""
+    """Deletes a queue that had no consumer for its expiry time."""
 
     def __init__(self, broker: "Broker", queue: Queue) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class QueueExpiry(Timer):
 
 
 class Lost:
-    """What was out of a queue when the broker died: these offsets, all among the first `count` that it owes."""
+    """Messages that were unacked when the broker died: their offsets, all among the first `count` the queue owes."""
 
     def __init__(self, queue: Queue, offsets: set[int], count: int) -> None:
         self.queue = queue
@@ -80,7 +80,7 @@ class Lost:
 
 
 class Counts:
-    """What queues have counted."""
+    """Totals of the per-queue counters."""
 
     def __init__(self) -> None:
         self.queued = 0
@@ -110,7 +110,7 @@ class Counts:
 
 
 class DeadLetterQueues(DeadLetters):
-    """Puts what a queue gives up into the queue that its policy names."""
+    """Puts messages that a queue gives up into the dead-letter queue its policy names."""
 
     def __init__(self, broker: "Broker") -> None:
         self.broker = broker
@@ -125,7 +125,7 @@ class DeadLetterQueues(DeadLetters):
             target = broker.declare(name)
         except Refused:
             return False
-        # A dead-letter queue that is full never sends on what is in it: two of them might go on like that for ever.
+        # A full dead-letter queue never dead-letters its own messages: two of them could pass messages back and forth.
         if target.full and (target.policy.full != DROP_OLDEST or not target.make_room()):
             return False
         broker.take_in(letter, [target])
@@ -147,32 +147,32 @@ class Broker:
         self.policies = Policies([], limits)
         ids_bytes_max = max(limits.memory_bytes_max // DEDUP_PART, DEDUP_BYTES_LEAST)
         self.dedup = Dedup(limits.dedup_ids_max, log.tuning.id_page_length, ids_bytes_max)
-        self.deduplicated = 0  # publishes that were there already
-        self.published = 0  # publishes, wanted by a queue or not
-        self.unrouted = 0  # publishes no queue wanted
-        self.refused = 0  # publishes a full queue or a full disk did not take
-        self.shut_because = ""  # why no message is taken in at present
-        self._is_short = False  # none is taken because memory is short
-        self._body_size_max = limits.body_size_max  # -1 while none is: whoever checks the one has checked the other
-        self.gone = Counts()  # of queues that are gone
+        self.deduplicated = 0  # publishes dropped as duplicates
+        self.published = 0  # publishes, routed to a queue or not
+        self.unrouted = 0  # publishes that matched no queue
+        self.refused = 0  # publishes refused because a queue, the memory or the disk was full
+        self.shut_because = ""  # why publishes are refused at present
+        self._is_short = False  # publishes are refused because memory is short
+        self._body_size_max = limits.body_size_max  # -1 while publishes are refused, so one comparison checks both
+        self.gone = Counts()  # totals of deleted queues
         self.writers = Writers(limits)
-        self.lost: list[Lost] = []  # what was out when the broker died that this one goes on for
-        self.is_broken = False  # its state cannot be trusted: no turn may end any more
-        self.dedups = False  # by policy: any publish may have to be looked at
+        self.lost: list[Lost] = []  # unacked when the previous process died
+        self.is_broken = False  # the state cannot be trusted: no further turn may end
+        self.dedups = False  # a policy deduplicates, so every publish has to be checked
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
-        self._tick_end = 0  # what `usage.work` is when enough was done of what is due
-        # What those cost: they stay in memory, with whoever waits for them.
+        self._tick_end = 0  # the value of `usage.work` at which a tick stops
+        # The bytes of those requests, which stay in memory until they are answered.
         self._awaiting_bytes = Places(limits.requests_bytes_max, GREED_OF_BYTES)
-        self._asked_by: dict[bytes, str] = {}  # who pays for it, by message id
+        self._asked_by: dict[bytes, str] = {}  # the user or address charged for a request, by message id
 
-    # -- messages in ------------------------------------------------------------------------------------------------
+    # -- publishing -------------------------------------------------------------------------------------------------
 
     def publish(self, message: Message) -> None:
-        """Give a copy to every queue that wants the event.
+        """Add the message to every queue bound to its event.
 
         Raises Refused when the body is too large or a queue is full. A full queue does not keep the message from the
-        others: one consumer that has stopped must not stop the rest. Only when no queue could take it is it not logged.
+        others: one stopped consumer must not stop the rest. The message is not logged if no queue could take it.
         """
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
@@ -182,7 +182,7 @@ class Broker:
         self.published += 1
         queues = self.routing.route(message)
         if self._awaiting and message.event.startswith(REPLY_PREFIX):
-            # Whoever waits gets it, also where a queue takes everything there is, by an empty pattern.
+            # The requester gets the reply even if a queue with an empty pattern matches every event.
             self.reply(message.event[len(REPLY_PREFIX) :], message.body)
         if queues is None:
             self.log.append(message)
@@ -197,7 +197,7 @@ class Broker:
             self._fan_out(message, queues)
 
     def _publish_on_terms(self, message: Message) -> None:
-        """The same for a message that asks for more than plain delivery, or may have been published before."""
+        """Publish a message that has terms, or that has to be checked for deduplication."""
         if self._is_repeated(message, message.event):
             return
         self.published += 1
@@ -211,10 +211,11 @@ class Broker:
             self._fan_out(message, queues)
 
     def take_in(self, message: Message, queues: list[Queue]) -> None:
-        """Into the log, the deduplication and these queues. Whether it may come in was checked before.
+        """Append the message to the log, remember its id for deduplication, and add it to these queues.
 
-        All messages come in here: published, put, committed, moved, copied, redriven, and dead letters. Only a message
-        without terms takes a shorter way to the same end. A replay does the same with what it reads.
+        The caller has checked that it may be accepted. All messages pass through here: published, put, committed,
+        moved, copied, redriven, and dead letters. Only a message without terms takes a shortcut to the same result. A
+        replay does the same with the messages it reads.
         """
         self.log.append(message)
         if len(queues) > 1:
@@ -231,7 +232,7 @@ class Broker:
             queue.admit(message)
 
     def _is_repeated(self, message: Message, name: bytes) -> bool:
-        """Whether the message was taken before, and is to be taken for the same one now."""
+        """Whether deduplication applies to the message and its id was seen before."""
         self.usage.work += DEDUP_WORK
         if not self._dedup_seconds(message, name) or not self._is_known(message):
             return False
@@ -239,7 +240,7 @@ class Broker:
         return True
 
     def own(self, message: Message, owner: bytes) -> None:
-        """Say whose message it is, before it is published: its id is taken for the same as another of that user's."""
+        """Set the owner of a message before it is published: ids are deduplicated per user."""
         terms = message.terms
         if terms is not None:
             terms.owner = owner
@@ -247,7 +248,10 @@ class Broker:
             message.terms = Terms(owner=owner)
 
     def _is_known(self, message: Message) -> bool:
-        """Whether its user published that id; or somebody did when users had no names, or it would come in again."""
+        """Whether its owner published that id before.
+
+        Ids without an owner, from before users had names, match too: otherwise such a message would be accepted again.
+        """
         now = message.published_at
         terms = message.terms
         owner = b"" if terms is None else terms.owner
@@ -256,7 +260,7 @@ class Broker:
         return self.dedup.is_known(key_of(message.id, b""), now)
 
     def _dedup_seconds(self, message: Message, name: bytes) -> int:
-        """How long another one with its id is taken for the same, as it says or by policy; 0 = not at all."""
+        """How long a message with the same id counts as a duplicate, by its terms or by policy; 0 = never."""
         terms = message.terms
         if self.dedups and (terms is None or not terms.dedup_seconds):
             seconds = self.policies.dedup_seconds(name)
@@ -269,7 +273,7 @@ class Broker:
     def _fan_out(self, message: Message, queues: list[Queue]) -> None:
         self.usage.work += len(queues)
         terms = message.terms
-        # A message that will be sent again goes to all of its queues or to none: the second time it would go to none.
+        # A deduplicated message goes to all of its queues or to none: a retry would be dropped as a duplicate.
         all_or_none = terms is not None and terms.dedup_seconds > 0
         if all_or_none:
             for queue in queues:
@@ -291,9 +295,9 @@ class Broker:
             raise self._full(closed[0])
 
     def put(self, name: bytes, message: Message) -> None:
-        """Give the message to one queue, which comes to be if it was not there.
+        """Add the message to one queue, which is created if needed.
 
-        A message with a requester is a request: who takes it may `reply`.
+        A message with a requester is a request: its consumer may `reply`.
         """
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
@@ -328,7 +332,7 @@ class Broker:
             self.take_in(message, [queue])
 
     def broadcast(self, name: bytes, message: Message) -> int:
-        """Give the message to everyone who consumes the queue right now; nobody keeps it. Returns to how many."""
+        """Send the message to all current consumers of the queue without storing it. Returns how many it reached."""
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
         if (message.terms is not None or self.dedups) and self._is_repeated(message, name):
@@ -343,7 +347,7 @@ class Broker:
         return queue.broadcast(message)
 
     def reply(self, request_id: bytes, body: bytes) -> bool:
-        """Hand a reply to whoever sent the request; False when nobody waits for it."""
+        """Pass a reply to the requester; False when nobody waits for it."""
         message = self._awaiting.pop(request_id, None)
         if message is None:
             return False
@@ -359,7 +363,7 @@ class Broker:
         return True
 
     def forget_request(self, message: Message, revoke: bool) -> None:
-        """Nobody waits for the reply any more; with `revoke` the request itself is not to be done either."""
+        """Stop waiting for a reply; with `revoke` the request itself is not to be delivered either."""
         if self._awaiting.pop(message.id, None) is not None:
             self._awaiting_bytes.leave(self._asked_by.pop(message.id), message.size)
         message.requester = None
@@ -370,7 +374,7 @@ class Broker:
                 queue.count_revoked(message)
 
     def shut(self, because: str) -> None:
-        """Take in no more messages until `reopen`. All else goes on: to settle what is there is what makes room."""
+        """Refuse messages until `reopen`. Everything else continues: settling messages is what frees space."""
         self.shut_because = because
         self._body_size_max = -1
 
@@ -381,9 +385,10 @@ class Broker:
     def commit(self, writer: bytes, batch: int, messages: list[Message]) -> bool:
         """Publish all of the messages at once, as a writer's batch; False when the batch was committed before.
 
-        A batch with a number that is not above the writer's last one was. All of it is in the log or nothing, whenever
-        the process ends. Raises Refused when a queue is full; one that is not takes all there is, whatever its limits.
-        A message that was taken before by its id, or earlier in the batch, is left out; `offset` of the others is set.
+        A batch whose number is not above the writer's last one was committed before. Either all of it is in the log or
+        nothing, whenever the process ends. Raises Refused when a queue is full; a queue that is not full takes the
+        whole batch, whatever its limits. Duplicate ids, from before or within the batch, are left out; `offset` of the
+        other messages is set.
         """
         if batch <= self.committed.get(writer, -1):
             return False
@@ -420,11 +425,11 @@ class Broker:
         return True
 
     def _look_at(self, messages: list[Message]) -> tuple[list[Message], list[list[Queue]]]:
-        """What of a batch is to be taken, and where it goes by event. Changes nothing; raises Refused."""
+        """The messages of a batch to accept, and the queues each is routed to. Changes nothing; raises Refused."""
         taken: list[Message] = []
         routes: list[list[Queue]] = []
-        known: dict[bytes, int] = {}  # ids of this batch, and until when they are remembered
-        made: set[bytes] = set()  # queues that would come to be
+        known: dict[bytes, int] = {}  # ids in this batch, and when each expires
+        made: set[bytes] = set()  # queues that would be created
         copies = 0
         size = 0
         for message in messages:
@@ -464,11 +469,11 @@ class Broker:
 
     @property
     def committed(self) -> dict[bytes, int]:
-        """By writer, the number of its last batch; the last to write is last."""
+        """The last batch number of each writer, the most recent writer last."""
         return self.writers.batches
 
     def forget_writer(self, writer: bytes) -> bool:
-        """The writer commits no more, or has not for too long: its last batch is not remembered. False if none was."""
+        """Drop a writer that is done or was idle for too long, with its last batch number. False if unknown."""
         if not self.writers.forget(writer):
             return False
         self.log.changed(Change(Change.FORGOTTEN, writer))
@@ -477,7 +482,7 @@ class Broker:
     # -- queues -----------------------------------------------------------------------------------------------------
 
     def declare(self, name: bytes) -> Queue:
-        """The queue of that name, made if it was not there."""
+        """The queue of that name, created if needed."""
         queue = self.queues.get(name)
         if queue is not None:
             return queue
@@ -488,7 +493,7 @@ class Broker:
         return queue
 
     def _check_new(self, name: bytes, more: int = 1) -> None:
-        """Whether a queue of that name may be made, as one of so many. Raises Refused."""
+        """Check that a queue of that name may be created, as one of `more` new ones. Raises Refused."""
         limits = self.limits
         if len(name) > limits.name_size_max:
             raise Refused(TOO_LARGE, f"queue name of {len(name)} bytes: name_size_max is {limits.name_size_max}")
@@ -498,13 +503,13 @@ class Broker:
             raise Refused(OVER_LIMIT, f"{why}: queues_max is {limits.queues_max}")
 
     def would_make(self, name: bytes) -> bool:
-        """Whether a message put into the queue would make it; one that replies to a request would not."""
+        """Whether putting a message into the queue would create it; a reply to a request would not."""
         if name in self.queues:
             return False
         return not (name.startswith(REPLY_PREFIX) and name[len(REPLY_PREFIX) :] in self._awaiting)
 
     def make_queue(self, name: bytes) -> Queue:
-        """A queue that the log knows of."""
+        """Create a queue without logging it: the log has the entry, or the caller writes it."""
         queue = Queue(name, self.log, self.policies.of(name), self.usage)
         queue.made_by = self.usage.publisher
         self._queue_places.enter(queue.made_by)
@@ -513,21 +518,21 @@ class Broker:
         return queue
 
     def unmake_queue(self, name: bytes) -> None:
-        """Take the queue away, and its bindings."""
+        """Remove the queue and its bindings, without logging it."""
         queue = self.queues.pop(name)
         self._queue_places.leave(queue.made_by)
         self.routing.unbind(queue)
         self.usage.forget(queue)
 
     def set_policies(self, rules: list[Rule]) -> None:
-        """Let these rules hold, in place of those before, for the queues there are and those to come."""
+        """Replace the policy rules, for existing and future queues."""
         self.policies = Policies(rules, self.limits)
         self.dedups = self.policies.has_dedup
         for queue in list(self.queues.values()):
             queue.obey(self.policies.of(queue.name))
 
     def bind(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
-        """Make these the bindings of the queue, in place of what it had. Patterns are texts of JSON objects."""
+        """Replace the bindings of the queue. Patterns are JSON objects as text."""
         limits = self.limits
         self.usage.work += BINDING_WORK * len(events) + PATTERN_WORK * len(patterns)
         if len(events) + len(patterns) > limits.events_per_queue_max:
@@ -549,7 +554,7 @@ class Broker:
             self.log.changed(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
 
     def _check_event(self, name: bytes, event: bytes) -> None:
-        """Whether one more queue may be bound to the event. Raises Refused."""
+        """Check that one more queue may be bound to the event. Raises Refused."""
         most = self.limits.queues_per_event_max
         bound = self.routing.by_event.get(event)
         if bound is None or len(bound) < most:
@@ -559,11 +564,11 @@ class Broker:
             raise Refused(OVER_LIMIT, f"event {event!r} goes to {len(bound)} queues: {most} can be bound to one event")
 
     def _pay_for_bindings(self, queue: Queue) -> None:
-        """What it had is taken out of the routes."""
+        """Count the work of removing the queue's current bindings."""
         self.usage.work += BINDING_WORK * len(queue.events) + PATTERN_WORK * len(queue.patterns)
 
     def _check_bindings(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
-        """Bindings are always in memory, so all of them together have a share of it and no more."""
+        """Check that the bindings fit. They are always in memory, so all of them together get a fixed share of it."""
         bound = self.queues.get(name)
         added = cost_of_bindings(events, patterns)
         removed = 0 if bound is None else cost_of_bindings(bound.events, bound.patterns)
@@ -576,8 +581,8 @@ class Broker:
     def expire(self, name: bytes, after: int) -> None:
         """Delete the queue `after` microseconds without a consumer; NEVER keeps it.
 
-        Where there is no consumer, that time begins now. With 0 it is deleted when its last consumer leaves, and not
-        before one has come.
+        If it has no consumer, the time starts now. With 0 the queue is deleted when its last consumer leaves, and not
+        before it has had one.
         """
         queue = self.declare(name)
         if queue.expires_after != after:
@@ -591,13 +596,13 @@ class Broker:
                 self._start_expiry(queue, self.usage.now)
 
     def _note_use(self, queue: Queue) -> None:
-        """A queue that goes with its last consumer has one: a restart must know that it is to go."""
+        """Log the first consumer of a queue that is deleted with its last one: a restart must know that it had one."""
         if queue.expires_after == 0 and not queue.used:
             queue.used = True
             self.log.changed(Change(Change.CONSUMED, queue.name))
 
     def pause(self, name: bytes, paused: bool) -> None:
-        """Let the queue take messages in and give none out, or let it give out again; also after a restart."""
+        """Stop or resume deliveries from the queue; it still accepts messages. Survives a restart."""
         queue = self._existing(name)
         if queue.paused != paused:
             self.log.changed(Change(Change.PAUSED, name, number=1 if paused else 0))
@@ -605,11 +610,11 @@ class Broker:
             queue.pump()
 
     def purge(self, name: bytes, bound: int, limit: int) -> int:
-        """Drop up to `limit` ready messages from before an offset, the first ones first; how many."""
+        """Drop up to `limit` ready messages with offsets below `bound`, from the front; returns how many."""
         return self._existing(name).purge(bound, limit)
 
     def delete(self, name: bytes) -> bool:
-        """Delete the queue with its bindings, messages and consumers; False when it was not there."""
+        """Delete the queue with its bindings, messages and consumers; False when it does not exist."""
         queue = self.queues.get(name)
         if queue is None:
             return False
@@ -625,9 +630,9 @@ class Broker:
     # -- consumers --------------------------------------------------------------------------------------------------
 
     def subscribe(self, name: bytes, subscription: Subscription, instead_of: Subscription | None, now: int) -> Queue:
-        """Start a consumer of the queue, which comes to be if it was not there.
+        """Start a consumer of the queue, which is created if needed.
 
-        `instead_of` is a consumer that this one replaces: what that one held comes to this one, in order, and the queue
+        `instead_of` is a consumer that this one replaces: it gets that one's unacked messages, in order, and the queue
         is never without a consumer in between.
         """
         self.set_time(now)
@@ -646,7 +651,7 @@ class Broker:
         return queue
 
     def cancel(self, subscription: Subscription, now: int) -> None:
-        """End a consumer; what it held goes back to its place. Ending one that has ended already does nothing."""
+        """End a consumer; its unacked messages return to their places. Does nothing if it has ended already."""
         queue = subscription.queue
         if queue is None:
             return
@@ -666,9 +671,9 @@ class Broker:
             self.deadlines.set(expiry, now + queue.expires_after)
 
     def expect_consumers(self, now: int) -> None:
-        """After a restart: queues that go when they are unused wait for their consumers to come back first.
+        """After a restart: give consumers time to reconnect before unused queues expire.
 
-        One that goes with its last consumer and never had any waits for its first.
+        A queue that is deleted with its last consumer, and never had one, waits for its first.
         """
         self.set_time(now)
         for queue in list(self.queues.values()):
@@ -678,9 +683,10 @@ class Broker:
                 self.deadlines.set(expiry, now + max(queue.expires_after, RETURN_TIME))
 
     def return_lost(self, now: int) -> None:
-        """After a restart, once policies hold: what was out comes back with one more try, or is given up.
+        """After a restart, once policies are set: return messages that were unacked with one more try, or give them up.
 
-        So a message that kills its broker is not tried for ever. It is logged, and not counted again by the next start.
+        So a message that crashes the broker is not retried for ever. This is logged, so the next start does not count
+        it again.
         """
         self.set_time(now)
         lost = self.lost
@@ -695,7 +701,7 @@ class Broker:
             self.deadlines.cancel(expiry)
 
     def suspend(self, subscription: Subscription) -> None:
-        """Give this consumer nothing until it is resumed."""
+        """Deliver nothing to this consumer until it is resumed."""
         subscription.suspended = True
         if subscription.queue is not None:
             subscription.queue.reconsider(subscription)
@@ -708,7 +714,7 @@ class Broker:
             queue.pump()
 
     def allow(self, subscription: Subscription, credit: int) -> None:
-        """Let a consumer have so many deliveries open at once."""
+        """Set how many unacked messages a consumer may hold."""
         subscription.credit = credit
         queue = subscription.queue
         if queue is not None:
@@ -716,7 +722,7 @@ class Broker:
             queue.pump()
 
     def allow_bytes(self, subscription: Subscription, bytes_credit: int) -> None:
-        """Let a consumer have so many bytes open at once; with 1 it is given a message when it holds none."""
+        """Set how many unacked bytes a consumer may hold; with 1 it gets a message only when it holds none."""
         subscription.bytes_credit = bytes_credit
         queue = subscription.queue
         if queue is not None:
@@ -724,7 +730,7 @@ class Broker:
             queue.pump()
 
     def get(self, name: bytes) -> Message | None:
-        """Take the first ready message for good, unless others wait in line, or one has the queue to itself."""
+        """Consume the first ready message; None if consumers wait, one is exclusive or the queue is paused."""
         queue = self.declare(name)
         if queue.waiting or queue.paused or queue.leaving or queue.is_reserved():
             return None
@@ -733,7 +739,7 @@ class Broker:
     # -- settlements ------------------------------------------------------------------------------------------------
 
     def accept(self, delivery: Delivery) -> None:
-        """The consumer has done its work."""
+        """The consumer processed the message."""
         subscription = delivery.subscription
         queue = subscription.queue
         if delivery.open and queue is not None:
@@ -744,9 +750,9 @@ class Broker:
             self._after_settling(queue, subscription)
 
     def reject(self, delivery: Delivery, due_at: int = BY_POLICY) -> None:
-        """The consumer could not do it: to the back of the queue with one more try on its counter.
+        """The consumer failed: the message goes to the back of the queue with its try counter incremented.
 
-        It is tried again when `due_at` has come; 0 is at once.
+        It is delivered again at `due_at`; 0 means at once.
         """
         subscription = delivery.subscription
         queue = subscription.queue
@@ -755,7 +761,7 @@ class Broker:
             self._after_settling(queue, subscription)
 
     def bury(self, delivery: Delivery) -> None:
-        """The consumer knows that nobody can do it: to the dead-letter queue, or gone where there is none."""
+        """Processing cannot succeed: the message goes to the dead-letter queue, or is dropped if there is none."""
         subscription = delivery.subscription
         queue = subscription.queue
         if delivery.open and queue is not None:
@@ -763,7 +769,7 @@ class Broker:
             self._after_settling(queue, subscription)
 
     def release(self, delivery: Delivery) -> None:
-        """The consumer never got to see it: back to its place, as if it had not been given."""
+        """The consumer never saw the message: it returns to its place as if it had not been delivered."""
         subscription = delivery.subscription
         queue = subscription.queue
         if delivery.open and queue is not None:
@@ -776,14 +782,15 @@ class Broker:
         if queue.ready:
             queue.pump()
 
-    # -- dead letters come back -------------------------------------------------------------------------------------
+    # -- redrive, move, copy ----------------------------------------------------------------------------------------
 
     def redrive(
         self, name: bytes, limit: int, to: bytes, now: int, may_go: Callable[[bytes], bool] | None = None
     ) -> int:
-        """Move up to `limit` ready dead letters back to the queues they died in, or to `to`; how many were moved.
+        """Move up to `limit` ready dead letters back to the queues they died in, or to `to`; returns how many.
 
-        All of it in one go, however long the queue is: `start_redrive` is for those who have others to serve.
+        This does everything in one call, however long the queue is. Use `start_redrive` when other clients must be
+        served.
         """
         redrive = self.start_redrive(name, limit, to, now, may_go)
         while not self.step_redrive(redrive, now):
@@ -799,7 +806,7 @@ class Broker:
         may_go: Callable[[bytes], bool] | None = None,
         dry_run: bool = False,
     ) -> Redrive:
-        """A redrive that is done by `step_redrive`, some at a time. Raises Refused when there can be none."""
+        """Start a redrive that `step_redrive` carries out in steps. Raises Refused when it is not possible."""
         self.set_time(now)
         if self.shut_because and not dry_run:
             raise Refused(DISK_FULL, self.shut_because)
@@ -809,15 +816,15 @@ class Broker:
         return Redrive(self, queue, limit, to, may_go, dry_run)
 
     def step_redrive(self, redrive: Redrive, now: int) -> bool:
-        """Look at the next messages of a redrive and move those that go; True when that was all."""
+        """Process the next messages of a redrive; True when it is finished."""
         self.set_time(now)
         return redrive.step(now)
 
     def send_back(self, message: Message, to: bytes, now: int) -> None:
         """Put a dead letter that `Redrive` has found into another queue.
 
-        Raises Refused when that is full, or cannot be made. A full one gives up nothing for it, whatever its policy
-        says: that would be one dead letter for another.
+        Raises Refused when that queue is full or cannot be created. A full queue gives up nothing for it, whatever its
+        policy says: that would trade one dead letter for another.
         """
         sent = revived(message, to, now)
         target = self.declare(to)
@@ -826,16 +833,16 @@ class Broker:
         self.take_in(sent, [target])
 
     def move(self, name: bytes, offsets: set[int], to: bytes, now: int) -> int:
-        """Move the ready messages with these offsets to another queue, with their headers; how many were moved.
+        """Move the ready messages with these offsets to another queue, with their headers; returns how many were moved.
 
-        All of the queue is looked at for them: whoever knows their places says those.
+        This searches the whole queue; `move_places` does not.
         """
         return self.move_places(name, self._existing(name).backlog.places_of(offsets), to, now)
 
     def move_places(self, name: bytes, places: list[Place], to: bytes, now: int) -> int:
-        """Move the ready messages at these places, which are in order, to another queue; how many were moved.
+        """Move the ready messages at these places, which are sorted, to another queue; returns how many were moved.
 
-        It ends early where that queue is full. What is not ready any more stays where it is.
+        Stops early when that queue is full. Messages that are no longer ready are skipped.
         """
         self.set_time(now)
         queue = self._existing(name)
@@ -859,7 +866,7 @@ class Broker:
         return moved
 
     def copy(self, messages: list[Message], to: bytes, now: int) -> int:
-        """Put copies of the messages into a queue; how many. It ends early where the queue is full."""
+        """Put copies of the messages into a queue; returns how many. Stops early when the queue is full."""
         self.set_time(now)
         target = self._target_of(to)
         copied = 0
@@ -883,7 +890,7 @@ class Broker:
         self.take_in(sent, [target])
 
     def redrive_targets(self, name: bytes, limit: int, to: bytes) -> dict[bytes, int]:
-        """What `redrive` would do: how many messages would go to which queue. What would stay is not counted."""
+        """Dry run of `redrive`: how many messages would go to each queue. Those that would stay are not counted."""
         redrive = self.start_redrive(name, limit, to, self.usage.now, None, dry_run=True)
         while not self.step_redrive(redrive, self.usage.now):
             pass
@@ -895,14 +902,14 @@ class Broker:
             raise Refused(NOT_FOUND, f"there is no queue {name!r}")
         return queue
 
-    # -- time and numbers -------------------------------------------------------------------------------------------
+    # -- time and counters ------------------------------------------------------------------------------------------
 
     def set_time(self, now: int) -> None:
-        """Say what time it is for what follows. Nothing happens by that alone."""
+        """Set the current time for the calls that follow. This alone triggers nothing."""
         self.usage.now = now
 
     def tick(self, now: int) -> None:
-        """Do what is due by now, as far as there is time for it in a turn; `deadlines` knows whether that was all."""
+        """Run due timers, up to the work limit of one turn; `deadlines` knows whether any are left."""
         self.usage.now = now
         self.usage.begin_turn(self.log.read_bytes, self.log.tuning.read_at_once)
         self.usage.publisher = NOBODY
@@ -915,9 +922,9 @@ class Broker:
         return self.usage.work + fired * TIMER_WORK >= self._tick_end
 
     def end_turn(self) -> None:
-        """Check the queues that were touched in this turn, before what they did becomes a block of the log.
+        """Check the queues touched in this turn before their changes become a block of the log.
 
-        And tell the log what is out of them.
+        Also tells the log which of their messages are unacked.
         """
         self.usage.begin_turn(self.log.read_bytes, self.log.tuning.read_at_once)
         touched = self.usage.touched
@@ -933,35 +940,38 @@ class Broker:
                     raise Inconsistent(f"{queue!r}: {wrong}")
 
     def fail(self, verb: str, about: str, error: Exception) -> None:
-        """The state cannot be trusted any more; `core.guarded` says what a running node does about it."""
+        """Mark the state as untrusted; `core.guarded` defines what a running node does about it."""
         self.is_broken = True
 
     @property
     def alarms(self) -> list[Alarm]:
-        """What people should hear of. Whoever tells them empties it."""
+        """Alarms for the operator. Whoever reports them empties the list."""
         return self.usage.alarms
 
     def queued(self) -> int:
-        """Copies of messages that ever went into a queue."""
+        """Total copies of messages ever added to queues."""
         return self.gone.queued + sum([queue.queued for queue in self.queues.values()])
 
     def delivered(self) -> int:
-        """Deliveries that ever went out, redeliveries included."""
+        """Total deliveries ever made, redeliveries included."""
         return self.gone.delivered + sum([queue.delivered for queue in self.queues.values()])
 
     def owed_ranges(self) -> list[tuple[int, int]]:
-        """Offsets that queues owe, as (smallest, largest) of stretches; there may be others in between."""
+        """Offsets that queues owe, as (smallest, largest) of ranges, which may contain other offsets too."""
         ranges: list[tuple[int, int]] = []
         for queue in self.queues.values():
             queue.add_owed_ranges(ranges)
         return ranges
 
     def free_memory(self) -> int:
-        """Let go of what the log can give back, of some queues at a time, down to a quarter of the limit; how much."""
+        """Release messages that the log can give back, a few queues at a time, down to a quarter of the limit.
+
+        Returns the bytes freed.
+        """
         return self.usage.free_memory()
 
     def expiring(self) -> int:
-        """How many queues go away when they are unused."""
+        """How many queues are deleted when unused."""
         return sum([1 for queue in self.queues.values() if queue.expires_after != NEVER])
 
     def _full(self, queue: Queue) -> Refused:
@@ -974,7 +984,7 @@ class Broker:
         )
 
     def _check_requests(self, message: Message) -> None:
-        """One request is always taken, however large."""
+        """Check that the request fits. One request is always accepted, however large."""
         waiting = self._awaiting_bytes
         holder = self.usage.publisher
         if waiting.taken and not waiting.has_room(holder, message.size):
@@ -983,9 +993,9 @@ class Broker:
             raise Refused(OVER_LIMIT, f"{why}: a quarter of memory_bytes_max is kept for them")
 
     def hold_memory(self, is_short: bool) -> None:
-        """Take no message in until this is said again with False: memory is short, and whoever publishes cannot wait.
+        """Refuse messages while memory is short, for publishers that cannot be made to wait; False ends it.
 
-        What consumers do goes on, and dead letters are taken: that is what makes room.
+        Consumers continue and dead letters are accepted: that is what frees memory.
         """
         self._is_short = is_short
         self._body_size_max = -1 if is_short or self.shut_because else self.limits.body_size_max
@@ -1005,7 +1015,7 @@ class Broker:
 
 
 def size_in_log(message: Message) -> int:
-    """How many bytes a message has in a block, at most: of a header each byte may be written as six."""
+    """An upper bound of a message's bytes in a block: each byte of a header may be escaped to six."""
     size = len(message.id) + len(message.body)
     if message.headers is not None:
         for name, value in message.headers.items():

@@ -1,6 +1,6 @@
-"""From a broker's state to a snapshot of it: what `core.replay` can begin with.
+"""Takes a snapshot of a broker's state, from which `core.replay` can start.
 
-It is taken between two turns and has to be quick: what a long queue has in spans is handed over as it is.
+It is taken between two turns and has to be quick: the spans of a long queue are passed on without being expanded.
 """
 
 from librt.strings import BytesWriter, write_i64_le
@@ -15,7 +15,7 @@ from penstock.message import Terms
 
 
 def capture(broker: Broker, now: int) -> Snapshot:
-    """All that outlives the broker, as it is at this position of its log."""
+    """Everything that survives a restart, at this position of the log."""
     log = broker.log
     snapshot = Snapshot(log.position, log.next_offset, now, [_image(queue) for queue in broker.queues.values()])
     snapshot.committed = dict(broker.writers.batches)
@@ -36,7 +36,7 @@ def _image(queue: Queue) -> QueueImage:
                     _place(placed, span.bound(index), span.serial(index), span.offset(index), span.retry(index))
         else:
             for part in span.trimmed(queue.log.tuning):
-                # A copy, because the queue goes on taking from its own.
+                # A copy, because the queue keeps changing its own.
                 fresh.add_span(Span(part.first, part.count, part.size, part.offsets))
     for item in queue.backlog.tail:
         _add(fresh, placed, item)
@@ -64,7 +64,7 @@ def _image(queue: Queue) -> QueueImage:
 
 
 def _may_expire_later(queue: Queue) -> bool:
-    """Whether something that is out, put off or unreadable may not wait for ever once it is ready again."""
+    """Whether an unacked, delayed or unreadable message may expire once it is ready again."""
     if queue.unreadable:
         return True
     for subscription in queue.subscriptions:

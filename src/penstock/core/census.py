@@ -1,7 +1,7 @@
-"""Counts over all queues at one moment, and which queues come first by some number: for people and monitors who look.
+"""Totals over all queues at one moment, and rankings of queues by some number, for operators and monitoring.
 
-There may be very many queues. So all is done in slices, and messages pass in between: hand the same list of queues to
-`take` again and again, with the next stretch of it.
+There may be very many queues. So this works in slices, and messages are processed in between: call `take` repeatedly
+with the same list of queues and the next range of it.
 """
 
 from typing import Final
@@ -9,8 +9,8 @@ from typing import Final
 from penstock.core.broker import Counts
 from penstock.core.queue import NOBODY, Queue
 
-# Of queues that are not in memory, how many may be read for the age of their first message in one walk. What is known
-# is remembered, so after a start with very many long queues it takes some walks until all are known.
+# How many messages may be read from the log in one walk, for the age of a queue's first message. Results are
+# remembered, so after a start with very many long queues it takes several walks until all are known.
 FETCHES_MAX: Final = 8
 
 FAR: Final = 1 << 61  # later than any time, in microseconds since 1970
@@ -31,10 +31,10 @@ SORT_KEYS: Final = (
 
 
 class Census:
-    """Totals of a broker, once all queues of a list have been taken in.
+    """Totals of a broker, once all queues of a list have been counted.
 
-    Counters never go back, whatever comes and goes between the slices: a queue that is deleted meanwhile is still in
-    the list, and is not among those that were gone when the walk began.
+    Counters never decrease, whatever changes between the slices: a queue that is deleted meanwhile is still in the
+    list, and is not among those already deleted when the walk began.
     """
 
     def __init__(self, gone: Counts) -> None:
@@ -43,7 +43,7 @@ class Census:
         self.unacked = 0
         self.delayed = 0
         self.bytes = 0
-        self.held = 0  # bytes of what consumers hold, as far as they are in memory
+        self.held = 0  # bytes of unacked messages that are in memory
         self.consumers = 0
         self.paused = 0
         self.full = 0
@@ -52,7 +52,7 @@ class Census:
         self._fetches = 0
 
     def take(self, queues: list[Queue], first: int, bound: int) -> None:
-        """Count the queues `first` up to, and without, `bound`."""
+        """Count the queues in the range from `first` to `bound`, exclusive."""
         counts = self.counts
         for place in range(first, bound):
             queue = queues[place]
@@ -81,14 +81,14 @@ class Census:
 
 
 class Ranking:
-    """The first so many queues by some number, of those with a text in their name.
+    """The top queues by some number, among those whose name contains a text.
 
-    The smallest number is first, or the largest, and among equals the smaller name. By name alone, the largest name is
-    first where that is wanted.
+    Sorted ascending or descending by number, and among equals by ascending name. When sorted by name alone, descending
+    means the largest name first.
     """
 
     def __init__(self, key: str, descending: bool, search: bytes, keep: int) -> None:
-        self.total = 0  # that have the text in their name
+        self.total = 0  # queues whose name contains the text
         self.best: list[tuple[int, bytes]] = []
         self._key = SORT_KEYS.index(key)
         self._sign = -1 if descending else 1
@@ -97,7 +97,7 @@ class Ranking:
         self._keep = keep
 
     def take(self, queues: list[Queue], first: int, bound: int) -> None:
-        """Look at the queues `first` up to, and without, `bound`."""
+        """Rank the queues in the range from `first` to `bound`, exclusive."""
         best = self.best
         key, sign, search, backwards = self._key, self._sign, self._search, self._backwards
         is_full = len(best) >= self._keep
@@ -116,7 +116,7 @@ class Ranking:
 
 
 def _number_of(queue: Queue, key: int) -> int:
-    """The number behind one of SORT_KEYS, by its index."""
+    """The value for one of SORT_KEYS, by its index."""
     if key == 1:
         return queue.ready
     if key == 2:
@@ -128,7 +128,7 @@ def _number_of(queue: Queue, key: int) -> int:
     if key == 5:
         return queue.consumer_count()
     if key == 6:
-        # By age: the one that was published first is the largest, and none at all the smallest.
+        # By age: the oldest message gives the largest number, no message the smallest.
         oldest = queue.oldest_at()
         return 0 if oldest == NOBODY else FAR - oldest
     if key == 7:

@@ -1,7 +1,7 @@
-"""What becomes of a message that its queue gives up, and how it comes back.
+"""Dead letters: how a message that its queue gives up is stored, and how it returns.
 
-A dead letter is a message of its own in another queue: with the id, event and body of the one that died, and headers
-that say what happened. It is in the log before the end of the one that died is, so a crash in between leaves both.
+A dead letter is a separate message in another queue: it has the id, event and body of the original, and headers that
+say what happened. It is logged before the end of the original, so a crash in between leaves both.
 
     dead-reason          deliveries, expired, full or rejected
     dead-queue           the queue it died in
@@ -20,9 +20,9 @@ from penstock.message import TO_QUEUE, Message, Terms
 
 # Why a message was given up.
 DELIVERIES: Final = "deliveries"  # its tries were used up
-EXPIRED: Final = "expired"  # its time was over
+EXPIRED: Final = "expired"  # its time to live was over
 FULL: Final = "full"  # its queue needed the room
-REJECTED: Final = "rejected"  # its consumer said that there is no use in trying again
+REJECTED: Final = "rejected"  # its consumer gave it up
 
 REASON: Final = b"dead-reason"
 QUEUE: Final = b"dead-queue"
@@ -32,14 +32,14 @@ PUBLISHED_AT: Final = b"dead-published-at"
 HISTORY: Final = b"dead-history"
 OF_LAST_DEATH: Final = (REASON, QUEUE, AT, RETRIES)
 
-HISTORY_MAX: Final = 20  # deaths that are told of; where there are more, the last ones
+HISTORY_MAX: Final = 20  # the most deaths in the history; the last ones are kept
 TEXT_MAX: Final = 4096  # characters of a reason, a queue or a time in the history
 DIGITS_MAX: Final = 18  # of a number of retries
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def dead_letter(message: Message, queue: bytes, retry: int, reason: str, target: bytes, now: int) -> Message:
-    """What is put into the dead-letter queue `target` for a message that died in `queue`."""
+    """The message to put into the dead-letter queue `target` for one that died in `queue`."""
     headers = _buried(message.headers)
     headers[REASON] = reason.encode()
     headers[QUEUE] = queue
@@ -51,12 +51,12 @@ def dead_letter(message: Message, queue: bytes, retry: int, reason: str, target:
 
 
 def revived(message: Message, target: bytes, now: int) -> Message:
-    """What is put back into a queue for a dead letter: as if it had just been published, with its history."""
+    """The message to put back into a queue for a dead letter: as if just published, with its history."""
     return sent_on(message, _buried(message.headers), target, now)
 
 
 def origin_of(message: Message) -> bytes:
-    """The queue that a dead letter died in; empty for what is none."""
+    """The queue that a dead letter died in; empty if it is not a dead letter."""
     headers = message.headers
     return b"" if headers is None else headers.get(QUEUE, b"")
 
@@ -75,7 +75,7 @@ def rfc3339(microseconds: int) -> bytes:
     try:
         time = EPOCH + timedelta(microseconds=microseconds)
     except OverflowError:
-        return b"%d" % microseconds  # no calendar has it
+        return b"%d" % microseconds  # out of range for datetime
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z").encode()
 
 
@@ -100,10 +100,10 @@ def _buried(headers: dict[bytes, bytes] | None) -> dict[bytes, bytes]:
 
 
 def _history(text: bytes) -> list[dict[str, str | int]]:
-    """The deaths that a header tells of. A client may have sent a header of this name, with anything in it.
+    """The deaths listed in a header. A client may have sent a header of this name, with anything in it.
 
-    Only what this module writes is taken over, so whatever was read can be written again: the JSON library reads
-    deeper lists than it writes.
+    Only entries in the format of this module are kept, so whatever was read can be written again: the JSON library
+    reads more deeply nested lists than it writes.
     """
     try:
         value: object = orjson.loads(text) if text else []

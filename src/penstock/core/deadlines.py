@@ -1,11 +1,11 @@
-"""One heap of what is due when. Time is handed in; nothing here looks at a clock."""
+"""A heap of timers. The time is passed in; nothing here reads a clock."""
 
 import heapq
 from collections.abc import Callable
 
 
 class Timer:
-    """Something to be done at a time, unless cancelled before. Subclasses say what."""
+    """Runs `fire` at a set time unless cancelled. Subclasses implement it."""
 
     def __init__(self) -> None:
         self.when = 0
@@ -16,21 +16,21 @@ class Timer:
         raise NotImplementedError
 
     def failed(self, error: Exception) -> None:
-        """`fire` raised this. A timer of a client ends that client; one of the core passes it on."""
+        """`fire` raised this. A client's timer ends that client; a timer of the core re-raises it."""
         raise error
 
 
 class Deadlines:
-    """Timers in order of their time; timers of the same time in the order they were set."""
+    """Timers sorted by time; timers with the same time fire in the order they were set."""
 
     def __init__(self, stale_max: int = 64) -> None:
-        self.stale_max = stale_max  # cancelled timers that may stay where they are
+        self.stale_max = stale_max  # cancelled timers that may stay in the heap
         self._heap: list[tuple[int, int, Timer]] = []
         self._serial = 0
         self._stale = 0
 
     def set(self, timer: Timer, when: int) -> None:
-        """Arm the timer, or move it when it is armed already."""
+        """Arm the timer, or move it if it is armed already."""
         self._disarm(timer)
         self._serial += 1
         timer.when = when
@@ -45,7 +45,7 @@ class Deadlines:
         if timer.armed:
             timer.armed = False
             self._stale += 1
-            # Cancelled timers stay in the heap until their time; where they are the most of it, sweep them out.
+            # Cancelled timers stay in the heap until their time comes; once they are the majority, sweep them out.
             if self._stale > self.stale_max and self._stale * 2 > len(self._heap):
                 self._sweep()
 
@@ -61,7 +61,7 @@ class Deadlines:
         return -1
 
     def run(self, now: int, is_enough: Callable[[int], bool]) -> None:
-        """Fire what is due, until it is enough after so many. A timer that is set meanwhile waits for the next run."""
+        """Fire due timers until `is_enough(fired)`. A timer set meanwhile waits for the next run."""
         bound = self._serial
         fired = 0
         later: list[tuple[int, int, Timer]] = []

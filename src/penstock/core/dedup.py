@@ -1,18 +1,18 @@
-"""The ids that were published lately: a second message with one of them is the same message again.
+"""Recently published ids: a second message with one of them is a duplicate.
 
-The window is made of times that messages carry, so it can be rebuilt from a log: no clock is looked at. It is bounded
-by time, by count and by size: clients choose their ids, and how long they are. Where there is too much, whoever has
-most of it loses the oldest first.
+The window is built from times that messages carry, so it can be rebuilt from a log without reading a clock. It is
+bounded by time, by count and by size, because clients choose their ids and how long they are. When it is full, the user
+with the most bytes loses its oldest ids first.
 
-A user's ids are its own: what one user has published says nothing of what another publishes under the same id
-(`key_of`), and does not push it out. Where users have no names, there is one window of ids for all.
+Ids are kept per user: what one user has published does not affect what another publishes under the same id
+(`key_of`), and does not evict it. If users have no names, there is one window of ids for all.
 
-    lane   page ─► page ─► page      the times until which ids are remembered never go down along a lane
+    lane   page ─► page ─► page      expiry times never decrease along a lane
     lane   page ─► page
 
-Messages that are remembered equally long come in order of their end, so there are about as many lanes as there are
-different lengths of time. What is over is then at the front of a lane, however long others last, and is forgotten with
-the next id that comes. Pages only grow, and a snapshot takes them as they are (`log.ids`).
+Messages that are remembered equally long arrive in order of their expiry, so there are about as many lanes as there are
+different durations. Expired ids are therefore at the front of a lane, however long others last, and are dropped when
+the next id is added. Pages only grow, and a snapshot takes them as they are (`log.ids`).
 """
 
 from bisect import bisect_right
@@ -22,28 +22,28 @@ from typing import Final
 from penstock.log.ids import IdPage, IdPart
 
 NEVER: Final = 1 << 62
-ID_OVERHEAD: Final = 150  # what an id takes in memory besides its bytes, about
+ID_OVERHEAD: Final = 150  # approximate memory per id besides its bytes
 
 
 def key_of(id: bytes, owner: bytes) -> bytes:
-    """What an id is remembered by. No user's name has a NUL, so nobody's id can be taken for another's."""
+    """The key an id is stored under. User names contain no NUL, so ids of different users cannot collide."""
     if owner:
         return owner + b"\0" + id
     return b"\0" + id if 0 in id else id
 
 
 def owner_of(key: bytes) -> bytes:
-    """Whose id is remembered by this; nobody's in particular where users have no names."""
+    """The owner of the id with this key; empty if users have no names."""
     end = key.find(b"\0")
     return key[:end] if end > 0 else b""
 
 
 class _Lane:
-    """Ids in order of coming, which is the order in which they are forgotten."""
+    """Ids in order of arrival, which is also the order in which they expire."""
 
     def __init__(self) -> None:
         self.pages: deque[IdPage] = deque()
-        self.start = 0  # of what is left on the first page
+        self.start = 0  # index of the first remaining id on the first page
 
     def append(self, id: bytes, until: int, serial: int, page_length: int) -> None:
         if not self.pages or len(self.pages[-1].ids) >= page_length:
@@ -67,16 +67,16 @@ class _Lane:
 
 
 class _Window:
-    """What is remembered of one user."""
+    """The ids of one user."""
 
     def __init__(self, page_length: int) -> None:
         self.bytes = 0  # of the ids, overhead included
         self.until: dict[bytes, int] = {}
-        self.next_end = NEVER  # the earliest time of all
+        self.next_end = NEVER  # the earliest expiry time of all
         self._page_length = page_length
         self._lanes: list[_Lane] = []
-        self._ends: list[int] = []  # by lane, the time of its last id; they go up
-        self._entries = 0  # in all lanes, with those whose id came again
+        self._ends: list[int] = []  # by lane, the expiry time of its last id; ascending
+        self._entries = 0  # in all lanes, including superseded ones
 
     def remember(self, id: bytes, until: int, serial: int) -> None:
         if id not in self.until:
@@ -87,11 +87,11 @@ class _Window:
             self.fill(self.entries())
 
     def parts(self) -> list[IdPart]:
-        """What is remembered, as it is at this moment. An id may be there twice, and the later one counts then."""
+        """The current contents as page ranges. An id may occur twice; the later entry counts."""
         return [part for lane in self._lanes for part in lane.parts()]
 
     def entries(self) -> list[tuple[int, bytes, int]]:
-        """The same in order of coming: serial, id, and until when."""
+        """The current contents in order of arrival: serial, id, expiry time."""
         found: list[tuple[int, bytes, int]] = []
         for part in self.parts():
             page = part.page
@@ -102,7 +102,7 @@ class _Window:
         return found
 
     def fill(self, entries: list[tuple[int, bytes, int]]) -> None:
-        """Take these for what there is, without those whose id came again: they may be the most."""
+        """Rebuild the lanes from these entries, without superseded ones, which may be the majority."""
         self._lanes = []
         self._ends = []
         self.next_end = NEVER
@@ -112,7 +112,7 @@ class _Window:
                 self._add(id, until, serial)
 
     def _add(self, id: bytes, until: int, serial: int) -> None:
-        """To the lane whose last time is the latest that is not later; so the times of lanes stay in order."""
+        """Append to the lane with the latest last expiry time that is not later; so the lanes stay sorted."""
         number = bisect_right(self._ends, until) - 1
         if number < 0:
             number = 0
@@ -124,7 +124,7 @@ class _Window:
         self._entries += 1
 
     def forget_ended(self, now: int) -> None:
-        """Whatever is over by now is at the front of a lane."""
+        """Drop expired ids, which are at the front of the lanes."""
         next_end = NEVER
         for lane in self._lanes:
             while lane.pages:
@@ -163,7 +163,7 @@ class _Window:
 
 class Dedup:
     def __init__(self, ids_max: int, page_length: int, bytes_max: int = NEVER) -> None:
-        self.size = 0  # what the ids take in memory
+        self.size = 0  # memory taken by the ids
         self._count = 0
         self._ids_max = ids_max
         self._bytes_max = bytes_max
@@ -175,12 +175,12 @@ class Dedup:
         return self._count
 
     def is_known(self, id: bytes, now: int) -> bool:
-        """Whether a message of that id was taken, and its time is not over."""
+        """Whether a message with that id was accepted and is still remembered."""
         window = self._windows.get(owner_of(id))
         return window is not None and window.until.get(id, 0) > now
 
     def remember(self, id: bytes, until: int, now: int) -> None:
-        """A message of that id was taken in."""
+        """Remember the id of an accepted message."""
         owner = owner_of(id)
         window = self._windows.get(owner)
         if window is None:
@@ -191,14 +191,14 @@ class Dedup:
             return
         if id not in window.until:
             self._make_room(len(id) + ID_OVERHEAD, now)
-        self._windows[owner] = window  # it may have been empty, and is not
+        self._windows[owner] = window  # a new window, or one that was dropped as empty
         self._uncount(window)
         window.remember(id, until, self._serial)
         self._recount(window)
         self._serial += 1
 
     def _make_room(self, cost: int, now: int) -> None:
-        """What is over goes first, then the oldest of whoever has most: the same after a restart."""
+        """Drop expired ids first, then the oldest of the user with the most bytes: a replay does the same."""
         if not self._is_full(cost):
             return
         for owner in list(self._windows):
@@ -238,7 +238,7 @@ class Dedup:
         self.size += window.bytes
 
     def restore(self, parts: list[IdPart]) -> None:
-        """Remember what `parts` said."""
+        """Restore what `parts` returned."""
         by_owner: dict[bytes, list[tuple[int, bytes, int]]] = {}
         for part in parts:
             page = part.page
@@ -260,11 +260,11 @@ class Dedup:
             self._recount(window)
 
     def parts(self) -> list[IdPart]:
-        """What is remembered, as it is at this moment. An id may be there twice, and the later one counts then."""
+        """The current contents as page ranges. An id may occur twice; the later entry counts."""
         return [part for window in self._windows.values() for part in window.parts()]
 
     def contents(self) -> dict[bytes, int]:
-        """What is remembered, and until when, in order of coming."""
+        """All ids with their expiry times, in order of arrival."""
         entries = [entry for window in self._windows.values() for entry in window.entries()]
         entries.sort()
         return {id: until for _, id, until in entries}

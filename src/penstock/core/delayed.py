@@ -1,7 +1,7 @@
-"""Messages of a queue that are not to be delivered yet, by the time they are due.
+"""Delayed messages of a queue, sorted by the time they are due.
 
-Whoever is due at the same time goes by offset. So their order says nothing of how they came here, and a replay, which
-may see a message before a settlement that was made before it, has the same one.
+Messages due at the same time are sorted by offset. So their order does not depend on how they got here, and a replay,
+which may see a message before a settlement that was made earlier, ends up with the same one.
 """
 
 import heapq
@@ -10,20 +10,20 @@ from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
 
 class PutOff:
-    """One message that waits. Without the message itself where the log can give it back."""
+    """One delayed message. `message` is None if it was released and must be read from the log."""
 
     def __init__(self, offset: int, retry: int, due_at: int, size: int, message: Message | None) -> None:
         self.offset = offset
         self.retry = retry
         self.due_at = due_at
-        self.size = size  # what it costs in memory, or would
+        self.size = size  # its size in memory, loaded or not
         self.message = message
 
 
 class Delayed:
     def __init__(self) -> None:
-        self.bytes = 0  # of all of them, in memory or not, overhead included
-        self.cold = 0  # of those that are not
+        self.bytes = 0  # of all messages, in memory or not, overhead included
+        self.cold = 0  # of those not in memory
         self.still_held = 0  # as in `Backlog`
         self._by_offset: dict[int, PutOff] = {}
         self._heap: list[tuple[int, int]] = []  # (due_at, offset), the earliest first
@@ -39,11 +39,11 @@ class Delayed:
             self.cold += entry.size
 
     def next_due(self) -> int:
-        """When the earliest is due; -1 when there is none."""
+        """When the earliest message is due; -1 when there is none."""
         return self._heap[0][0] if self._heap else -1
 
     def take_due(self, now: int) -> PutOff | None:
-        """The earliest, if it is due by now."""
+        """Remove and return the earliest message, if it is due."""
         if not self._heap or self._heap[0][0] > now:
             return None
         _, offset = heapq.heappop(self._heap)
@@ -54,7 +54,7 @@ class Delayed:
         return entry
 
     def free(self, readable: int) -> int:
-        """Let go of the messages that the log can give back; how many bytes that frees."""
+        """Release the messages that the log can give back; returns the bytes freed."""
         freed = 0
         for entry in self._by_offset.values():
             message = entry.message
@@ -69,7 +69,7 @@ class Delayed:
         return freed
 
     def sweep_revoked(self) -> list[PutOff]:
-        """Take out the messages that were given up by those who waited for them."""
+        """Remove the messages that were revoked by their requesters."""
         revoked = [entry for entry in self._by_offset.values() if entry.message is not None and entry.message.revoked]
         if revoked:
             for entry in revoked:
@@ -83,11 +83,11 @@ class Delayed:
         return [entry.message for entry in self._by_offset.values() if entry.message is not None]
 
     def entries(self) -> list[PutOff]:
-        """All of them, in order."""
+        """All entries, in order."""
         return [self._by_offset[offset] for _, offset in sorted(self._heap)]
 
     def unsorted(self) -> list[tuple[int, int]]:
-        """(due_at, offset) of all of them, in no order: for those who sort them in slices."""
+        """(due_at, offset) of all entries, unsorted: for callers that sort them in slices."""
         return self._heap.copy()
 
     def get(self, offset: int) -> PutOff | None:

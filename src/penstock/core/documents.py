@@ -1,8 +1,8 @@
-"""JSON that others wrote, read with a limit of its size, and of its values: a parser makes an object of each.
+"""Parses untrusted JSON, with limits on its size and on the number of values: a parser creates an object for each.
 
-A text of 8 MiB takes some hundredths of a second to be read, copied and parsed, whatever it holds; a million values
-take tenths of a second, and come in 3 MB. So before a long document is parsed, its strings are stepped over and what
-separates values is counted, up to the limit. How deep it is nested is the parser's own limit, 1,024.
+A text of 8 MiB takes some hundredths of a second to be read, copied and parsed, whatever it contains; a million values
+take tenths of a second, and fit into 3 MB. So before a long document is parsed, the separators between values are
+counted, skipping strings, up to the limit. Nesting depth is limited by the parser itself, to 1,024.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from mypy_extensions import i64
 
 SIZE_MAX: Final = 8 << 20
 VALUES_MAX: Final = 50_000  # some hundredths of a second, as members of one object
-SHORT: Final = 1 << 16  # has not so many values that they would have to be counted
+SHORT: Final = 1 << 16  # texts up to this size cannot have too many values
 
 QUOTE: Final = 34
 COMMA: Final = 44
@@ -22,11 +22,11 @@ OPENING_OBJECT: Final = 123
 
 
 class TooMuch(ValueError):
-    """More than anybody may have parsed here; says which limit it is."""
+    """The document exceeds a limit; the message names it."""
 
 
 def loads(text: bytes, values_max: int = VALUES_MAX, size_max: int = SIZE_MAX) -> object:
-    """The value of a JSON text. Raises ValueError when it is none, and TooMuch when it has more than that."""
+    """The value of a JSON text. Raises ValueError when it is not valid JSON, and TooMuch when it exceeds a limit."""
     if len(text) > SHORT:
         if len(text) > size_max:
             raise TooMuch(f"{len(text)} bytes: json_size_max is {size_max}")
@@ -37,12 +37,12 @@ def loads(text: bytes, values_max: int = VALUES_MAX, size_max: int = SIZE_MAX) -
 
 
 def has_more_values(text: bytes, values_max: int) -> bool:
-    """Whether a JSON text has more values than that; of a text that is none, anything may be said."""
+    """Whether a JSON text has more values than that; for invalid JSON the result is arbitrary."""
     limit: i64 = values_max
     count: i64 = 1
     size: i64 = len(text)
     at: i64 = 0
-    escape: i64 = -2  # where the next backslash is; -1 when there is none, -2 when nobody has looked
+    escape: i64 = -2  # position of the next backslash; -1 when there is none, -2 when not searched yet
     while at < size:
         byte: i64 = text[at]
         at += 1
@@ -63,7 +63,7 @@ def has_more_values(text: bytes, values_max: int) -> bool:
 
 
 def _end_of_string(text: bytes, start: i64, size: i64) -> i64:
-    """Where a string ends that has an escape at `start`."""
+    """Position of the end of a string that has an escape at `start`."""
     at = start
     while at < size:
         byte: i64 = text[at]

@@ -1,12 +1,12 @@
-"""The broker as a node runs it: an error of our own inside a verb ends the process instead of being lived with.
+"""The broker as a node runs it: an internal error inside an operation ends the process.
 
-An exception that leaves a verb may have left half of its work undone. Whatever is done with it further up, the state
+An exception that leaves an operation may have left half of its work undone. Whatever the caller does with it, the state
 no longer follows from the log, and only the log can give a state that can be trusted. So the first such exception
-becomes a `Fault` and is handed to `on_fault` before anybody else sees it: a node reports it and exits without closing
-the block of that turn. `Refused` is not a fault: verbs check first and change afterwards.
+becomes a `Fault` and is passed to `on_fault` before anyone else sees it: a node reports it and exits without closing
+the block of that turn. `Refused` is not a fault: operations check first and change afterwards.
 
-What a session does wrong while the core speaks to it (`deliver`, `wake`, a timer of its own) is caught where the core
-calls it, and costs that session alone.
+Errors in a session that the core calls (`deliver`, `wake`, a timer of its own) are caught at the call, and affect only
+that session.
 """
 
 import traceback
@@ -22,11 +22,11 @@ from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import Refused
 from penstock.message import Message
 
-ABOUT_SIZE: Final = 200  # bytes of a body that a report shows
+ABOUT_SIZE: Final = 200  # bytes of a body shown in a report
 
 
 class Fault:
-    """Why the state of a broker cannot be trusted any more."""
+    """Why the state of a broker can no longer be trusted."""
 
     def __init__(self, verb: str, about: str, error: Exception) -> None:
         self.verb = verb
@@ -39,13 +39,13 @@ class Fault:
 
 
 class GuardedBroker(Broker):
-    """Each verb, and what it does with a mistake of ours."""
+    """Wraps each operation to report internal errors."""
 
     fault: Fault | None = None
     on_fault: Callable[[Fault], None] | None = None
 
     def fail(self, verb: str, about: str, error: Exception) -> None:
-        """Note the first fault there is, and tell whoever ends the process."""
+        """Record the first fault, and notify whoever ends the process."""
         super().fail(verb, about, error)
         if self.fault is None:
             self.fault = Fault(verb, about, error)
@@ -60,7 +60,7 @@ class GuardedBroker(Broker):
             self.fail("end_turn", "", error)
             raise
 
-    # -- messages in ------------------------------------------------------------------------------------------------
+    # -- publishing -------------------------------------------------------------------------------------------------
 
     def publish(self, message: Message) -> None:
         try:
@@ -257,7 +257,7 @@ class GuardedBroker(Broker):
             self.fail("release", _about_delivery(delivery), error)
             raise
 
-    # -- moving on --------------------------------------------------------------------------------------------------
+    # -- commits, redrives and moves --------------------------------------------------------------------------------
 
     def commit(self, writer: bytes, batch: int, messages: list[Message]) -> bool:
         try:

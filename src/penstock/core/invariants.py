@@ -1,7 +1,7 @@
-"""What is true of every queue between two turns, cheap enough to be asked of each one that was touched.
+"""Invariants of every queue between two turns, cheap enough to check for each one that was touched.
 
-What a queue owes is known three times: by what the log was told (messages that came in, less those that ended), by the
-counters, and by what is really there. Where two of them differ, a message was lost or doubled, or will be.
+What a queue owes is known in three ways: from the log (messages added, less those that ended), from the counters, and
+from the actual contents. If two of them differ, a message was or will be lost or duplicated.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class Inconsistent(Error):
-    """What a queue holds, and what its counters or its log say of it, differ."""
+    """The contents of a queue differ from its counters or its log."""
 
 
-# What is walked over to check a sum; where there is more, its sum is taken on trust until the queue is short again.
+# How many entries are summed for a check; if there are more, the sum is not verified until the queue is short again.
 WALK_MAX: Final = 32
 
 
 def violations(queue: "Queue") -> str:
-    """What is wrong with the queue; empty when nothing is."""
+    """A description of what is wrong with the queue; empty when nothing is."""
     backlog = queue.backlog
     ready = queue.ready
     unacked = queue.unacked
@@ -52,7 +52,7 @@ def violations(queue: "Queue") -> str:
 
 
 def wrong_memory(usage: "Usage") -> str:
-    """What is wrong with the count of what is in memory; empty when nothing is. All of it is looked at."""
+    """A description of what is wrong with the memory count; empty when nothing is. Checks everything."""
     found = 0
     holders: dict[Message, int] = {}
     for queue in usage.queues.values():

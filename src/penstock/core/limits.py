@@ -1,4 +1,4 @@
-"""How much the core will hold. Every limit has a name, and a refusal says it."""
+"""Limits of the core. Every limit has a name, and a refusal states it."""
 
 from typing import Final
 
@@ -6,16 +6,16 @@ from penstock.core.documents import SIZE_MAX, VALUES_MAX
 
 REFUSE: Final = "refuse"
 DROP_OLDEST: Final = "drop-oldest"
-DEAD_LETTER: Final = "dead-letter"  # by policy: the oldest goes to the dead-letter queue
+DEAD_LETTER: Final = "dead-letter"  # by policy: the oldest message goes to the dead-letter queue
 
-# The largest body there can be: a column of the log counts its bytes with 32 bits, and has room for others beside it.
+# The largest possible body: a column of the log counts its bytes with 32 bits, and needs room for others beside it.
 BODY_SIZE_CAP: Final = 1 << 30
 
-# A message of this size is given out only while there is room for what sockets have not taken yet.
+# A message of this size is delivered only while the bytes that sockets have not taken yet are below their limit.
 LARGE_BODY: Final = 1 << 20
 
-# One of this size is given to a consumer only while its connection has room for it, whatever others of that connection
-# were given before; and one that goes to several queues, as a large one is.
+# A message of this size is delivered to a consumer only while its connection has room for it, whatever that connection
+# was given before. If it went to several queues, it is also throttled like a large one.
 MIDDLING_BODY: Final = 4 << 10
 
 
@@ -24,7 +24,7 @@ class Limits:
 
     def __init__(
         self,
-        body_size_max: int = 33 << 20,  # 32 MiB, and the KiB beyond that one protocol's frames let pass
+        body_size_max: int = 33 << 20,  # 32 MiB, plus the extra KiB that one protocol's frames allow
         line_size_max: int = 48 << 20,
         queues_max: int = 100_000,
         queue_length_max: int = 50_000_000,
@@ -55,11 +55,11 @@ class Limits:
         self.queue_bytes_max = queue_bytes_max
         self.queue_full = queue_full
         self.events_per_queue_max = events_per_queue_max
-        self.queues_per_event_max = queues_per_event_max  # a publish gives a copy to each of them in one moment
+        self.queues_per_event_max = queues_per_event_max  # a publish adds a copy to each of them at once
         self.unacked_max = unacked_max
         self.unacked_bytes_max = unacked_bytes_max or max(1, memory_bytes_max // 4)
         self.memory_bytes_max = memory_bytes_max
-        # Requests whose reply somebody waits for, together. A quarter, as for what one consumer has not acked.
+        # All requests that wait for their reply, together. A quarter, as for the unacked messages of one consumer.
         self.requests_bytes_max = max(1, memory_bytes_max // 4)
         self.outbox_bytes_max = outbox_bytes_max
         self.name_size_max = name_size_max

@@ -1,25 +1,26 @@
-"""Which patterns a document matches, without asking each of them.
+"""Finds the patterns that a document matches, without checking each of them.
 
-A pattern is a JSON object. It matches a document that has all its members: objects within it match as subsets in turn,
-everything else by equality. So a pattern is a set of **leaves**, each a path and what the document must have there:
+A pattern is a JSON object. It matches a document that has all its members: nested objects match as subsets in turn,
+everything else by equality. So a pattern is a set of **leaves**, each a path and the value the document must have
+there:
 
     {"obj": "user", "data": {"id": 42, "tags": ["a", "b"]}}     obj = "user"   data.id = 42   data.tags = ["a","b"]
 
-Equality is JSON's: 1 and 1.0 are the same number, true is not 1, null is only null, the order of an array counts and
-that of an object's members does not. An empty object as a leaf asks for an object, of whatever content.
+Equality is JSON's: 1 and 1.0 are the same number, true is not 1, null is only null, the order of an array matters and
+that of an object's members does not. An empty object as a leaf matches any object.
 
-The index is a tree of **branches**. A branch holds a few patterns, which are checked one by one. One pattern too many,
-and it splits: each of its patterns picks the rarest of its leaves and moves to the branch behind that leaf, so leaves
-that many patterns share end up deep in the tree, or unused. A document enters a branch only when it has the leaf before
-it. Patterns are known by their canonical text, so two of one branch differ in some leaf that is left, and splitting
-always gets on.
+The index is a tree of **branches**. A branch holds a few patterns, which are checked one by one. When it has too many,
+it splits: each of its patterns picks the rarest of its leaves and moves to the branch behind that leaf, so leaves that
+many patterns share end up deep in the tree, or unused. A document enters a branch only when it has the leaf before it.
+Patterns are identified by their canonical text, so two patterns in one branch differ in some remaining leaf, and
+splitting always makes progress.
 
     root ─┬─ data.id = 42 ──► {obj = "user"}, {act = "updated"}      <- what is left to check
           ├─ data.id = 43 ──► ...
           └─ obj = "user" ──► {}                                     <- nothing is left: reaching it is a match
 
-What is given up: a pattern is not moved again when a leaf it did not pick becomes the rarer one later. This costs time
-now and then, and never a match.
+The trade-off: a pattern is not moved when a leaf it did not pick becomes the rarer one later. This costs some time, but
+never a match.
 """
 
 from base64 import b64encode
@@ -33,8 +34,8 @@ from penstock.errors import INVALID, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.message import Message
 
 PATTERN_SIZE_MAX: Final = 65_536
-PATTERN_DEPTH_MAX: Final = 32  # objects and arrays within each other; also how deep this file calls itself
-PATTERN_LEAVES_MAX: Final = 256  # scalars, empty objects, and whatever arrays hold
+PATTERN_DEPTH_MAX: Final = 32  # nested objects and arrays; also the recursion depth in this file
+PATTERN_LEAVES_MAX: Final = 256  # scalars, empty objects, and array items
 
 CROWD_MAX: Final = 8  # checking this many patterns costs about as much as walking a branch
 
@@ -43,22 +44,22 @@ FALSE: Final = b"false"
 NULL: Final = b"null"
 SOME_OBJECT: Final = b"{}"
 MISSING: Final = object()
-UNREAD: Final = object()  # the data of a body that is too large to be looked at
+UNREAD: Final = object()  # the data of a body that is too large to be parsed
 
-# The members that the document of a message has when its body is no JSON object.
+# The members that a message's document has when its body is not a JSON object.
 WRAPPING: Final = ("data", "encoding", "event")
 
 
 EVENT_KEY: Final = b'"event"'
-BACKSLASH: Final = 92  # a number: looking for bytes of length one is ten times as slow
+BACKSLASH: Final = 92  # an integer: searching for a one-byte string is ten times as slow
 
 # -- documents ---------------------------------------------------------------------------------------------------------
 
 
 def document_of(message: Message) -> dict[str, object]:
-    """What patterns see of a message: its body's JSON object, or the body wrapped into one; and always an `event`.
+    """What patterns match against: the body's JSON object, or the body wrapped into one; with an `event` in any case.
 
-    A session that has parsed the body anyway may have set all of that.
+    A session that has parsed the body anyway may have set it already.
     """
     document = message.document
     if document is None:
@@ -69,10 +70,10 @@ def document_of(message: Message) -> dict[str, object]:
 
 
 def parse_body(body: bytes) -> dict[str, object]:
-    """The JSON object in the body; else its JSON value, text or base64-coded bytes as `data`.
+    """The JSON object in the body; otherwise its JSON value, text or base64-encoded bytes as `data`.
 
-    JSON with more values than is good for anybody is a text, and so large a body is only known to be there: no pattern
-    is long enough to ask for more.
+    JSON with too many values is treated as text, and a body that is too large is only known to exist: no pattern is
+    long enough to match more of it.
     """
     if len(body) > SIZE_MAX:
         return {"data": UNREAD, "encoding": "base64"}
@@ -87,7 +88,7 @@ def parse_body(body: bytes) -> dict[str, object]:
 
 
 def may_be_object(body: bytes) -> bool:
-    """False when the body is certainly no JSON object, as its first byte tells."""
+    """False when the body is certainly not a JSON object, judging by its first byte."""
     if not body:
         return False
     first = body[0]
@@ -95,12 +96,12 @@ def may_be_object(body: bytes) -> bool:
 
 
 def may_claim_event(body: bytes) -> bool:
-    """False when the body is certainly no JSON object that names an event. Names may be spelled with escapes."""
+    """False when the body is certainly not a JSON object with an event. The key may be written with escapes."""
     return may_be_object(body) and (EVENT_KEY in body or BACKSLASH in body)
 
 
 def event_claimed_by(body: bytes) -> bytes | None:
-    """The event that a body names, which patterns see in place of its message's; None when it names none."""
+    """The event named in a body, which patterns see instead of the message's; None when there is none."""
     if not may_claim_event(body):
         return None
     try:
@@ -115,7 +116,7 @@ def event_claimed_by(body: bytes) -> bytes | None:
 
 
 def canonical(text: bytes) -> bytes:
-    """The one text of all the patterns that mean the same. Raises Refused when it is no pattern, or too large a one."""
+    """The canonical text shared by all equivalent patterns. Raises Refused when it is not a pattern, or too large."""
     _check_size(text)
     try:
         pattern: object = orjson.loads(text)
@@ -125,7 +126,7 @@ def canonical(text: bytes) -> bytes:
 
 
 def canonical_text(pattern: object) -> bytes:
-    """The same of a pattern that is parsed already."""
+    """The same for a pattern that is parsed already."""
     if not isinstance(pattern, dict):
         raise Refused(INVALID, "pattern is not a JSON object")
     text = orjson.dumps(_normal(pattern, _Room(), 1), option=orjson.OPT_SORT_KEYS)
@@ -139,7 +140,7 @@ def _check_size(text: bytes) -> None:
 
 
 class _Room:
-    """How many leaves there may still be."""
+    """How many more leaves are allowed."""
 
     def __init__(self) -> None:
         self.left = PATTERN_LEAVES_MAX
@@ -151,7 +152,7 @@ class _Room:
 
 
 def _normal(value: object, room: _Room, depth: int) -> object:
-    """A copy in which equal numbers are written alike. Raises Refused where a pattern may not be that large."""
+    """A copy in which equal numbers are written alike. Raises Refused when the pattern is too large."""
     if isinstance(value, dict):
         _check_depth(depth)
         if not value:
@@ -161,7 +162,7 @@ def _normal(value: object, room: _Room, depth: int) -> object:
     if isinstance(value, list):
         _check_depth(depth)
         return [_normal(item, room, depth + 1) for item in value]
-    # JSON integers come as int up to 64 bits, and as float beyond.
+    # JSON integers are parsed as int up to 64 bits, and as float beyond.
     if isinstance(value, float) and value.is_integer() and -(2.0**63) <= value < 2.0**64:
         return int(value)
     return value
@@ -173,10 +174,10 @@ def _check_depth(depth: int) -> None:
 
 
 def _key_of(value: object) -> object:
-    """Values have equal keys when JSON calls them equal; None when no pattern can have that value.
+    """A key that is equal for values that are equal in JSON; None when no pattern can have that value.
 
-    Texts and numbers are their own keys. What Python would take for one of them (True == 1) or cannot hash is spelled
-    out as bytes.
+    Strings and numbers are their own keys. Values that Python considers equal to one of them (True == 1) or cannot hash
+    are encoded as bytes.
     """
     if isinstance(value, str):
         return value
@@ -203,7 +204,7 @@ def _key_of_array(value: list[object]) -> bytes | None:
 
 
 class Leaf:
-    """What a document must have at a path. Patterns share their leaves: `count` of them have this one."""
+    """A value that a document must have at a path. Patterns share their leaves: `count` of them have this one."""
 
     def __init__(self, path: tuple[str, ...], key: object) -> None:
         self.path = path
@@ -246,13 +247,13 @@ def _leaves_of(
 
 
 class Pattern:
-    """A pattern and the queues that are bound by it."""
+    """A pattern and the queues bound by it."""
 
     def __init__(self, text: bytes, leaves: list[Leaf], serial: int) -> None:
         self.text = text
         self.leaves = leaves
-        self.serial = serial  # patterns are in the order in which they were first bound
-        self.left = tuple(leaves)  # what is not known yet of a document that has come to the branch
+        self.serial = serial  # patterns are ordered by when they were first bound
+        self.left = tuple(leaves)  # leaves not yet verified for a document that reached the branch
         self.branch: Branch | None = None
         self._queues: dict[Queue, None] = {}
         self._listed: list[Queue] | None = None
@@ -264,11 +265,11 @@ class Pattern:
         return True
 
     def fits_wrapped(self) -> bool:
-        """Whether it could match a message whose body is no JSON object."""
+        """Whether it could match a message whose body is not a JSON object."""
         return all(leaf.path[0] in WRAPPING for leaf in self.leaves)
 
     def queues(self) -> list[Queue]:
-        """In the order in which they were bound; a list once handed out is never changed."""
+        """The queues, in the order in which they were bound; a list once returned is never changed."""
         listed = self._listed
         if listed is None:
             listed = list(self._queues)
@@ -280,7 +281,7 @@ class Pattern:
         self._listed = None
 
     def discard(self, queue: Queue) -> bool:
-        """Whether any queue is left."""
+        """Remove a queue; returns whether any is left."""
         self._queues.pop(queue, None)
         self._listed = None
         return bool(self._queues)
@@ -290,7 +291,7 @@ class Pattern:
 
 
 class Branch:
-    """Patterns that have the leaves on the way here in common."""
+    """Patterns that share the leaves on the path to this branch."""
 
     def __init__(self, above: "Branch | None", leaf: Leaf | None) -> None:
         self.above = above
@@ -298,7 +299,7 @@ class Branch:
         self.size = 0  # patterns here and below
         self.patterns: list[Pattern] = []  # checked one by one; after a split only those with nothing left to check
         self.is_split = False
-        self.steps: dict[str, Step] = {}  # after a split, the way to the branches below
+        self.steps: dict[str, Step] = {}  # after a split, the paths to the branches below
 
 
 class Step:
@@ -307,16 +308,16 @@ class Step:
     def __init__(self) -> None:
         self.inner: dict[str, Step] = {}
         self.branches: dict[object, Branch] = {}  # by the key of the leaf's value
-        self.has_arrays = False  # making the key of an array is dear
+        self.has_arrays = False  # computing the key of an array is expensive
 
 
 class Patterns:
-    """The index: patterns come, go, and are found by document."""
+    """The index of all patterns, searched by document."""
 
     def __init__(self) -> None:
         self.root = Branch(None, None)
-        self.wrapped = 0  # patterns that could match a message whose body is no JSON object
-        self.of_event = 0  # patterns that may ask for the event, which not every document names
+        self.wrapped = 0  # patterns that could match a message whose body is not a JSON object
+        self.of_event = 0  # patterns that may match on the event, which not every document has
         self._by_text: dict[bytes, Pattern] = {}
         self._leaves: dict[tuple[tuple[str, ...], object], Leaf] = {}
         self._serial = 0
@@ -362,9 +363,9 @@ class Patterns:
         return leaves
 
     def queues_for(self, document: dict[str, object]) -> list[Queue] | None:
-        """The queues bound by a pattern that matches, each once, in the order in which they were bound; or None."""
+        """The queues bound by a matching pattern, each once, in the order in which they were bound; or None."""
         found: Pattern | None = None
-        others: list[Pattern] | None = None  # seldom needed, and a list costs as much as a check
+        others: list[Pattern] | None = None  # rarely needed, and a list costs as much as a check
         branches: list[Branch] | None = None
         branch = self.root
         while True:
@@ -433,9 +434,9 @@ def _merged(patterns: list[Pattern]) -> list[Queue]:
 
 
 def _best_below(branch: Branch, pattern: Pattern) -> Branch:
-    """The branch behind the leaf of the pattern that fewest patterns have, or else that fewest went to.
+    """The branch behind the pattern's rarest leaf; among equally rare ones, the smallest branch.
 
-    From there on that leaf is known.
+    That leaf is removed from `left`.
     """
     best = pattern.left[0]
     below = _branch_at(branch, best)
@@ -481,7 +482,7 @@ def _grow(above: Branch, leaf: Leaf) -> Branch:
 
 
 def _cut_off(above: Branch, leaf: Leaf) -> None:
-    """Take out an empty branch, and the steps that led to it alone."""
+    """Remove an empty branch, and the steps that led only to it."""
     trail: list[dict[str, Step]] = []
     steps = above.steps
     for name in leaf.path:
@@ -497,7 +498,7 @@ def _cut_off(above: Branch, leaf: Leaf) -> None:
 
 
 def _walk(steps: dict[str, Step], members: dict[str, object], branches: list[Branch]) -> None:
-    """Note the branches whose leaf the document has, by walking through the smaller of the two."""
+    """Add the branches whose leaf the document has, iterating over the smaller of the two."""
     if len(steps) <= len(members):
         for name, step in steps.items():
             value = members.get(name, MISSING)

@@ -1,19 +1,19 @@
-"""What everybody shares, places or bytes: nobody has more of it than is left for others.
+"""A shared quota, in units or bytes: no holder can take so much that others get nothing.
 
-A holder is a user or, where nobody is known, an address. It gets more while it has less than is free. So one holder has
-half of all at most, two have a third each, and so on: whoever comes next finds some. Where there is mostly one holder
-alone that is little: `greed` is how many times what is free one may have.
+A holder is a user or, without authentication, an address. It may take more while it has less than is free. So one
+holder gets at most half of the total, two get a third each, and so on: there is always some left for the next one. If
+there is mostly a single holder, that is little: `greed` sets how many times the free amount one may have.
 """
 
 from typing import Final
 
 GREED_OF_ONE: Final = 9  # one holder may have nine tenths
 GREED_OF_BYTES: Final = 3  # one holder may have three quarters
-NOBODY: Final = ""  # what was there before anybody came, and is limited by what is free alone
+NOBODY: Final = ""  # no client: restored state and timers, limited only by what is free
 
 
 class Places:
-    """So many places, or bytes."""
+    """One quota, and how much of it each holder has."""
 
     def __init__(self, most: int, greed: int = 1) -> None:
         self.most = most
@@ -43,7 +43,7 @@ class Places:
                 del self.held[holder]
 
     def why_full(self, holder: str, what: str) -> str:
-        """Why a holder gets none, for whoever asks."""
+        """Why a holder gets no more, as text for an error message."""
         free = self.most - self.taken
         if free <= 0:
             return f"there are {self.taken} {what}, which is the most there can be"

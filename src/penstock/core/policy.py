@@ -1,9 +1,9 @@
-"""What is done with the messages of a queue beyond handing them over, decided by the queue's name.
+"""Policies: limits, retries, expiry and dead-lettering for queues, chosen by the queue's name.
 
-Rules come from the configuration, in order. All that match a queue's name apply to it; where two say the same thing,
-the later one has its way, setting by setting. What no rule says is as the broker's limits have it.
+Rules come from the configuration, in order. All rules that match a queue's name apply to it; for each setting, the
+later rule wins. Settings that no rule gives come from the broker's limits.
 
-A policy decides, the log remembers: what a policy did to a message is an entry of the log, so that a replay needs none.
+What a policy did to a message is logged, so a replay needs no policies.
 """
 
 from typing import Final
@@ -11,32 +11,32 @@ from typing import Final
 from penstock.core.limits import Limits
 from penstock.globs import compiled_glob
 
-ALARM: Final = 0.8  # of a limit, where nothing else is said
-RETRY_DELAY_MAX: Final = 3_600_000_000  # microseconds, where nothing else is said
-QUEUE_WORD: Final = b"{queue}"  # in the name of a dead-letter queue: the name of the queue it is for
-EVENTS_KNOWN_MAX: Final = 10_000  # publishers make up events; what was found out about them is kept for so many
+ALARM: Final = 0.8  # fraction of a limit, by default
+RETRY_DELAY_MAX: Final = 3_600_000_000  # microseconds, by default
+QUEUE_WORD: Final = b"{queue}"  # placeholder in a dead-letter queue's name for the name of the queue
+EVENTS_KNOWN_MAX: Final = 10_000  # publishers choose event names; results are cached for this many
 
 
 class Policy:
-    """What holds for one queue. Times are in microseconds; 0 and nothing mean that there is no such rule."""
+    """The settings of one queue. Times are in microseconds; 0 and empty mean that the setting is off."""
 
     def __init__(self, limits: Limits) -> None:
         self.length_max = limits.queue_length_max
-        self.length_name = "queue_length_max"  # what the limit is called where it was set
+        self.length_name = "queue_length_max"  # the name of the setting, for error messages
         self.bytes_max = limits.queue_bytes_max
         self.bytes_name = "queue_bytes_max"
         self.full = limits.queue_full  # what a full queue does with the next message
-        self.alarm = ALARM  # this part of a limit is worth a word
-        self.ttl = 0  # how long a message may wait to be taken
+        self.alarm = ALARM  # fraction of a limit at which an alarm is raised
+        self.ttl = 0  # how long a message may wait to be consumed
         self.deliveries_max = 0  # how often a message may be tried
-        self.retry_delay = 0  # how long a rejected message waits before it is tried again
-        self.retry_backoff = 1.0  # by how much that grows from one try to the next
+        self.retry_delay = 0  # how long a rejected message waits before the next try
+        self.retry_backoff = 1.0  # factor by which that grows with each try
         self.retry_delay_max = RETRY_DELAY_MAX
-        self.dead_letter = b""  # where messages go that are given up
-        self.dedup_seconds = 0  # how long a second message of the same id is taken for the first
+        self.dead_letter = b""  # queue for messages that are given up
+        self.dedup_seconds = 0  # how long a message with the same id counts as a duplicate
 
     def retry_at(self, retry: int, now: int) -> int:
-        """When a message that has come back for the `retry`th time may be tried again; 0 when at once."""
+        """When a message that came back for the `retry`th time is due again; 0 means at once."""
         if self.retry_delay <= 0:
             return 0
         delay = float(self.retry_delay)
@@ -49,7 +49,7 @@ class Policy:
 
 
 class Rule:
-    """One table of the configuration: which queues it is for, and what it says of them; None is nothing."""
+    """One table of the configuration: the queues it applies to, and its settings; None leaves a setting unchanged."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Rule:
         self._globs = [compiled_glob(glob) for glob in globs]
 
     def matches(self, name: bytes) -> bool:
-        """Whether it is for that queue. A rule is never for the dead-letter queues that it names itself."""
+        """Whether it applies to that queue. A rule never applies to the dead-letter queues that it names itself."""
         return any(glob.match(name) is not None for glob in self._globs) and not self._names(name)
 
     def _names(self, name: bytes) -> bool:
@@ -120,17 +120,17 @@ class Rule:
 
 
 class Policies:
-    """All rules, and what they come to for a name."""
+    """All rules, and the resulting policy for a name."""
 
     def __init__(self, rules: list[Rule], limits: Limits) -> None:
         self._rules = rules
         self._limits = limits
-        self._plain = Policy(limits)  # shared by all queues that no rule is for
+        self._plain = Policy(limits)  # shared by all queues that no rule applies to
         self.has_dedup = any(rule.dedup_seconds for rule in rules)
         self._dedup_by_name: dict[bytes, int] = {}
 
     def of(self, name: bytes) -> Policy:
-        """What holds for the queue of that name."""
+        """The policy of the queue of that name."""
         rules = [rule for rule in self._rules if rule.matches(name)]
         if not rules:
             return self._plain
@@ -140,9 +140,9 @@ class Policies:
         return policy
 
     def dedup_seconds(self, name: bytes) -> int:
-        """How long another message of the same id is taken for the same one, where it is sent to this name.
+        """How long a message with the same id counts as a duplicate, if sent to this name.
 
-        The name is an event or a queue, whichever the publisher said.
+        The name is an event or a queue, whichever the publisher used.
         """
         seconds = self._dedup_by_name.get(name)
         if seconds is None:

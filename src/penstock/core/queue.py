@@ -1,28 +1,30 @@
-"""One queue: who waits, what is ready, what is out, and who gets what next.
+"""One queue: ready messages, unacked messages, waiting consumers, and which consumer gets which message next.
 
 A message of a queue is in one of three places until it is settled:
 
-        offer ──► backlog ──► in a consumer's hands ──► accept: gone
+        offer ──► backlog ──► unacked, with a consumer ──► accept: removed
                    ▲   ▲               │
                    │   ├── reject ─────┤   to the back, retry + 1
                    │   └── return ─────┤   to its old place, retry + 1: the consumer went away
                   due                  │
-                   └─── delayed ◄──────┘   rejected, and put off; or put off by whoever published it
+                   └─── delayed ◄──────┘   rejected with a delay; or published with one
 
-What is given up, because its tries or its time are over, its consumer says so or the queue needs the room, goes to the
-dead-letter queue, where the policy names one, and else nowhere. The time is looked at when a message reaches the front.
+A message is given up when its tries are used up, its time to live is over, its consumer buries it or the queue needs
+the room. It then goes to the dead-letter queue if the policy names one, and is dropped otherwise. Expiry is checked
+when a message reaches the front.
 
-The backlog is in order of place, and a long one is not in memory: `core.backlog` says how. When nothing is ready and
-somebody waits, a message passes straight through and the backlog is not touched.
+The backlog is sorted by place, and a long one is mostly not in memory: see `core.backlog`. When nothing is ready and a
+consumer waits, a message passes straight through without touching the backlog.
 
-What is out may not be in memory either. `usage.bytes` counts what is, and nothing that a consumer does gets it far
-above its limit: above a quarter of it, a consumer's message that the log can give back is let go of as soon as it was
-written; above all of it, a message that has to be read first is given to those only who hold none, and read alone. Who
-is held up by that goes on when bytes were given back. What comes back unread goes to its place unread.
+Unacked messages may not be in memory either. `usage.bytes` counts those that are, and consumers cannot push it far
+above its limit. Above a quarter of the limit, an unacked message that the log can give back is released as soon as it
+is delivered. Above the whole limit, messages that must be read first go only to consumers that hold none, one at a
+time. Consumers held up by that continue when memory is freed. A message that returns while not in memory goes back to
+its place without being read.
 
-A consumer may hold many messages when it goes. They come back in slices, the last ones first, and until all of them are
-back the queue gives nothing out: so their order is the one that they had. If the broker dies in between, those that are
-not back were out.
+A consumer may hold many messages when it leaves. They return in slices, the last ones first, and the queue delivers
+nothing until all are back, so their order is preserved. If the broker dies in between, those not yet back count as
+unacked.
 """
 
 from typing import Final
@@ -66,16 +68,16 @@ from penstock.message import (
 )
 
 NEVER: Final = -1
-NOBODY: Final = -1  # no message, so none is the oldest
-BY_POLICY: Final = -1  # when a rejected message is tried again: as the policy of its queue has it
-TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a dead-letter queue that was full is tried again
-READ_AGAIN_TIME: Final = 500_000  # microseconds until what the log could not give back at the moment is read again
-CALM: Final = 0.9  # below this part of the mark a queue is not filling any more
-REVOKED_PART: Final = 16  # a sweep is due once requests that were given up take this part of the memory
-READ_PER_WORK: Final = 4096  # bytes that are read from the log are one piece of work
-TOUCH_WORK: Final = 6  # the first that is done with a queue in a turn: where there are many, it is in no cache
-ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of a kind: a short queue is full every other moment
-ALARMS_MAX: Final = 1000  # that are kept for whoever tells people
+NOBODY: Final = -1  # there is no message
+BY_POLICY: Final = -1  # the queue's policy decides when a rejected message is retried
+TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a full dead-letter queue is tried again
+READ_AGAIN_TIME: Final = 500_000  # microseconds until a read that the log could not serve is retried
+CALM: Final = 0.9  # a queue stops filling below this fraction of the mark
+REVOKED_PART: Final = 16  # a sweep is due once revoked requests take 1/REVOKED_PART of the memory
+READ_PER_WORK: Final = 4096  # bytes read from the log that count as one unit of work
+TOUCH_WORK: Final = 6  # the first touch of a queue in a turn: with many queues, it is in no CPU cache
+ALARM_PAUSE: Final = 10_000_000  # microseconds between alarms of one kind: a short queue becomes full all the time
+ALARMS_MAX: Final = 1000  # the most that are kept until someone reports them
 
 WHY: Final = {
     DELIVERIES: "its tries are used up",
@@ -87,7 +89,7 @@ WHY_PURGED: Final = "the queue was purged"
 
 
 class QueueTimer(Timer):
-    """Something that a queue does at a time, or in the next turn."""
+    """Something a queue does at a set time, or in the next turn."""
 
     def __init__(self, queue: "Queue") -> None:
         super().__init__()
@@ -95,35 +97,35 @@ class QueueTimer(Timer):
 
 
 class DueTimer(QueueTimer):
-    """Due when the earliest of the delayed messages is."""
+    """Fires when the earliest delayed message is due."""
 
     def fire(self, now: int) -> None:
         self.queue.bring_due(now)
 
 
 class HeadTimer(QueueTimer):
-    """Due when the time of the first ready message is over, or before."""
+    """Fires when the first ready message expires, or earlier."""
 
     def fire(self, now: int) -> None:
         self.queue.expire_first(now)
 
 
 class ReadTimer(QueueTimer):
-    """Due when it is tried again to read what could not be read."""
+    """Fires when a failed read is to be retried."""
 
     def fire(self, now: int) -> None:
         self.queue.read_again()
 
 
 class PumpTimer(QueueTimer):
-    """Due in the next turn, for more of what is ready."""
+    """Fires in the next turn, to deliver more ready messages."""
 
     def fire(self, now: int) -> None:
         self.queue.pump()
 
 
 class ReturnTimer(QueueTimer):
-    """Due in the next turn, for more of what consumers held that have left."""
+    """Fires in the next turn, to take back more messages of consumers that have left."""
 
     def fire(self, now: int) -> None:
         self.queue.bring_back(now)
@@ -136,63 +138,63 @@ class Queue:
         self.ledger = Ledger(name)
         self.policy = policy
         self.usage = usage
-        self.filled_by = ""  # who put the message there that came last and had to wait
+        self.filled_by = ""  # the publisher of the last message that had to wait
         self.events: tuple[bytes, ...] = ()
         self.patterns: tuple[bytes, ...] = ()
-        self.expires_after = NEVER  # microseconds without consumers after which the queue goes away
+        self.expires_after = NEVER  # microseconds without consumers after which the queue is deleted
         self.tuning = log.tuning
         self.congested_bytes = log.tuning.congested_bytes
-        self.used = False  # goes at once with its last consumer, and has had one
+        self.used = False  # it is deleted with its last consumer, and has had one
         self.backlog = Backlog(log)
-        self.ready = 0  # len(backlog), at the price of an attribute
+        self.ready = 0  # len(backlog), cached in an attribute
         self.unacked = 0
-        self.bytes = 0  # of what is ready or out, in memory or not, overhead included
-        self.unacked_bytes = 0  # of what is out
-        self.unkept = 0  # of what is out, and not in memory
+        self.bytes = 0  # of ready and unacked messages, in memory or not, overhead included
+        self.unacked_bytes = 0  # of unacked messages
+        self.unkept = 0  # of unacked messages that are not in memory
         self.waits_to_send = False  # its first message is large, and others are not sent yet
-        self.held_up = False  # somebody was given nothing because memory is short
-        self.paused = False  # takes messages in, and gives none out
+        self.held_up = False  # a consumer was given nothing because memory is short
+        self.paused = False  # accepts messages, delivers none
         self.full = False
-        self.filling = False  # has passed the mark at which an alarm is given
-        self.acted = False  # its policy has been acted by since then
+        self.filling = False  # above the alarm mark
+        self.acted = False  # the policy for full queues has been applied since then
         self._filling_told_at = -ALARM_PAUSE
         self._acted_told_at = -ALARM_PAUSE
         self.bytes_mark = 0
         self.length_mark = 0
         self.delayed = Delayed()
-        self.expiring = policy.ttl > 0  # the time of a message in the backlog may run out
-        self.waiting: list[Subscription] = []  # best priority first, then longest waiting first
+        self.expiring = policy.ttl > 0  # a message in the backlog may expire
+        self.waiting: list[Subscription] = []  # highest priority first, then longest waiting first
         self.subscriptions: list[Subscription] = []  # active ones
         self.parked: list[Subscription] = []  # behind an exclusive one, in order of arrival
         self.leaving: list[Subscription] = []  # of `subscriptions`, those that have ended and still hold messages
-        self.queued = 0  # messages that ever came in
-        self.delivered = 0  # deliveries that ever went out
+        self.queued = 0  # messages ever added
+        self.delivered = 0  # deliveries ever made
         self.retried = 0  # deliveries that came back
-        self.dropped = 0  # given up, for other reasons than time, and gone
-        self.expired = 0  # given up because their time was over, dead letters or not
+        self.dropped = 0  # given up for reasons other than expiry, and not dead-lettered
+        self.expired = 0  # given up because they expired, dead-lettered or not
         self.dead_lettered = 0
-        # What the log could not give back: (bound, serial, offset, retry). Still owed, in case it can after a repair.
+        # Messages the log could not read, as (bound, serial, offset, retry). Still owed: a repair may bring them back.
         self.unreadable: list[Place] = []
-        self._first_unreadable: Place = (0, 0, 0, 0)  # of those, where there are any
-        self._first_offset = -1  # of a first message that is not in memory ...
-        self._first_at = 0  # ... when it was published, by the last look at it
-        self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue in vain
-        self.revoked = 0  # given up by their requester since the last sweep, wherever they are
-        self.revoked_bytes = 0  # what those cost
+        self._first_unreadable: Place = (0, 0, 0, 0)  # the first of those, if there are any
+        self._first_offset = -1  # the offset of a first message that is not in memory ...
+        self._first_at = 0  # ... and its publish time, as `find_oldest` found it
+        self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue without effect
+        self.revoked = 0  # revoked by their requester since the last sweep, wherever they are
+        self.revoked_bytes = 0  # their bytes
         self.touched = False  # it is in `usage.touched`
         self.is_warm = False  # it is in `usage.warm`
-        self._told_delivered = 0  # `delivered` when the log was last told what is out
-        self._released = False  # something that the log was told to be out may be ready again, and it was not told
-        self.stalled = False  # what comes next cannot be read from the log at the moment
+        self._told_delivered = 0  # `delivered` when the log was last told what is unacked
+        self._released = False  # a message that the log knows as unacked may be ready again
+        self.stalled = False  # the next message cannot be read from the log at the moment
         self._due_timer: DueTimer | None = None
         self._head_timer: HeadTimer | None = None
         self._read_timer: ReadTimer | None = None
         self._return_timer: ReturnTimer | None = None
         self._pump_timer: PumpTimer | None = None
         self._set_marks()
-        self.size_to_send = 0  # of the first message, where that waits to be sent
-        self.made_by = ""  # who made it, and ...
-        self.bound_by = ""  # ... its bindings, if that is known: a user or, where there are none, an address
+        self.size_to_send = 0  # size of the first message while it waits to be sent
+        self.made_by = ""  # who created the queue, and ...
+        self.bound_by = ""  # ... who bound it, if known: a user, or an address if there are no users
 
     def __repr__(self) -> str:
         return f"<Queue {self.name!r} ready={self.ready} unacked={self.unacked} consumers={self.consumer_count()}>"
@@ -201,7 +203,7 @@ class Queue:
         return len(self.subscriptions) - len(self.leaving) + len(self.parked)
 
     def ready_bytes(self) -> int:
-        """How much waits to be taken. What is out waits for its consumer's work, and not for a socket."""
+        """Bytes of ready messages. Unacked ones wait for their consumer's work, not for a socket."""
         return self.bytes - self.unacked_bytes
 
     @property
@@ -210,7 +212,7 @@ class Queue:
         return len(self.delayed)
 
     def length(self) -> int:
-        """Messages in all: ready, out and put off."""
+        """All messages: ready, unacked and delayed."""
         return self.ready + self.unacked + len(self.delayed)
 
     def size(self) -> int:
@@ -221,9 +223,9 @@ class Queue:
         return self.size() - self.backlog.cold - self.delayed.cold - self.unkept
 
     def oldest_at(self) -> int:
-        """When the oldest message was published of the first ready one and those out; NOBODY when there is none.
+        """Publish time of the oldest among the first ready message and all unacked ones; NOBODY when there is none.
 
-        One that is not in memory counts when `find_oldest` has looked at it.
+        A first message that is not in memory counts only once `find_oldest` has read it.
         """
         oldest = NOBODY
         head = self.backlog.head
@@ -241,11 +243,11 @@ class Queue:
         return oldest
 
     def knows_oldest(self) -> bool:
-        """Whether `oldest_at` needs no look at a message that is not in memory."""
+        """Whether `oldest_at` is accurate without reading a message from the log."""
         return not self.ready or bool(self.backlog.head) or self._first_offset == self.backlog.first_offset()
 
     def find_oldest(self) -> None:
-        """Look at the first message, in memory or not, and remember when it was published."""
+        """Read the first message, in memory or not, and remember when it was published."""
         offset = self.backlog.first_offset()
         message = self.backlog.message(offset) if offset >= 0 else None
         if message is not None:
@@ -253,7 +255,7 @@ class Queue:
             self._first_at = message.published_at
 
     def obey(self, policy: Policy) -> None:
-        """Let this hold from now on."""
+        """Apply a policy from now on."""
         self.policy = policy
         self.filling = False
         self.acted = False
@@ -265,20 +267,20 @@ class Queue:
             self.expect_expiry()
 
     def expect_expiry(self) -> None:
-        """There are messages whose time may be over by now, perhaps not in memory: look when time goes on."""
+        """Messages, perhaps not in memory, may have expired by now: check when time advances."""
         self.expiring = True
         if self.ready:
             self._arm_head_timer(self.usage.now)
 
-    # -- messages in ------------------------------------------------------------------------------------------------
+    # -- adding messages --------------------------------------------------------------------------------------------
 
     def offer(self, message: Message) -> None:
-        """Take a logged message: give it away at once where somebody waits, else keep it."""
+        """Accept a logged message: deliver it at once if a consumer waits, otherwise keep it."""
         self.queued += 1
         if self.ready == 0 and self.waiting and (len(message.body) < MIDDLING_BODY or self._may_go(message)):
             self._give(self.waiting[0], message, 0, message.offset, 0)
             if self.ready:
-                self.pump()  # whom it was given to could not take it
+                self.pump()  # the consumer could not take it
         else:
             self.backlog.append(message)
             self.ready += 1
@@ -290,7 +292,7 @@ class Queue:
                 self._watch_head()
 
     def admit(self, message: Message) -> None:
-        """Take a logged message that has terms: one that is put off is kept aside."""
+        """Accept a logged message that has terms: a delayed one is kept aside."""
         terms = message.terms
         if terms is not None and is_delayed(message):
             self.queued += 1
@@ -300,20 +302,20 @@ class Queue:
             self.offer(message)
 
     def _heed(self, terms: Terms | None) -> None:
-        """A message comes into the backlog, perhaps one whose time will be over."""
+        """Note that a message enters the backlog, which may be one that expires."""
         if terms is not None and terms.expires_at:
             self.expiring = True
 
     def refuse(self, message: Message) -> None:
-        """The queue is full, and the message goes to others. A replay routes it here as well, whatever the limits are
-        by then: write down that it was not kept."""
-        self.ledger.ended -= 1  # it never came in
+        """Log that this full queue did not keep a message that went to other queues. A replay routes it here as well,
+        whatever the limits are by then."""
+        self.ledger.ended -= 1  # it was never added
         self.log.settled(self.ledger, message.offset, DROP)
 
     def _be_long(self) -> None:
-        """Much is ready. Who fills the queue should wait for its consumers, unless it is so much that it goes to disk.
+        """Handle a long backlog: slow down the publishers, unless it is so long that it moves to disk.
 
-        A consumer that is that far behind is not helped by a publisher that waits.
+        A consumer that far behind is not helped by slower publishers.
         """
         backlog = self.backlog
         if backlog.is_long:
@@ -325,7 +327,7 @@ class Queue:
             self.usage.congested = self
 
     def free_memory(self) -> int:
-        """Let go of whatever the log can give back; how many bytes that frees."""
+        """Release every message the log can give back; returns the bytes freed."""
         before = self.usage.bytes
         backlog = self.backlog
         freed = backlog.seal_tail() + backlog.seal_head() + self.delayed.free(self.log.readable)
@@ -336,7 +338,7 @@ class Queue:
         return before - self.usage.bytes
 
     def free_unacked(self, least: int) -> int:
-        """The same for what consumers hold alone, if there is so much of it; how many bytes that frees."""
+        """The same for unacked messages only, if they take at least `least` bytes; returns the bytes freed."""
         before = self.usage.bytes
         if self.unacked and self.unacked_bytes - self.unkept - self.unacked * MESSAGE_OVERHEAD >= least:
             for subscription in self.subscriptions:
@@ -345,12 +347,12 @@ class Queue:
         return before - self.usage.bytes
 
     def kept_part(self) -> float:
-        """Which part of the bytes that consumers hold is in memory, beside what each message costs in any case."""
+        """The fraction of unacked bytes that is in memory, not counting the fixed overhead per message."""
         bodies = self.unacked_bytes - self.unacked * MESSAGE_OVERHEAD
         return 1 - self.unkept / bodies if bodies > 0 else 1.0
 
     def _forget(self, freed: int) -> None:
-        """Bytes that are in memory no more, except for what other queues hold of them."""
+        """Subtract bytes that are no longer in memory, except those that other queues still hold."""
         backlog = self.backlog
         delayed = self.delayed
         self.usage.bytes -= freed - backlog.still_held - delayed.still_held
@@ -360,7 +362,7 @@ class Queue:
             self.usage.relieve()
 
     def _let_go(self, delivery: Delivery) -> None:
-        """Keep no message for this delivery, if the log can give it back."""
+        """Drop the message of this delivery from memory, if the log can give it back."""
         message = delivery.message
         if message is None or message.offset >= self.log.readable or message.requester is not None or message.revoked:
             return
@@ -374,11 +376,11 @@ class Queue:
         self._forget(freed)
 
     def message_out(self, delivery: Delivery) -> Message | None:
-        """The message that a consumer holds; None when the log has to give it back, and cannot."""
+        """The message of a delivery; None when it must be read from the log and cannot be."""
         return delivery.message if delivery.message is not None else self.log.fetch(delivery.offset)
 
     def make_room(self) -> bool:
-        """True when one more message may come in; by policy the oldest ready one may have to go for it."""
+        """True when one more message fits; depending on the policy, the oldest ready one is given up for it."""
         if not self.full:
             return True
         if not self.acted:
@@ -391,7 +393,7 @@ class Queue:
             return False
         item = self._take_first()
         if item is None:
-            return not self.full  # what cannot be read was set aside
+            return not self.full  # unreadable messages were set aside
         message = message_of(item)
         if policy.full == DROP_OLDEST:
             self._drop(message)
@@ -399,17 +401,18 @@ class Queue:
             self._shrink(message)
         else:
             self.put_back([item])
-            return not self.full  # it was read for that, and may be smaller than it was taken for
+            return not self.full  # it was read for this, and may be smaller than assumed
         if self.expiring:
             self._watch_head()
         return True
 
     def tell_out(self) -> None:
-        """Tell the log what is out, at the end of a turn: if the broker dies, that comes back with one more try.
+        """Tell the log what is unacked, at the end of a turn: if the broker dies, that comes back with one more try.
 
-        Nothing is said of single messages. All that is owed is ready, out, delayed or unreadable; so what is owed
-        before the first ready place is out, and it is enough to say which message is ready first. What is out behind
-        that, because somebody else has given a message back, is told of when that one is out again.
+        The log is not told of single messages. Everything owed is ready, unacked, delayed or unreadable, so whatever is
+        owed before the first ready place is unacked, and it is enough to name the first ready message. An unacked
+        message behind it, which occurs when another consumer gave one back, is covered once that one is delivered
+        again.
         """
         if self._released:
             self._released = False
@@ -422,24 +425,24 @@ class Queue:
         self.log.marked(self.ledger, first)
 
     def _first_kept(self) -> list[Place]:
-        """The first place that is owed, and not out; nothing when there is none."""
+        """The first place that is owed and not unacked; empty when there is none."""
         places = self.backlog.first_place()
         if self.unreadable and (not places or self._first_unreadable < places[0]):
             return [self._first_unreadable]
         return places
 
     def out_before(self) -> tuple[int, int]:
-        """What is owed before this place is out."""
+        """The place before which everything owed is unacked."""
         places = self._first_kept()
         if places:
             return places[0][0], places[0][1]
         return self.log.next_offset - 1, self.log.position + 1
 
     def return_lost(self, lost: set[int], count: int) -> None:
-        """After a restart: what was out, all of it among the first `count`, comes back as if its consumer had left.
+        """After a restart: return unacked messages, all among the first `count`, as if their consumer had left.
 
-        It may be more than there is memory for, so what the log can give back is put back without the message. Where
-        dead letters have taken a quarter of the memory, those behind them are given up when they come back next.
+        They may exceed the memory, so those that the log can give back are returned without their bodies. Once dead
+        letters take a quarter of the memory, the remaining messages are given up the next time they come back.
         """
         usage = self.usage
         returned: list[Redelivery] = []
@@ -467,13 +470,13 @@ class Queue:
         self._put_among(returned, sealed)
 
     def touch(self) -> None:
-        """Something has changed: the queue is looked at when the turn ends."""
+        """Mark the queue as changed, so that it is checked when the turn ends."""
         self.touched = True
         self.usage.touched.append(self)
         self.usage.work += TOUCH_WORK
 
     def _grow(self, message: Message) -> None:
-        """A message is ready or out, and in memory."""
+        """Count a message that is now ready or unacked, and in memory."""
         if not self.touched:
             self.touch()
         size = message.size
@@ -485,7 +488,7 @@ class Queue:
             self._check_full()
 
     def _shrink(self, message: Message) -> None:
-        """It is not any more."""
+        """Undo `_grow`."""
         if message.holders != UNSHARED:
             self.usage.leave(message)
         self._give_back(message.size)
@@ -502,7 +505,7 @@ class Queue:
             usage.relieve()
 
     def _set_marks(self) -> None:
-        """Where alarm is given, counted in what is ready or out. Whatever is full has passed a mark."""
+        """Set the alarm marks, in ready and unacked messages. A full queue has always passed a mark."""
         policy = self.policy
         self.bytes_mark = max(1, int(policy.bytes_max * policy.alarm)) - self.delayed.bytes
         self.length_mark = max(1, int(policy.length_max * policy.alarm)) - len(self.delayed)
@@ -533,14 +536,14 @@ class Queue:
             else:
                 alarms.append(Alarm(kind, self, policy.bytes_name, policy.bytes_max))
 
-    # -- messages out -----------------------------------------------------------------------------------------------
+    # -- delivering -------------------------------------------------------------------------------------------------
 
     def pump(self) -> None:
-        """Give what is ready to who is waiting: some of it now, and more in the next turn."""
+        """Deliver ready messages to waiting consumers: a limited number now, the rest in the next turn."""
         usage = self.usage
         given = self.delivered
         given_max = given + self.tuning.given_at_once
-        passed_over = 0  # given up by who asked, or expired
+        passed_over = 0  # revoked by their requester, or expired
         while self.ready and self.waiting and not self.waits_to_send:
             if self.delivered + passed_over >= given_max:
                 self._pump_later()
@@ -563,7 +566,7 @@ class Queue:
                 if self._let_expire(item):
                     passed_over += 1
                     continue
-                if not self.waiting:  # a dead letter could not be taken by a session that had consumers here, too
+                if not self.waiting:  # delivering a dead letter failed in a session that also had consumers here
                     self.put_back([item])
                     break
             if len(message.body) >= MIDDLING_BODY and not self._may_go(message):
@@ -579,7 +582,7 @@ class Queue:
             self._watch_head()
 
     def gives_later(self) -> bool:
-        """Whether more of what is ready is given out in the next turn."""
+        """Whether more ready messages are delivered in the next turn."""
         timer = self._pump_timer
         return timer is not None and timer.armed
 
@@ -592,9 +595,9 @@ class Queue:
         self.usage.busy_for = self.next_holder()
 
     def _may_go(self, message: Message) -> bool:
-        """Whether a message that is not small can be given to who is first in the line; who has no room leaves it.
+        """Whether a message that is not small can go to the first waiting consumer; those without room leave the line.
 
-        In one turn so many bytes are given out, by all queues together: the rest waits for the next.
+        All queues together deliver a limited number of bytes per turn; the rest waits for the next.
         """
         usage = self.usage
         if usage.given >= self.tuning.given_bytes and usage.unsent_max:
@@ -611,7 +614,7 @@ class Queue:
         return True
 
     def _may_send(self, message: Message) -> bool:
-        """Whether a large message can be given out; if not, the queue waits until sockets have taken others."""
+        """Whether a large message can be delivered; if not, the queue waits until sockets have taken others."""
         usage = self.usage
         size = len(message.body)
         holder = self.next_holder()
@@ -625,18 +628,19 @@ class Queue:
         return False
 
     def next_holder(self) -> str:
-        """Whose the consumer is that is given the next message."""
+        """The user or address of the consumer that gets the next message."""
         return self.waiting[0].holder if self.waiting else ""
 
     def send_on(self) -> None:
-        """There is room for a large message again."""
+        """Continue: there is room for a large message again."""
         self.waits_to_send = False
         self.pump()
 
     def _finds_taker(self) -> bool:
-        """Memory is short, and the next message may have to be read for who is first in the line: may it?
+        """With memory short, whether the next message may be read for the first waiting consumer.
 
-        Who holds something is held up, unless it is there after all; who holds nothing, or keeps nothing, may have it.
+        Consumers that hold messages are held up, unless memory can be freed; one that holds none, or needs no acks,
+        gets it.
         """
         usage = self.usage
         if not self.backlog.spans or usage.make_room():
@@ -652,14 +656,14 @@ class Queue:
         return False
 
     def go_on(self) -> None:
-        """There is room in memory again for those who were held up."""
+        """Continue with the consumers that were held up: there is memory again."""
         self.held_up = False
         for subscription in self.subscriptions:
             self.reconsider(subscription)
         self.pump()
 
     def take(self) -> Message | None:
-        """Take the first ready message for good; None when there is none."""
+        """Consume the first ready message; None when there is none."""
         while True:
             item = self._take_first()
             if item is None:
@@ -680,7 +684,7 @@ class Queue:
             return message
 
     def broadcast(self, message: Message) -> int:
-        """Give the message to every active consumer whose connection takes bytes, whatever it holds already."""
+        """Send the message to every active consumer whose connection accepts bytes, whatever it holds already."""
         reached = 0
         size = len(message.body)
         self.usage.work += len(self.subscriptions)
@@ -701,7 +705,7 @@ class Queue:
         return reached
 
     def _take_first(self) -> Item | None:
-        """The first ready one, out of the backlog; None when there is none, or none that can be read now."""
+        """Remove and return the first ready message; None when there is none, or none that can be read now."""
         while self.ready:
             item = self.backlog.first()
             if item is not None:
@@ -712,10 +716,10 @@ class Queue:
         return None
 
     def _page_in(self) -> bool:
-        """Get the next messages of a long backlog back from the log. What it cannot give back is set aside.
+        """Read the next messages of a long backlog from the log. Unreadable ones are set aside.
 
-        False when there is no more, or the log can give nothing back at the moment: that is tried again in a while,
-        and until then nobody asks. Messages stay where they are, so that none overtakes another.
+        False when there are no more, or the log cannot read at the moment: the read is retried after a while, and not
+        before. Messages keep their places meanwhile, so that none overtakes another.
         """
         if self.stalled:
             return False
@@ -753,7 +757,7 @@ class Queue:
         self.usage.deadlines.set(timer, self.usage.now + READ_AGAIN_TIME)
 
     def read_again(self) -> None:
-        """Try again what could not be read, and go on if it can be."""
+        """Retry a failed read, and continue if it succeeds."""
         if self.stalled:
             self.stalled = False
             self.usage.stalled -= 1
@@ -802,12 +806,12 @@ class Queue:
             self._join_line(subscription)
 
     def _take_off(self, subscription: Subscription, error: Exception) -> None:
-        """A consumer failed at what it was given: it gets nothing more, and ends by itself."""
+        """A consumer raised on a delivery: it gets nothing more, and ends by itself."""
         subscription.suspended = True
         self._leave_line(subscription)
         subscription.failed(error)
 
-    # -- the line of those who wait ---------------------------------------------------------------------------------
+    # -- waiting consumers ------------------------------------------------------------------------------------------
 
     def _join_line(self, subscription: Subscription) -> None:
         line = self.waiting
@@ -827,7 +831,7 @@ class Queue:
                 line.remove(subscription)
 
     def reconsider(self, subscription: Subscription) -> None:
-        """Put the subscription into the line, or take it out, by its present state."""
+        """Add the subscription to the waiting consumers, or remove it, according to its state."""
         able = subscription.active and not subscription.suspended and not self.paused and not self.leaving
         if able and subscription.manual:
             able = subscription.in_flight < subscription.credit and subscription.bytes < subscription.bytes_credit
@@ -837,15 +841,15 @@ class Queue:
             self._leave_line(subscription)
 
     def pause(self, paused: bool) -> None:
-        """Let nobody stand in line, or everybody who may."""
+        """Remove all consumers from the line, or let those that can take messages join it again."""
         self.paused = paused
         for subscription in self.subscriptions:
             self.reconsider(subscription)
 
-    # -- consumers come and go --------------------------------------------------------------------------------------
+    # -- starting and ending consumers ------------------------------------------------------------------------------
 
     def attach(self, subscription: Subscription) -> None:
-        """Take a consumer in: active at once, or parked behind an exclusive one."""
+        """Add a consumer: active at once, or parked behind an exclusive one."""
         subscription.queue = self
         if self._admits(subscription):
             self._activate(subscription)
@@ -859,7 +863,7 @@ class Queue:
         return not active or not (subscription.exclusive or active[0].exclusive)
 
     def is_reserved(self) -> bool:
-        """Whether an exclusive consumer has the queue, or is the next to have it."""
+        """Whether an exclusive consumer has the queue, or is next to get it."""
         active = self.subscriptions
         return bool(self.parked) or (bool(active) and active[0].exclusive)
 
@@ -873,7 +877,7 @@ class Queue:
         self.reconsider(subscription)
 
     def detach(self, subscription: Subscription) -> None:
-        """Let a consumer go; what it held goes back to its place in the queue, now or, where it is much, in slices."""
+        """Remove a consumer; its unacked messages return to their places, now or, if there are many, in slices."""
         self._leave_line(subscription)
         subscription.active = False
         subscription.queue = None
@@ -891,7 +895,7 @@ class Queue:
         self.bring_back(self.usage.now)
 
     def bring_back(self, now: int) -> None:
-        """Take back the next slice of what was held by those that have left; the rest follows in the next turns."""
+        """Take back the next slice of messages from consumers that have left; the rest follows in the next turns."""
         subscription = self.leaving[0]
         self.take_back(subscription.held_last(self.tuning.at_once), RETURN)
         if not subscription.in_flight:
@@ -908,7 +912,7 @@ class Queue:
         self.pump()
 
     def _leave(self, subscription: Subscription) -> None:
-        """It holds nothing any more, and makes room for those who are parked."""
+        """Remove a consumer that holds nothing any more, and activate parked ones."""
         self.subscriptions.remove(subscription)
         while self.parked and (not self.subscriptions or self._fits(self.parked[0])):
             self._activate(self.parked.pop(0))
@@ -923,7 +927,7 @@ class Queue:
         self.log.settled(self.ledger, delivery.offset, ACCEPT)
 
     def reject(self, delivery: Delivery, due_at: int) -> None:
-        """Back to the end of the queue, for the next in line: at once for 0, when it is due, or BY_POLICY."""
+        """Return a message to the back of the queue: at once if `due_at` is 0, at that time, or BY_POLICY."""
         self._close(delivery)
         retry = delivery.retry + 1
         if self._is_worn_out(delivery, retry) and self._give_up_delivery(delivery, DELIVERIES):
@@ -931,7 +935,7 @@ class Queue:
         self._send_back(delivery, self.policy.retry_at(retry, self.usage.now) if due_at == BY_POLICY else due_at)
 
     def bury(self, delivery: Delivery) -> None:
-        """There is no use in trying again."""
+        """Give the message up: another try would not help."""
         self._close(delivery)
         if not self._give_up_delivery(delivery, REJECTED):
             self._send_back(delivery, 0)
@@ -952,7 +956,7 @@ class Queue:
             self._heed(delivery.terms)
 
     def _append(self, message: Message, retry: int) -> None:
-        """To the back of the queue, by the settlement that was logged just now."""
+        """Add to the back of the queue; the place is that of the settlement just logged."""
         log = self.log
         self.backlog.append(Redelivery(message, retry, log.next_offset - 1, log.position))
         self.ready += 1
@@ -962,7 +966,7 @@ class Queue:
             self._be_long()
 
     def take_back(self, deliveries: list[Delivery], how: int) -> None:
-        """Put deliveries back to where they were: RETURN counts as a try, RELEASE does not."""
+        """Return deliveries to their places: RETURN counts as a try, RELEASE does not."""
         returned: list[Redelivery] = []
         sealed: list[Sealed] = []
         self.usage.work += len(deliveries)
@@ -985,7 +989,7 @@ class Queue:
         self._put_among(returned, sealed)
 
     def _ends_by_return(self, delivery: Delivery, retry: int) -> bool:
-        """Count one more try of a message whose consumer went away with it; True when that was the last one."""
+        """Count a try for a message whose consumer went away; True when that was the last one and it was given up."""
         if self._is_worn_out(delivery, retry) and self._give_up_delivery(delivery, DELIVERIES):
             return True
         self._count_return(delivery.offset)
@@ -996,7 +1000,7 @@ class Queue:
         self.retried += 1
 
     def _put_among(self, returned: list[Redelivery], sealed: list[Sealed]) -> None:
-        """Put messages that were not ready to their places, in memory or not."""
+        """Insert messages that were not ready at their places, in memory or not."""
         if returned or sealed:
             if not self.touched:
                 self.touch()
@@ -1016,7 +1020,7 @@ class Queue:
         message = delivery.message
         if message is None:
             self.unkept -= size - MESSAGE_OVERHEAD
-            self.usage.bytes += size - MESSAGE_OVERHEAD  # which `_give_back` takes off
+            self.usage.bytes += size - MESSAGE_OVERHEAD  # `_give_back` subtracts it again
         elif message.holders != UNSHARED:
             self.usage.leave(message)
         self._give_back(size)
@@ -1024,7 +1028,7 @@ class Queue:
     # -- giving up --------------------------------------------------------------------------------------------------
 
     def _is_worn_out(self, delivery: Delivery, retry: int) -> bool:
-        """Whether the message was tried often enough, or its requester gave it up."""
+        """Whether the message has used up its tries, or was revoked by its requester."""
         message = delivery.message
         if message is not None and message.revoked:
             return True
@@ -1035,10 +1039,10 @@ class Queue:
         return deliveries_max > 0 and retry >= deliveries_max
 
     def _give_up_delivery(self, delivery: Delivery, reason: str) -> bool:
-        """End a message that was out. One that cannot be read is no dead letter: it is set aside in its turn.
+        """Give up an unacked message. An unreadable one does not become a dead letter: it is set aside in its turn.
 
-        A dead letter is in memory until it is written, so many at once would take all of it. Where a quarter is taken
-        so, what is not in memory is kept where it is, and given up when it comes back next.
+        Dead letters are in memory until they are written, so many at once could fill it. Once they take a quarter,
+        messages that are not in memory stay in the queue and are given up the next time they come back.
         """
         message = delivery.message
         if message is not None:
@@ -1057,9 +1061,9 @@ class Queue:
         return True
 
     def _give_up(self, message: Message, retry: int, reason: str) -> bool:
-        """End a message that is not in the backlog any more: as a dead letter, where the policy says so.
+        """End a message that is no longer in the backlog: as a dead letter, if the policy says so.
 
-        False when the dead-letter queue takes none now. The message is to be kept then: better late than lost.
+        False when the dead-letter queue does not accept it now. The caller must then keep it: better late than lost.
         """
         how = DROP
         if self.policy.dead_letter and not message.revoked:
@@ -1088,8 +1092,8 @@ class Queue:
             tell_undelivered(message, why)
 
     def count_revoked(self, message: Message) -> None:
-        """One more message of this queue was given up: they are swept out where they may be half of what is ready, or
-        take much memory."""
+        """Count a revoked message of this queue. They are swept out once they may be half of the ready messages,
+        or take much memory."""
         self.revoked += 1
         self.revoked_bytes += message.size
         if self.revoked * 2 > self.ready or self.revoked_bytes * REVOKED_PART > self.usage.bytes_max:
@@ -1118,7 +1122,7 @@ class Queue:
     # -- time -------------------------------------------------------------------------------------------------------
 
     def _put_off(self, entry: PutOff) -> None:
-        """Keep a message aside until it is due; the log knows of it already."""
+        """Keep a message aside until it is due; it is already in the log."""
         if not self.touched:
             self.touch()
         self.delayed.add(entry)
@@ -1135,7 +1139,7 @@ class Queue:
                 self.usage.join(message)
 
     def bring_due(self, now: int) -> None:
-        """Put those to the back of the queue whose time has come; what is not in memory is not read for that."""
+        """Move due messages to the back of the queue; those not in memory are not read for that."""
         sealed: list[Sealed] = []
         for _ in range(self.tuning.at_once):
             entry = self.delayed.take_due(now)
@@ -1154,7 +1158,7 @@ class Queue:
                 sealed.append((log.next_offset - 1, log.position, entry.offset, entry.retry, entry.size))
         if sealed:
             self._put_among([], sealed)
-            self.expiring = True  # for all one knows: their terms are in the log
+            self.expiring = True  # possibly: their terms are in the log
         self._set_marks()
         self._check_full()
         self._watch_due()
@@ -1166,12 +1170,12 @@ class Queue:
             timer = self._due_timer
             if timer is None:
                 timer = self._due_timer = DueTimer(self)
-            when = max(due, self.usage.now)  # what is late anyway lets the timers of others go first
+            when = max(due, self.usage.now)  # if it is late already, other timers go first
             if not timer.armed or timer.when > when:
                 self.usage.deadlines.set(timer, when)
 
     def expiry_of(self, message: Message) -> int:
-        """From when on the message is not to be delivered any more; 0 for never."""
+        """When the message expires; 0 for never."""
         terms = message.terms
         ttl = self.policy.ttl
         expires_at = 0 if terms is None else terms.expires_at
@@ -1182,7 +1186,7 @@ class Queue:
         return expires_at
 
     def _let_expire(self, item: Item) -> bool:
-        """Give up a message taken from the backlog if its time is over; False when it is to be delivered."""
+        """Give up a message taken from the backlog if it has expired; False when it is to be delivered."""
         message = message_of(item)
         expires_at = self.expiry_of(message)
         if not expires_at or expires_at > self.usage.now or not self._give_up(message, retry_of(item), EXPIRED):
@@ -1191,7 +1195,7 @@ class Queue:
         return True
 
     def expire_first(self, now: int) -> None:
-        """Give up the first ready messages, as far as their time is over."""
+        """Give up expired messages from the front of the queue."""
         for _ in range(self.tuning.at_once):
             item = self._peek_first()
             if item is None:
@@ -1208,10 +1212,10 @@ class Queue:
         self._watch_head()
 
     def _watch_head(self) -> None:
-        """Be woken when the time of the first message is over. Those behind it are looked at when they are first."""
+        """Set the timer for the expiry of the first message. Those behind it are checked when they become first."""
         item = self._peek_first()
         if item is None:
-            if not self.stalled:  # else `read_again` comes back to it
+            if not self.stalled:  # otherwise `read_again` handles it
                 self.expiring = self.policy.ttl > 0
             return
         expires_at = self.expiry_of(message_of(item))
@@ -1227,7 +1231,7 @@ class Queue:
             self.usage.deadlines.set(timer, when)
 
     def _peek_first(self) -> Item | None:
-        """The first ready one, left where it is; None when there is none, or none that can be read now."""
+        """The first ready message, left in place; None when there is none, or none that can be read now."""
         while self.ready:
             if self.backlog.head:
                 return self.backlog.head[0]
@@ -1235,7 +1239,7 @@ class Queue:
                 break
         return None
 
-    # -- moving on --------------------------------------------------------------------------------------------------
+    # -- moving and purging -----------------------------------------------------------------------------------------
 
     def moved(self, item: Item) -> None:
         message = message_of(item)
@@ -1245,29 +1249,29 @@ class Queue:
             self._watch_head()
 
     def put_back(self, items: list[Item]) -> None:
-        """Put ready messages back that were taken out; nothing has happened to them."""
+        """Put back ready messages that were taken out, unchanged."""
         returned: list[Redelivery] = []
         for item in items:
             self.ready += 1
             returned.append(item if isinstance(item, Redelivery) else Redelivery(item, 0, item.offset, 0))
             terms = message_of(item).terms
             if not self.expiring and terms is not None and terms.expires_at:
-                self.expiring = True  # which was forgotten while the message was away
+                self.expiring = True  # it may have been reset while the message was out
                 self._arm_head_timer(self.usage.now)
         if returned:
             self._forget(self.backlog.put_back(returned, []))
             self._check_full()
 
     def first_messages(self, count: int) -> list[Message]:
-        """The first ready messages, to look at; those that cannot be read are left out."""
+        """Peek at the first ready messages; unreadable ones are left out."""
         walk = Walk(self.backlog)
         found = [walk.message(seen) for seen in walk.step(count)]
         return [message for message in found if message is not None]
 
     def take_out(self, places: list[Place]) -> list[Item]:
-        """Take ready messages out in order to put them elsewhere: `moved` or `put_back` must follow for each.
+        """Take ready messages out to put them elsewhere: `moved` or `put_back` must follow for each.
 
-        The places are in order; what does not stand there any more is left out.
+        The places are sorted; messages no longer there are left out.
         """
         found: list[Item] = []
         if not self.touched:
@@ -1281,7 +1285,7 @@ class Queue:
         return found
 
     def purge(self, bound: int, limit: int) -> int:
-        """Drop up to `limit` of the first ready messages, as far as they are from before an offset; how many."""
+        """Drop up to `limit` ready messages with offsets below `bound`, from the front; returns how many."""
         taken: list[Message] = []
         unread: list[int] = []
         if not self.touched:
@@ -1300,10 +1304,10 @@ class Queue:
         self._check_full()
         return count
 
-    # -- the end ----------------------------------------------------------------------------------------------------
+    # -- clearing and restoring -------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """The queue is being deleted: consumers are told, messages go with it."""
+        """Empty a queue that is being deleted, and notify its consumers."""
         self.usage.work += len(self.subscriptions) + len(self.backlog.head) + len(self.backlog.tail)
         for subscription in [*self.subscriptions, *self.parked]:
             for message in subscription.let_go_of_all():
@@ -1351,14 +1355,14 @@ class Queue:
         self.leaving.clear()
         self.unreadable.clear()
         self.ledger.ended = self.queued
-        self._released = False  # the log hears nothing more of it
+        self._released = False  # nothing more is logged about it
 
     def _tell_requester(self, message: Message) -> None:
         if message.requester is not None and not message.revoked:
             tell_undelivered(message, "the queue was deleted")
 
     def restore(self, items: list[Item]) -> None:
-        """Fill a fresh queue with messages it owes, in order."""
+        """Fill a new queue with messages it owes, in order."""
         self.ledger.ended -= len(items)
         for item in items:
             self.backlog.append(item)
@@ -1366,7 +1370,7 @@ class Queue:
             self._grow(message_of(item))
 
     def restore_spans(self, spans: list[Span]) -> None:
-        """Fill a fresh queue with what a log says it owes, and can give back."""
+        """Fill a new queue with messages that are in the log, without reading them."""
         self.backlog.restore(spans)
         self.ready = sum([span.live for span in spans])
         self.ledger.ended -= self.ready
@@ -1374,7 +1378,7 @@ class Queue:
         self._check_full()
 
     def restore_delayed(self, entries: list[PutOff]) -> None:
-        """Put aside in a fresh queue what a log says is not due yet, or was not when it ended."""
+        """Add delayed messages from the log to a new queue; some may be due by now."""
         self.ledger.ended -= len(entries)
         for entry in entries:
             self.delayed.add(entry)
@@ -1384,7 +1388,7 @@ class Queue:
         self._watch_due()
 
     def owed(self) -> list[Place]:
-        """What the queue owes, in order: ready and out alike. What is put off has no place yet."""
+        """Places of all ready, unacked and unreadable messages, sorted. Delayed ones have no place yet."""
         entries = [*self.backlog.places(), *self.unreadable]
         for subscription in self.subscriptions:
             for delivery in subscription.held():
@@ -1393,7 +1397,7 @@ class Queue:
         return entries
 
     def add_owed_ranges(self, ranges: list[tuple[int, int]]) -> None:
-        """What the queue owes, as (smallest, largest offset) of stretches of it."""
+        """Add what the queue owes to `ranges`, as (smallest, largest offset) of ranges."""
         for span in self.backlog.spans:
             ranges.append(span.bounds())
         offsets = [message.offset for message in self.backlog.in_memory()]
@@ -1413,7 +1417,7 @@ class Queue:
             ranges.append((first, last))
 
     def contents(self) -> list[tuple[Message, int]]:
-        """What the queue owes, in order, as (message, retry): ready and out alike. All of it is read from the log."""
+        """All ready and unacked messages as (message, retry), in order. Reads those not in memory from the log."""
         known = {message.offset: message for message in self.backlog.in_memory()}
         for subscription in self.subscriptions:
             for delivery in subscription.held():

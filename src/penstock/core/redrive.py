@@ -1,8 +1,8 @@
-"""Dead letters go back to the queues they died in, some at a time: a long queue is not read in one go.
+"""Redrive: moves dead letters back to the queues they died in, in steps, so that a long queue is not read at once.
 
-A redrive looks at what was ready when it began, in order. What was not dead anywhere stays where it is, unless a queue
-is named for all; so does what may not go where it would. It ends early where a queue is full, or the log cannot be read
-at the moment.
+A redrive covers the messages that were ready when it began, in order. Messages that are not dead letters stay, unless a
+target queue is given for all; so do those that may not go to their target. It ends early when a queue is full, or the
+log cannot be read at the moment.
 """
 
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from penstock.message import Message, payload_size
 if TYPE_CHECKING:
     from penstock.core.broker import Broker
 
-WAIT_TIME: Final = 20_000  # microseconds between two looks at a memory that is short ...
-WAITS_MAX: Final = 500  # ... and how many, until what was moved by then is all
-LINE_MAX: Final = 100  # redrives that wait at one time: a client asks for more of them than there is memory for
+WAIT_TIME: Final = 20_000  # microseconds between two checks while memory is short ...
+WAITS_MAX: Final = 500  # ... and how many checks, before the redrive ends with what was moved so far
+LINE_MAX: Final = 100  # the most redrives waiting at a time: a client could ask for more than fit into memory
 
 
 class Redrive:
-    """`Broker.step_redrive` until it says that it is over. With `dry_run` nothing moves, and what would is counted."""
+    """Call `Broker.step_redrive` until it returns True. With `dry_run` nothing is moved, only counted."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class Redrive:
         dry_run: bool = False,
     ) -> None:
         self.queue = queue
-        self.targets: dict[bytes, int] = {}  # how many went where, or would
-        self.moved = 0  # likewise, in all
-        self.moved_bytes = 0  # of their bodies and headers
+        self.targets: dict[bytes, int] = {}  # how many were moved to each queue, or would be
+        self.moved = 0  # the same in total
+        self.moved_bytes = 0  # bytes of their bodies and headers
         self.over = False
         self.walk = Walk(queue.backlog)
         self._broker = broker
@@ -48,15 +48,15 @@ class Redrive:
         self._to = to
         self._may_go = may_go
         self.is_dry_run = dry_run
-        self._bound = broker.log.next_offset  # what comes from here on is not looked at
+        self._bound = broker.log.next_offset  # messages from this offset on are not included
 
     def step(self, now: int) -> bool:
-        """Look at the next messages, and move them; True when that was all."""
+        """Check the next messages and move them; True when finished."""
         broker = self._broker
         if broker.queues.get(self.queue.name) is not self.queue or (broker.shut_because and not self.is_dry_run):
             self.over = True
         if not self.over:
-            going: dict[int, bytes] = {}  # by offset, where to
+            going: dict[int, bytes] = {}  # target by offset
             places = self._look(going)
             if not self.is_dry_run and places:
                 self._move(places, going, now)
@@ -83,7 +83,7 @@ class Redrive:
                     going[place[2]] = target
                 size += message.size
             elif self.queue.log.is_stalled:
-                self.over = True  # what follows cannot be read either, and may be later
+                self.over = True  # nothing after it can be read at the moment either
                 return places
             if size >= self.queue.tuning.look_bytes or self.queue.log.read_bytes >= read_end:
                 walk.go_on_behind(place)
@@ -92,7 +92,7 @@ class Redrive:
         return places
 
     def _target_of(self, message: Message) -> bytes:
-        """Where it goes; nowhere when it stays."""
+        """The target queue; empty when the message stays."""
         target = self._to or origin_of(message)
         if not target or target == self.queue.name or message.revoked:
             return b""
@@ -126,16 +126,16 @@ class Redrive:
 
 
 class RedriveWaiter:
-    """Whoever asked for a redrive, and hears of its end."""
+    """The client that asked for a redrive, and is notified of its end."""
 
     def __init__(self, holder: str) -> None:
-        self.holder = holder  # the user it is or, where there are none, its address
+        self.holder = holder  # its user, or its address if there are no users
 
     def finished(self, redrive: Redrive) -> None:
         raise NotImplementedError
 
     def is_gone(self) -> bool:
-        """Whether nobody is there any more to be told of the end."""
+        """Whether the client has disconnected."""
         return False
 
     def failed(self, error: Exception) -> None:
@@ -144,19 +144,19 @@ class RedriveWaiter:
 
 
 class Redrives(Timer):
-    """Redrives that clients wait for, longest first: one step in each turn, so that many are no more than one."""
+    """Redrives that clients wait for, longest waiting first: one step per turn, so that many cost no more than one."""
 
     def __init__(self, broker: "Broker") -> None:
         super().__init__()
         self._broker = broker
         self._line: list[tuple[Redrive, RedriveWaiter]] = []
         self._places = Places(LINE_MAX)
-        self._waits = 0  # of the first one, for memory
+        self._waits = 0  # how often the first one has waited for memory
 
     def add(self, redrive: Redrive, waiter: RedriveWaiter) -> None:
-        """Do it. Where nobody else waits and one step is enough, it is done on return.
+        """Run a redrive. If no other waits and one step is enough, it is finished on return.
 
-        Raises Refused, before anything has moved, when too many wait.
+        Raises Refused, before anything is moved, when too many are waiting.
         """
         broker = self._broker
         if not self._places.has_room(waiter.holder):
@@ -176,7 +176,7 @@ class Redrives(Timer):
             self._waits += 1
             broker.deadlines.set(self, now + WAIT_TIME)
             return
-        is_for_nobody = redrive.is_dry_run and waiter.is_gone()  # one that moves something is done all the same
+        is_for_nobody = redrive.is_dry_run and waiter.is_gone()  # one that moves messages is completed anyway
         if is_for_nobody or self._waits == WAITS_MAX or broker.step_redrive(redrive, now):
             self._waits = 0
             del self._line[0]

@@ -1,10 +1,9 @@
-"""From a log back to the state it describes.
+"""Rebuilds a broker's state from its log.
 
-A log knows no consumers and no single deliveries, only what was accepted, how it ended, and at the end of a turn up to
-where a queue had given out all it owed. So a replay keeps for each queue
-the offsets it owes, applies the entries to them, and at the end hands them to a fresh broker, whose queues page the
-messages in when somebody wants them. It never lets a queue expire: whether nobody wanted it can only be said once
-consumers had a chance to come back.
+A log contains no consumers and no single deliveries, only accepted messages, how they ended, and per turn the place up
+to which all that a queue owes was delivered. So a replay keeps the offsets that each queue owes, applies the entries to
+them, and at the end hands them to a new broker, whose queues page the messages in on demand. It never lets a queue
+expire: whether it is unused is only known once consumers had a chance to reconnect.
 """
 
 from collections.abc import Iterable
@@ -41,15 +40,15 @@ from penstock.message import (
 
 
 class Owed:
-    """What one queue owes: offsets of fresh messages in spans, in order, and those with places by themselves."""
+    """What one queue owes: offsets of fresh messages in spans, in order, and separately those with a place."""
 
     def __init__(self, tuning: Tuning) -> None:
         self.tuning = tuning
         self.placed: dict[int, tuple[int, int, int]] = {}  # by offset: bound, serial, retry
         self.delayed: dict[int, tuple[int, int, int]] = {}  # by offset, not due yet: due_at, retry, bytes
-        self.expiring = False  # a message among them may not wait for ever
-        self.out_before: tuple[int, int] | None = None  # what had a lower place was out ...
-        self.returned: set[int] = set()  # ... unless it came back since
+        self.expiring = False  # one of the messages may expire
+        self.out_before: tuple[int, int] | None = None  # messages with a lower place were unacked ...
+        self.returned: set[int] = set()  # ... unless they came back since
         self._spans: list[Span] = []
         self._first = 0  # spans before this one are used up
         self._open = SpanBuilder(tuning)
@@ -57,13 +56,13 @@ class Owed:
         self._crowded = tuning.spans_crowded
 
     def add(self, first: int, count: int, size: int) -> None:
-        """Fresh messages, behind all others."""
+        """Add fresh messages at the end."""
         if self._open_first < 0:
             self._open_first = first
         self._open.add_run(first, count, size)
 
     def settle(self, first: int, count: int) -> int:
-        """The messages from this offset on are done; how many of them were owed."""
+        """Remove `count` messages starting at offset `first`; returns how many of them were owed."""
         gone = self._settle_fresh(first, first + count)
         if gone < count and self.placed:
             for offset in range(first, first + count):
@@ -76,7 +75,7 @@ class Owed:
         return gone
 
     def take(self, offset: int) -> tuple[int, int, int]:
-        """The place of one message, which is not owed any more. Raises KeyError."""
+        """Remove one message and return its place. Raises KeyError."""
         place = self.placed.pop(offset, None)
         if place is None:
             if not self._settle_fresh(offset, offset + 1):
@@ -108,7 +107,7 @@ class Owed:
         self.out_before = image.out_before
 
     def mark(self, offset: int, end: tuple[int, int]) -> None:
-        """What has a place before that of this message is out; for -1 what has one before the end."""
+        """Messages placed before this one are unacked; for -1, those placed before `end`."""
         if offset < 0:
             self.out_before = end
         else:
@@ -117,7 +116,7 @@ class Owed:
         self.returned.clear()
 
     def lost(self, spans: list[Span]) -> tuple[set[int], int]:
-        """The offsets that were out, and among how many of the first in `spans` they are."""
+        """The offsets that were unacked, and among how many of the first messages in `spans` they are."""
         found: set[int] = set()
         count = last = 0
         out_before = self.out_before
@@ -135,20 +134,20 @@ class Owed:
         return found, last
 
     def put_off(self, messages: dict[int, Message]) -> list[PutOff]:
-        """What is not due yet."""
+        """The delayed messages."""
         return [
             PutOff(offset, retry, due_at, size, messages.get(offset))
             for offset, (due_at, retry, size) in self.delayed.items()
         ]
 
     def spans(self) -> list[Span]:
-        """All that has a place, in order."""
+        """All messages that have a place, in order."""
         self._seal()
         placed = sorted([(bound, serial, offset, retry) for offset, (bound, serial, retry) in self.placed.items()])
         return merged_spans([span for span in self._spans[self._first :] if span.live], placed, self.tuning)
 
     def contents(self) -> list[tuple[int, int]]:
-        """(offset, retry) of all that has a place, in order."""
+        """(offset, retry) of all messages that have a place, in order."""
         found: list[tuple[int, int]] = []
         for span in self.spans():
             for index in range(span.start, span.count):
@@ -173,7 +172,7 @@ class Owed:
         return gone
 
     def _find(self, offset: int) -> int:
-        """The last span that begins at or before the offset."""
+        """Index of the last span that begins at or before the offset."""
         spans = self._spans
         low = self._first
         high = len(spans)
@@ -207,16 +206,16 @@ class Owed:
 
 
 class Replay:
-    """Feed it every entry of a log in order, or those behind a snapshot; then `finish`."""
+    """Feed it every entry of a log in order, or those after a snapshot; then call `finish`."""
 
     def __init__(self, log: Log, limits: Limits, snapshot: Snapshot | None = None) -> None:
         self.broker = GuardedBroker(log, limits)
         self._owed: dict[bytes, Owed] = {}
         self._next_offset = 0
         self._position = 0
-        self._messages: dict[int, Message] = {}  # that came as such, and not in a block
-        # Entries are missing, and somebody has accepted that: what speaks of a queue or a message nobody has heard of
-        # speaks of a lost one. Without a gap it is an error.
+        self._messages: dict[int, Message] = {}  # those that were passed to `apply` as objects, not in a block
+        # Entries are missing, and the operator has accepted that: references to unknown queues and messages refer to
+        # lost ones. Without a gap they are an error.
         self._has_gap = False
         if snapshot is not None:
             self._restore(snapshot)
@@ -252,7 +251,7 @@ class Replay:
             self._topology(entry)
 
     def apply_block(self, block: Block) -> None:
-        """The entries of one block of a log on disk.
+        """Apply the entries of one block of a log on disk.
 
         Raises LogError when they do not follow from the entries before them.
         """
@@ -263,7 +262,7 @@ class Replay:
         try:
             for change in block.changes():
                 if not change.at:
-                    change.at = block.closed_at  # of a commit that an earlier version wrote
+                    change.at = block.closed_at  # a commit written by an earlier version
                 self.apply(change)
             self._apply_messages(block)
             self._apply_runs(block)
@@ -273,7 +272,7 @@ class Replay:
             ) from error
 
     def _apply_messages(self, block: Block) -> None:
-        """Messages that go the same way are taken together, and only where a pattern may want it, one is looked at."""
+        """Apply runs of messages with the same route at once; decode single ones only if a pattern may match them."""
         index = 0
         if block.rare & RARE_TERMS:
             for index in range(block.message_count):
@@ -311,7 +310,7 @@ class Replay:
                 self._end(run.queue, run.first, run.count)
 
     def state(self) -> "dict[bytes, QueueState]":
-        """What `durable_state` would say of the broker if the log ended here. More entries may follow."""
+        """What `durable_state` would return if the log ended here. More entries may follow."""
         found: dict[bytes, QueueState] = {}
         for name, owed in sorted(self._owed.items()):
             queue = self.broker.queues[name]
@@ -320,7 +319,7 @@ class Replay:
         return found
 
     def finish(self) -> GuardedBroker:
-        """The broker as the log left it; the log it was given goes on counting where the entries stopped."""
+        """The broker as the log left it; its log continues where the entries stopped."""
         broker = self.broker
         log = broker.log
         log.next_offset = self._next_offset
@@ -339,7 +338,7 @@ class Replay:
             broker.queues[name].restore_delayed(owed.put_off(self._messages))
             if owed.expiring:
                 broker.queues[name].expect_expiry()
-        broker.usage.alarms.clear()  # for whoever was there at the time
+        broker.usage.alarms.clear()  # they were raised in the past
         return broker
 
     def _items(self, spans: list[Span]) -> list[Item]:
@@ -376,13 +375,13 @@ class Replay:
             owed.add(message.offset, 1, size)
 
     def _owed_by(self, name: bytes) -> Owed:
-        """What a queue owes that a message was put into."""
+        """What is owed by a queue that a message was put into."""
         if self._has_gap and name not in self._owed:
             self._declare(name)
         return self._owed[name]
 
     def _settle(self, queue: bytes, offset: int, how: int, bound: int, due_at: int) -> None:
-        """End a message of a queue, or send it back into it; one that goes to the back goes behind offset `bound`."""
+        """End a message of a queue, or return it; one that goes to the back is placed behind offset `bound`."""
         if how not in GOING_BACK and how != OUT:
             self._end(queue, offset, 1)
             return
@@ -460,12 +459,12 @@ def replay(entries: Iterable[Message | Change], log: Log, limits: Limits) -> Gua
     return rebuilt.finish()
 
 
-# Events, patterns, expiry, (offset, retry) of what is owed, (due_at, offset, retry) of what is not due yet, paused.
+# Events, patterns, expiry, (offset, retry) of owed messages, (due_at, offset, retry) of delayed ones, paused.
 QueueState = tuple[tuple[bytes, ...], tuple[bytes, ...], int, list[tuple[int, int]], list[tuple[int, int, int]], bool]
 
 
 def durable_state(broker: Broker) -> dict[bytes, QueueState]:
-    """What of a broker's state outlives it, per queue."""
+    """The part of a broker's state that survives a restart, per queue."""
     return {
         name: (
             queue.events,
@@ -480,7 +479,7 @@ def durable_state(broker: Broker) -> dict[bytes, QueueState]:
 
 
 def _own(message: Message) -> Message:
-    """The message for the queues of another broker: how many hold it is counted on it."""
+    """A copy for the queues of another broker, if shared: `holders` is counted on the message."""
     if message.holders == UNSHARED:
         return message
     own = Message(message.id, message.event, message.body, message.published_at, message.protocol, message.headers)

@@ -1,4 +1,4 @@
-"""Which queues want a message that is published: those bound to its event, and those bound by a pattern it matches."""
+"""Which queues a published message goes to: those bound to its event, and those bound by a pattern it matches."""
 
 from typing import Final
 
@@ -7,28 +7,28 @@ from penstock.core.places import GREED_OF_BYTES, NOBODY, Places
 from penstock.core.queue import Queue
 from penstock.message import Message
 
-BINDING_OVERHEAD: Final = 200  # what a binding costs in memory beyond its text, measured and rounded up
-PATTERN_FACTOR: Final = 4  # a pattern is also kept taken apart
+BINDING_OVERHEAD: Final = 200  # memory per binding beyond its text, measured and rounded up
+PATTERN_FACTOR: Final = 4  # a pattern is also kept in parsed form
 
 
 class Routing:
-    """Bindings of queues. A list once handed out is never changed, so a publish may walk it in peace."""
+    """The bindings of all queues. A list once returned is never changed, so a publish can safely iterate over it."""
 
     def __init__(self, bytes_max: int) -> None:
         self.by_event: dict[bytes, list[Queue]] = {}
         self.by_pattern = Patterns()
         self.has_patterns = False
-        self.costs = Places(bytes_max, GREED_OF_BYTES)  # what bindings cost in memory, about, by who made them
+        self.costs = Places(bytes_max, GREED_OF_BYTES)  # approximate memory taken by bindings, by who made them
 
     def route(self, message: Message) -> list[Queue] | None:
-        """The queues the message goes to, each once; None when nobody wants it."""
+        """The queues the message goes to, each once; None when there are none."""
         queues = self.by_event.get(message.event)
         if self.has_patterns:
             return self._add_matching(message, queues)
         return queues
 
     def _add_matching(self, message: Message, queues: list[Queue] | None) -> list[Queue] | None:
-        """Those of the event first, then those of each matching pattern, all in the order in which they were bound."""
+        """Queues bound to the event first, then those of each matching pattern, in the order they were bound."""
         if message.document is None and not self.by_pattern.wrapped and not may_be_object(message.body):
             return queues
         matching = self.by_pattern.queues_for(document_of(message))
@@ -65,6 +65,6 @@ class Routing:
 
 
 def cost_of_bindings(events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> int:
-    """What these bindings of a queue cost in memory, about."""
+    """Approximate memory these bindings of a queue take."""
     texts = sum([len(event) for event in events]) + PATTERN_FACTOR * sum([len(pattern) for pattern in patterns])
     return texts + BINDING_OVERHEAD * (len(events) + len(patterns))

@@ -1,9 +1,9 @@
-"""One consumer of one queue, and what it holds.
+"""One consumer of one queue, and its unacked messages.
 
-A subscription is *waiting* when it may be given a message right now: it is active, its connection takes bytes, and it
-has credit left. Only waiting subscriptions stand in their queue's line, so giving a message away never searches.
-Credit counts messages and their bytes: whoever holds as much as it may of either is given no more. While memory is
-short, a message that is not in memory is read for those only who hold none (`queue.Queue.pump`).
+A subscription is *waiting* when it can take a message right now: it is active, its connection accepts bytes, and it has
+credit left. A queue's line contains only waiting subscriptions, so delivering a message never searches. Credit counts
+messages and their bytes: a consumer at the limit of either gets no more. While memory is short, a message that is not
+in memory is read only for consumers that hold none (`queue.Queue.pump`).
 
     parked ──promote──► active ──► waiting ◄──► full (no credit left), or held up (memory is short)
                            │           ▲
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from penstock.core.queue import Queue
 
 PRIORITY_NORMAL: Final = 20
-BYTES_CREDIT_DEFAULT: Final = 1 << 62  # until the broker says how much it is
+BYTES_CREDIT_DEFAULT: Final = 1 << 62  # until the broker sets it
 
 
 class Delivery:
-    """A message in the hands of a consumer that still has to say how it ends.
+    """A message that a consumer has not settled yet.
 
-    `bound` and `serial` are its place in the queue (see `queue.Redelivery`), kept so that it can go back there. Where
-    memory is short, `message` is let go of once the consumer has its bytes and the log can give it back: whoever needs
-    it asks the queue.
+    `bound` and `serial` are its place in the queue (see `backlog.Redelivery`), kept so that it can return there. When
+    memory is short, `message` is released once the consumer has its bytes and the log can give it back; use
+    `Queue.message_out` to get it.
     """
 
     def __init__(self, message: Message, subscription: "Subscription", retry: int, bound: int, serial: int) -> None:
         self.message: Message | None = message
         self.offset = message.offset
-        self.size = message.size  # what it costs in memory, or would
+        self.size = message.size  # its size in memory, loaded or not
         self.subscription = subscription
         self.retry = retry
         self.bound = bound
@@ -40,7 +40,7 @@ class Delivery:
         self.open = True
         self.older: Delivery | None = None
         self.newer: Delivery | None = None
-        # Of a message that was let go of:
+        # Set when the message is released:
         self.terms: Terms | None = None
         self.published_at = 0
 
@@ -56,9 +56,9 @@ class Subscription:
         priority: int = PRIORITY_NORMAL,
         exclusive: bool = False,
     ) -> None:
-        self.name = name  # the consumer's id in its own dialect, for people who look
-        self.manual = manual  # deliveries must be settled; otherwise delivered is done
-        self.credit = credit  # how many deliveries may be open at once; 0 = the broker's limit
+        self.name = name  # the consumer's id in its own protocol, for display
+        self.manual = manual  # deliveries must be acked; otherwise a delivery counts as acked
+        self.credit = credit  # how many unacked deliveries are allowed; 0 = the broker's limit
         self.priority = priority
         self.exclusive = exclusive
         self.queue: Queue | None = None  # set while subscribed
@@ -66,11 +66,11 @@ class Subscription:
         self.suspended = False
         self.waiting = False
         self.in_flight = 0
-        self.bytes = 0  # of what it holds, in memory or not, overhead included
-        self.bytes_credit = BYTES_CREDIT_DEFAULT  # with so many of them it is given no more
+        self.bytes = 0  # of unacked messages, in memory or not, overhead included
+        self.bytes_credit = BYTES_CREDIT_DEFAULT  # it gets no more messages once it holds this many bytes
         self.oldest: Delivery | None = None
         self.newest: Delivery | None = None
-        self.holder = ""  # whose it is: a user or, where there are none, an address
+        self.holder = ""  # its user, or its address if there are no users
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         """Take a message; False when the connection wants no more for now.
@@ -80,23 +80,23 @@ class Subscription:
         raise NotImplementedError
 
     def has_room(self) -> bool:
-        """Whether its connection can take one more, which it may share with other consumers."""
+        """Whether its connection, which it may share with other consumers, can take one more message."""
         return True
 
     def broadcast(self, message: Message) -> bool:
-        """Take a message that no queue keeps and nobody settles."""
+        """Take a message that no queue keeps and that is not acked."""
         return self.deliver(message, 0, None)
 
     def activated(self) -> None:
         """A parked subscription became active; nothing has been delivered yet."""
 
     def ended(self) -> None:
-        """The queue was deleted under it; nothing more will come."""
+        """The queue was deleted; no more messages follow."""
 
     def failed(self, error: Exception) -> None:
-        """One of the above raised this. It is given nothing more, and should end as soon as the broker is done.
+        """One of the above raised this. It gets nothing more, and should end as soon as the broker is done.
 
-        Who has a client to blame for it does not pass it on.
+        A subclass whose client is to blame does not re-raise it.
         """
         raise error
 
@@ -129,7 +129,7 @@ class Subscription:
         self.bytes -= delivery.size
 
     def let_go_of_all(self) -> list[Message]:
-        """All open deliveries end at once, as their queue does; which messages they have in memory."""
+        """Close all deliveries because the queue ends; returns the messages they have in memory."""
         found: list[Message] = []
         delivery = self.oldest
         while delivery is not None:
@@ -156,7 +156,7 @@ class Subscription:
         return found
 
     def held_last(self, count: int) -> list[Delivery]:
-        """The open deliveries that came last, at most so many, newest first."""
+        """Up to `count` open deliveries, newest first."""
         found: list[Delivery] = []
         delivery = self.newest
         while delivery is not None and len(found) < count:
@@ -166,7 +166,7 @@ class Subscription:
 
 
 class Basket(Subscription):
-    """Takes messages up to so many bytes, at least one, and remembers which: for answers of a bounded size."""
+    """Takes messages up to a number of bytes, at least one, and remembers them: for responses of bounded size."""
 
     def __init__(self, name: bytes, credit: int, bytes_max: int) -> None:
         super().__init__(name, manual=True, credit=credit)
@@ -181,12 +181,12 @@ class Basket(Subscription):
         return self.size < self.bytes_max
 
     def is_full(self) -> bool:
-        """Whether the bytes were the limit."""
+        """Whether the byte limit was reached."""
         return self.size >= self.bytes_max
 
 
 class Inbox(Subscription):
-    """A subscription that keeps what it is given in a list: for looking at deliveries from inside the process."""
+    """A subscription that collects deliveries in a list, for use inside the process."""
 
     def __init__(
         self,
@@ -200,10 +200,10 @@ class Inbox(Subscription):
         self.received: list[tuple[Message, int]] = []
         self.deliveries: list[Delivery] = []
         self.takes_more = True
-        self.is_full = False  # it has no room
+        self.is_full = False  # makes `has_room` return False
         self.over = False
-        self.fails_with: Exception | None = None  # what it raises when it is given a message
-        self.failure: Exception | None = None  # what it was taken off for
+        self.fails_with: Exception | None = None  # raised when a message is delivered
+        self.failure: Exception | None = None  # the error passed to `failed`
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         if self.fails_with is not None:
@@ -224,7 +224,7 @@ class Inbox(Subscription):
 
 
 class Waiter(Requester):
-    """A requester that keeps what it is told in a list: for looking at requests from inside the process."""
+    """A requester that collects its notifications in a list, for use inside the process."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, bytes]] = []  # delivered; replied and the body; undelivered and the reason

@@ -1,4 +1,4 @@
-"""What all queues of a broker share: the time, the timers, and whom to tell."""
+"""State that all queues of a broker share: the time, the timers, and memory in use."""
 
 import itertools
 from typing import TYPE_CHECKING, Final
@@ -13,15 +13,15 @@ from penstock.message import MESSAGE_OVERHEAD, Message
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
 
-LOOK_LEAST: Final = 64  # bytes of each message that a consumer holds, in the middle, for it to be worth a look
-PAGED_PART: Final = 8  # when an eighth of the memory was read anew, there may be as much to let go of
+LOOK_LEAST: Final = 64  # unacked bytes per message, on average, that make a queue worth searching
+PAGED_PART: Final = 8  # once 1/PAGED_PART of the memory was read from the log, there may be as much to release
 
 
 class Alarm:
-    """Something about a queue that people should hear of."""
+    """An event about a queue that operators should hear of."""
 
-    FILLING: Final = "queue.filling"  # it has passed a mark below its limit
-    FULL: Final = "queue.full"  # it has reached its limit, and what its policy says is being done
+    FILLING: Final = "queue.filling"  # it has passed the alarm mark below its limit
+    FULL: Final = "queue.full"  # it has reached its limit, and its policy for full queues is being applied
 
     def __init__(self, kind: str, queue: "Queue", limit_name: str, limit: int) -> None:
         self.kind = kind
@@ -37,15 +37,15 @@ class Alarm:
 
 
 class DeadLetters:
-    """Where queues hand over what they give up."""
+    """Takes over the messages that queues give up."""
 
     def take(self, queue: "Queue", message: Message, retry: int, reason: str) -> bool:
-        """Put the message into the dead-letter queue that the policy names; False when it cannot be taken now."""
+        """Put the message into the dead-letter queue that the policy names; False when it cannot be accepted now."""
         raise NotImplementedError
 
 
 class ReliefTimer(Timer):
-    """There is room in memory again: those who were held up for want of it go on."""
+    """Resumes queues that were held up for lack of memory."""
 
     def __init__(self, usage: "Usage") -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class ReliefTimer(Timer):
 
 
 class SendTimer(Timer):
-    """Sockets have taken what they were given: large messages can follow."""
+    """Resumes queues whose large messages waited for sockets to take earlier ones."""
 
     def __init__(self, usage: "Usage") -> None:
         super().__init__()
@@ -81,61 +81,62 @@ class SendTimer(Timer):
 
 
 class Usage:
-    """What all queues of a broker share, and what they hold together."""
+    """State and totals that all queues of a broker share."""
 
     def __init__(self, deadlines: Deadlines, dead_letters: DeadLetters, limits: Limits, tuning: Tuning) -> None:
         self.deadlines = deadlines
         self.dead_letters = dead_letters
         self.tuning = tuning
-        self.now = 0  # the time that was said last
-        self.work: i64 = 0  # that was ever done, see `server.turns`: what looks at many things adds how many
-        self.alarms: list[Alarm] = []  # whoever tells people empties it
+        self.now = 0  # as last set
+        self.work: i64 = 0  # units of work ever done, see `server.turns`: whatever looks at n things adds n
+        self.alarms: list[Alarm] = []  # whoever reports them empties the list
         self.queues: dict[bytes, Queue] = {}
-        self.bytes = 0  # in memory, overhead included; what several queues hold counts once
-        self.bytes_max = limits.memory_bytes_max  # from here on nothing is read for consumers that hold something
-        self.keep_max = limits.memory_bytes_max // 4  # above it nothing is kept that the log can give back
-        self.paged = 0  # bytes that were read from the log since `free_memory` was last done
-        self.warm: dict[Queue, None] = {}  # queues that may have something in memory; those looked at last are last
-        self._to_free = 0  # of those, how many are still to be looked at
-        self.held_up: list[Queue] = []  # with consumers that were given nothing because memory was short, in order
+        self.bytes = 0  # in memory, overhead included; a message in several queues counts once
+        self.bytes_max = limits.memory_bytes_max  # from here on nothing is read for consumers that hold messages
+        self.keep_max = limits.memory_bytes_max // 4  # above this, nothing is kept that the log can give back
+        self.paged = 0  # bytes read from the log since `free_memory` was last done
+        self.warm: dict[Queue, None] = {}  # queues that may have messages in memory; the last checked is last
+        self._to_free = 0  # how many of those are still to be checked
+        self.held_up: list[Queue] = []  # queues whose consumers got nothing because memory was short, in order
         self._relief = ReliefTimer(self)
-        self._buried_bytes = 0  # of dead letters that had to be read, and may not be written yet ...
-        self._buried_end = 0  # ... but are once the log is readable up to here
-        self.unsent = 0  # bytes of large messages that were given out, and that sockets have not taken yet, about
-        self.unsent_max = 0  # above it the next large one waits; 0: nobody counts them
-        self.waiting_to_send: list[Queue] = []  # whose first message waits for that, in order
+        self._buried_bytes = 0  # bytes of dead letters that had to be read and may not be written yet ...
+        self._buried_end = 0  # ... but are once the log is readable up to this offset
+        self.unsent = 0  # approximate bytes of large messages delivered that sockets have not taken yet
+        self.unsent_max = 0  # above this, the next large message waits; 0: they are not counted
+        self.waiting_to_send: list[Queue] = []  # queues whose first message waits for that, in order
         self._sending = SendTimer(self)
-        self.touched: list[Queue] = []  # in this turn, each once; whoever ends the turn looks at them
+        self.touched: list[Queue] = []  # changed in this turn, each listed once; `end_turn` checks them
         self.stalled = 0  # queues that wait for the log to be readable again
-        # The queue that a publish found congested last. Whoever acts on it resets it.
+        # The last queue that a publish found congested. Whoever acts on it resets it.
         self.congested: Queue | None = None
-        self.given = 0  # bytes of messages that were given out in this turn, except for small ones
-        self.busy_for = ""  # for whom more is to be done than was in this turn, though nobody asks for it
-        self.publisher = ""  # who publishes at present: a user or, where there are none, an address
+        self.given = 0  # bytes of messages delivered in this turn, not counting small ones
+        self.busy_for = ""  # for whom work is left over from this turn, without a new request
+        self.publisher = ""  # the current publisher: a user, or an address if there are no users
         self.unsent_of: dict[str, int] = {}  # `unsent`, by user or address
-        self.read_end = 0  # when so much was read from the log, by its `read_bytes`, the next turn reads on
+        self.read_end = 0  # the value of the log's `read_bytes` at which reading continues in the next turn
 
     def begin_turn(self, read_bytes: int, read_at_once: int) -> None:
-        """So much was read from the log up to now, and may be in this turn."""
+        """Reset the limits of bytes delivered and bytes read in one turn."""
         self.given = 0
         self.read_end = read_bytes + read_at_once
 
     def join(self, message: Message) -> None:
-        """A queue has counted all of a message that went to several: if it is not the first, the bytes are there."""
+        """Correct the count after a queue added a message that other queues hold already."""
         if message.holders > 0:
             self.bytes -= message.size - MESSAGE_OVERHEAD
         message.holders += 1
 
     def leave(self, message: Message) -> None:
-        """A queue is about to count all of such a message as gone: if it is not the last, the bytes stay."""
+        """Correct the count before a queue removes a message that other queues still hold."""
         message.holders -= 1
         if message.holders > 0:
             self.bytes += message.size - MESSAGE_OVERHEAD
 
     def free_memory(self) -> int:
-        """Let go of what the log can give back, down to a quarter of the limit; how much.
+        """Release messages that the log can give back, down to a quarter of the limit; returns the bytes freed.
 
-        Of a great many queues some are looked at, the longest of them first: while `is_freeing`, there are more.
+        With very many queues, a call checks only some of them, the largest first; `is_freeing` tells whether any are
+        left.
         """
         warm = self.warm
         if not self._to_free:
@@ -148,7 +149,7 @@ class Usage:
                 break
             freed += queue.free_memory()
         if self.bytes >= self.keep_max:
-            # Many queues with a little each: what consumers hold of them is looked through as well.
+            # Many queues with a little each: search their unacked messages as well.
             for queue in some:
                 freed += queue.free_unacked(LOOK_LEAST * queue.unacked)
         else:
@@ -165,33 +166,33 @@ class Usage:
 
     @property
     def is_freeing(self) -> bool:
-        """Whether there are queues that `free_memory` has not come to yet."""
+        """Whether there are queues that `free_memory` has not checked yet."""
         return self._to_free > 0
 
     def warm_up(self, queue: "Queue") -> None:
-        """Something of a queue may be in memory."""
+        """Note that a queue may have messages in memory."""
         queue.is_warm = True
         self.warm[queue] = None
 
     def forget(self, queue: "Queue") -> None:
-        """A queue is gone."""
+        """Remove a deleted queue."""
         queue.is_warm = False
         self.warm.pop(queue, None)
         self._to_free = min(self._to_free, len(self.warm))
 
     def make_room(self) -> bool:
-        """Memory is short, and something is to be read: whether there is room after all.
+        """With memory short, whether there is room to read a message after all.
 
-        To look at all queues is worth it once much was read since it was done last.
+        Checking the queues is worth it only once much was read since the last time.
         """
         if self.paged * PAGED_PART >= self.bytes_max:
             self.free_memory()
         return self.bytes < self.bytes_max
 
     def may_bury(self, readable: int) -> bool:
-        """Whether one more message that is not in memory may become a dead letter, which is, until it is written.
+        """Whether one more message may be read to become a dead letter, which stays in memory until it is written.
 
-        What has an offset below `readable` is written, and can be let go of.
+        Messages with offsets below `readable` are written, and can be released.
         """
         if readable >= self._buried_end:
             self._buried_bytes = 0
@@ -202,27 +203,27 @@ class Usage:
         return True
 
     def buried(self, size: int, end: int) -> None:
-        """One of so many bytes did, and is in the log before this offset."""
+        """Count such a message, which is in the log before offset `end`."""
         self._buried_bytes += size
         self._buried_end = end
         self.paged += size
 
     def may_send(self, size: int, holder: str) -> bool:
-        """Whether a large message may be given out now, to this user or address; where nothing is unsent, any may.
+        """Whether a large message may be delivered now to this user or address; always true when nothing is unsent.
 
-        Who has nothing unsent does not wait for others who are slow, unless they are so many that it is twice as much.
+        A holder with nothing unsent does not wait for slow ones, unless the total is twice the limit.
         """
         if self.unsent_max == 0 or self.unsent == 0 or self.unsent + size <= self.unsent_max:
             return True
         return holder not in self.unsent_of and self.unsent <= 2 * self.unsent_max
 
     def sends(self, size: int, holder: str) -> None:
-        """A large message is given out."""
+        """Count a large message that is delivered."""
         self.unsent += size
         self.unsent_of[holder] = self.unsent_of.get(holder, 0) + size
 
     def sent(self, unsent_of: dict[str, int]) -> None:
-        """So much is left that sockets have not taken yet, by user or address."""
+        """Set how many bytes sockets have not taken yet, by user or address."""
         unsent = 0
         for size in unsent_of.values():
             unsent += size
@@ -235,7 +236,7 @@ class Usage:
             self.deadlines.set(self._sending, self.now)
 
     def relieve(self) -> None:
-        """Bytes were given back: where that makes room, let those go on who wait for it, in a moment."""
+        """After memory was freed: if there is room, schedule the queues that wait for it."""
         if self.held_up and self.bytes < self.bytes_max and not self._relief.armed:
             self.deadlines.set(self._relief, self.now)
 

@@ -1,7 +1,7 @@
-"""Going over what is ready in a queue, a few at a time, while the queue goes on.
+"""Iterates over the ready messages of a queue, a few at a time, while the queue keeps changing.
 
-A walk remembers the place that it has come to, and nothing else: what is before it may be taken, what is behind it may
-come and go. Each step finds its place by halving, so all of a queue is walked in one look at each message.
+A walk remembers only the place it has reached: messages before it may be consumed, and those behind it may come and go.
+Each step finds its place by binary search, so walking a whole queue visits each message once.
 """
 
 from collections import deque
@@ -20,18 +20,18 @@ from penstock.core.backlog import (
 from penstock.log.span import Span
 from penstock.message import Message
 
-Ready = tuple[Place, Message | None]  # without the message where that is not in memory
+Ready = tuple[Place, Message | None]  # None if the message is not in memory
 
 
 class Walk:
     def __init__(self, backlog: Backlog, after: Place | None = None) -> None:
         self.backlog = backlog
-        self.after = after  # the place of the last one that was seen
+        self.after = after  # the place of the last message returned
         self.over = False  # there were no more
-        self.looked = 0  # messages that were looked at, gone ones among them
+        self.looked = 0  # messages visited, including dead ones
 
     def step(self, limit: int) -> list[Ready]:
-        """The next ones. When they are fewer than `limit`, `over` is set: there are no more by now."""
+        """The next messages. If there are fewer than `limit`, `over` is set: there are no more for now."""
         backlog = self.backlog
         found: list[Ready] = []
         self._see_items(backlog.head, limit, found)
@@ -45,12 +45,12 @@ class Walk:
         return found
 
     def go_on_behind(self, place: Place) -> None:
-        """Of those that were seen, this was the last one that was looked at."""
+        """Continue behind this place: it was the last of those returned that the caller processed."""
         self.after = place
         self.over = False
 
     def message(self, seen: Ready) -> Message | None:
-        """The message of one that was seen just now; None when the log cannot give it back."""
+        """The message of an entry just returned; None when the log cannot give it back."""
         place, message = seen
         return message if message is not None else self.backlog.log.fetch(place[2])
 
@@ -86,7 +86,7 @@ class Walk:
             if after is not None:
                 index = max(index, index_behind(span, after[0], after[1]))
                 self.looked += span.count.bit_length()
-                after = None  # all that follows is behind it
+                after = None  # everything after it is behind it
             self._see_span(span, index, limit, found)
             at += 1
 

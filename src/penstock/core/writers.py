@@ -1,8 +1,8 @@
-"""Who commits batches, and how far each has come.
+"""Writers that commit batches, and the last batch of each.
 
-A writer is remembered for as long as it may have to be told that its batch was committed before: until it has not
-committed for a given time, or says itself that it is done. Nobody is forgotten to make room for another: where there
-are too many, it is the new one that is refused. Times are in the log, and so is that a writer was forgotten.
+A writer is remembered for as long as it may retry a batch that was committed already: until it has not committed for a
+configured time, or says that it is done. No writer is forgotten to make room for another: when there are too many, the
+new one is refused. Commit times are logged, and so is the forgetting of a writer.
 """
 
 from penstock.core.limits import Limits
@@ -10,7 +10,7 @@ from penstock.errors import OVER_LIMIT, Refused
 
 
 def owner_of(writer: bytes) -> bytes:
-    """The user that a writer belongs to, whose name stands before a NUL; empty where users have no names."""
+    """The user that a writer belongs to, whose name is before a NUL; empty if users have no names."""
     user, separator, _ = writer.partition(b"\0")
     return user if separator else b""
 
@@ -18,9 +18,9 @@ def owner_of(writer: bytes) -> bytes:
 class Writers:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.batches: dict[bytes, int] = {}  # by writer, the number of its last batch; the last to write is last
+        self.batches: dict[bytes, int] = {}  # the last batch number by writer, the most recent writer last
         self.times: dict[bytes, int] = {}  # when that was, in the same order
-        self._counts: dict[bytes, int] = {}  # writers by owner
+        self._counts: dict[bytes, int] = {}  # number of writers by owner
 
     def remember(self, writer: bytes, batch: int, at: int) -> None:
         if writer in self.batches:
@@ -33,7 +33,7 @@ class Writers:
         self.times[writer] = at
 
     def forget(self, writer: bytes) -> bool:
-        """False when nothing was known of it."""
+        """Remove a writer; False when it was not known."""
         if self.batches.pop(writer, None) is None:
             return False
         del self.times[writer]
@@ -46,7 +46,7 @@ class Writers:
         return True
 
     def idle(self, now: int) -> list[bytes]:
-        """Those that have not committed for too long; the first ones, where there are many."""
+        """Up to 1000 writers that have not committed for too long, the oldest first."""
         before = now - self.limits.writer_seconds * 1_000_000
         found: list[bytes] = []
         for writer, at in self.times.items():
@@ -56,7 +56,7 @@ class Writers:
         return found
 
     def check_new(self, writer: bytes) -> None:
-        """Whether there is room for one more. Raises Refused."""
+        """Check that one more writer fits. Raises Refused."""
         limits = self.limits
         if writer in self.batches:
             return
