@@ -1,1 +1,1 @@
-"""Penstock under what people already use: Celery by way of kombu, and dramatiq. Each is an extra of the package."""
+"""Adapters for other libraries: Celery (through kombu) and dramatiq. Each is an extra of the package."""

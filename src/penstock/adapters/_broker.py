@@ -1,7 +1,7 @@
-"""What an adapter needs of a broker, by one address: work with credit, counts, and a way to delete a queue.
+"""What adapters need from a broker, at one address: work with credit, message counts, and deleting queues.
 
-The address is that of the port which tells the protocol by itself: RQ gives work with credit and takes it back when a
-worker dies, SMQS counts queues with what is out, MQMQ puts and takes single messages, MQKS deletes queues.
+The address is that of the port for all protocols. RQ delivers work with credit and requeues it when a worker dies, SMQS
+counts messages including un-acked ones, MQMQ puts and takes single messages, MQKS deletes queues.
 """
 
 import threading
@@ -13,7 +13,7 @@ DEFAULT_PORT = 7700
 
 
 class BrokerClients:
-    """Clients that are connected when they are first needed. May be shared by threads."""
+    """Clients that connect on first use. Thread-safe."""
 
     def __init__(self, address: Place, options: Options | None = None) -> None:
         self._address = address
@@ -32,7 +32,7 @@ class BrokerClients:
             return self._rq
 
     def new_worker(self) -> rq.Client:
-        """One more, with a connection of its own: when it is closed, its unfinished work goes back."""
+        """A new client with its own connection: closing it returns its unfinished work."""
         client = rq.Client(self._options)
         try:
             return client.connect(self._address)
@@ -41,26 +41,26 @@ class BrokerClients:
             raise
 
     def put(self, queue: str, body: str | bytes) -> None:
-        """Put a message into a queue, once, though it may have to be sent again."""
+        """Put a message into a queue. Deduplicated, so that a retry does not put it twice."""
         self._singles().put(queue, body, dedup=True)
 
     def counts(self) -> dict[str, int]:
-        """How many messages each queue holds or has out."""
+        """Messages in each queue, including un-acked ones."""
         with self._lock:
             if self._smqs is None:
                 self._smqs = smqs.Client(self._options).connect(self._address)
         return self._smqs.stats()
 
     def ready(self) -> dict[str, int]:
-        """How many messages each queue holds."""
+        """Ready messages in each queue."""
         return self._singles().info().queues
 
     def take(self, queue: str) -> bytes:
-        """The next message of a queue, which is gone from it. Raises Timeout when there is none."""
+        """Remove and return the next message of a queue. Raises Timeout if there is none."""
         return self._singles().get(queue)
 
     def purge(self, queue: str) -> int:
-        """Take all that is there; how many they were."""
+        """Remove all ready messages. Returns how many there were."""
         count = 0
         while True:
             try:

@@ -5,10 +5,10 @@
 
     dramatiq.set_broker(PenstockBroker("127.0.0.1:7700"))
 
-Who the client is goes by `options=Options(token_file=..., ca_file=...)`, or by the environment; `tls://` speaks TLS.
+Set credentials with `options=Options(token_file=..., ca_file=...)` or in the environment. A `tls://` address uses TLS.
 
-Messages are confirmed when they are enqueued, and given to a worker with credit (its prefetch). What a worker that dies
-held goes to another. Delayed messages wait in `{queue}.DQ`, dead ones in `{queue}.XQ`.
+Enqueued messages are confirmed by the broker, and delivered to workers with credit (their prefetch). The un-acked
+messages of a worker that dies go to another. Delayed messages wait in `{queue}.DQ`, dead ones in `{queue}.XQ`.
 """
 
 import threading
@@ -28,11 +28,11 @@ from penstock.client import rq
 from penstock.client._options import Options, Place, address_of
 from penstock.client.errors import AuthFailed, ClientError, Denied, Timeout, TlsFailed
 
-FINAL = (AuthFailed, TlsFailed, Denied)  # ConnectionClosed would mean that it is worth another try
+FINAL = (AuthFailed, TlsFailed, Denied)  # not turned into ConnectionClosed, which would be retried
 
 
 class PenstockBroker(Broker):
-    """Address is that of the broker's port for all protocols; nothing is connected before it is needed."""
+    """A dramatiq broker. `address` is the broker's port for all protocols; it connects on first use."""
 
     def __init__(
         self, address: Place = "", *, options: Options | None = None, middleware: list[Middleware] | None = None
@@ -46,7 +46,7 @@ class PenstockBroker(Broker):
         self.clients.close()
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
-        """A consumer with a connection of its own."""
+        """A consumer with its own connection."""
         try:
             return _Consumer(self.clients, queue_name, prefetch, timeout)
         except FINAL:
@@ -55,7 +55,7 @@ class PenstockBroker(Broker):
             raise ConnectionClosed(error) from error
 
     def declare_queue(self, queue_name: str) -> None:
-        """Penstock makes queues when they are used; this tells the middleware, and so the worker, of a new one."""
+        """Tell the middleware, and so the worker, of a queue. Penstock creates queues on first use."""
         name = q_name(queue_name)
         with self._queues_lock:
             if name in self.queues:
@@ -68,7 +68,7 @@ class PenstockBroker(Broker):
         self.emit_after("declare_delay_queue", delayed)
 
     def enqueue(self, message: "Message[Any]", *, delay: int | None = None) -> "Message[Any]":
-        """Comes back when the broker has confirmed it. Raises ConnectionClosed when it does not in time."""
+        """Returns once the broker has confirmed the message. Raises ConnectionClosed if it does not in time."""
         queue = message.queue_name
         self.declare_queue(queue)
         if delay is not None:
@@ -88,7 +88,7 @@ class PenstockBroker(Broker):
         return set(self.queues)
 
     def get_queue_message_counts(self, queue_name: str) -> tuple[int, int, int]:
-        """Messages in a queue, in its delay queue and in its dead letter queue; those that are out are counted."""
+        """Messages in a queue, its delay queue and its dead-letter queue, including un-acked ones."""
         counts = self.clients.counts()
         name = q_name(queue_name)
         return counts.get(name, 0), counts.get(dq_name(name), 0), counts.get(xq_name(name), 0)
@@ -103,7 +103,7 @@ class PenstockBroker(Broker):
             self.flush(name)
 
     def join(self, queue_name: str, *, idle_time: int = 20, timeout: int | None = None) -> None:
-        """Come back when a queue and its delay queue are done. Raises QueueJoinTimeout after so many milliseconds."""
+        """Wait until a queue and its delay queue are empty. Raises QueueJoinTimeout after `timeout` milliseconds."""
         deadline = None if timeout is None else time.monotonic() + timeout / 1000
         while any(self.get_queue_message_counts(queue_name)[:2]):
             if deadline is not None and time.monotonic() >= deadline:
@@ -151,7 +151,7 @@ class _Consumer(Consumer):
         message.request.done()
 
     def nack(self, message: MessageProxy) -> None:
-        """To the dead letters, and only then done with."""
+        """Put the message into the dead-letter queue, then ack it."""
         assert isinstance(message, _Message)
         self._bury(message.request)
 
@@ -163,7 +163,7 @@ class _Consumer(Consumer):
         request.done()
 
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        """The broker does by itself when the connection ends, which it is about to."""
+        """Nothing to do: the connection is about to close, and the broker then requeues what is un-acked."""
 
     def close(self) -> None:
         self._client.close()

@@ -1,21 +1,21 @@
 """A kombu transport on Penstock, so that Celery runs on it.
 
-    import penstock.adapters.kombu  # makes penstock:// known
+    import penstock.adapters.kombu  # registers penstock://
 
     app = Celery("app", broker="penstock://127.0.0.1:7700//", backend="rpc://")
 
-`penstock+tls://` speaks TLS. Who the client is and whom it trusts is said by the environment (PENSTOCK_TOKEN_FILE and
-so on, see penstock.client), or by files in `transport_options`; a password in the URL is refused, since it is logged:
+`penstock+tls://` uses TLS. Set credentials and CA in the environment (PENSTOCK_TOKEN_FILE and so on, see
+penstock.client), or as files in `transport_options`. A password in the URL is refused, since URLs are logged:
 
     app.conf.broker_transport_options = {"token_file": "/run/secrets/token", "ca_file": "/etc/penstock/ca.pem"}
 
-Queues are Penstock's queues, by name. A message is confirmed when it was published, given out with credit (Celery's
-prefetch), and goes to another worker when its own dies before acknowledging it.
+Queues are Penstock queues of the same name. The broker confirms each published message, delivers with credit (Celery's
+prefetch), and redelivers a message to another worker if its worker dies before acknowledging it.
 
-Exchanges are routed here, since Penstock has none. What is bound by this process, to queues that last, is put into each
-of those queues. Queues that come and go with their consumer (replies, remote control, events) may be bound in other
-processes, so what is meant for them is broadcast under the exchange's name, and whoever listens there takes what its
-bindings match. Remote control, events and `rpc://` results work that way.
+Penstock has no exchanges, so routing is done here. A message is put into each permanent queue that this process has
+bound. Temporary queues, which are deleted with their consumer (replies, remote control, events), may be bound in other
+processes. Messages for them are broadcast under the exchange's name, and each listener takes what its bindings match.
+Remote control, events and `rpc://` results work that way.
 """
 
 import queue as queues
@@ -34,11 +34,11 @@ from penstock.client._options import Address, address_of
 from penstock.client.errors import AuthFailed, ClientError, Closed, ConnectFailed, ConnectionLost, Timeout, TlsFailed
 
 FILES = ("token_file", "ca_file", "cert_file", "key_file", "server_hostname")
-BROADCASTS = "kombu."  # in front of an exchange's name: the queue its broadcasts go by
+BROADCASTS = "kombu."  # prefix of an exchange's name: the queue for its broadcasts
 
 
 class QoS(virtual.QoS):
-    """Acknowledges to the broker, and tells it how many messages may be out."""
+    """Sends acks and rejects to the broker."""
 
     def ack(self, delivery_tag: str) -> None:
         super().ack(delivery_tag)
@@ -51,14 +51,14 @@ class QoS(virtual.QoS):
 
 class Channel(virtual.Channel):
     QoS = QoS
-    do_restore = False  # the broker does
+    do_restore = False  # the broker redelivers un-acked messages
     supports_fanout = True
 
     def __init__(self, connection: "Transport", **kwargs: Any) -> None:
         super().__init__(connection, **kwargs)
         self._out: dict[str, rq.Request] = {}
         self._consuming: dict[str, rq.Consumer] = {}
-        self._passing: set[str] = set()  # queues that go with their consumer
+        self._passing: set[str] = set()  # temporary queues, deleted with their consumer
 
     @property
     def clients(self) -> BrokerClients:
@@ -99,7 +99,7 @@ class Channel(virtual.Channel):
         self.clients.delete(queue)
 
     def _queue_bind(self, exchange: str, *binding: str) -> None:
-        """The table of this process is all there is to it."""
+        """Nothing to do: bindings exist only in this process's table."""
 
     # -- publishing -------------------------------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ class Channel(virtual.Channel):
             self.clients.work.broadcast(BROADCASTS + exchange, dumps(message))
 
     def matching(self, exchange: str, routing_key: str) -> list[str]:
-        """The queues that this process has bound to the exchange in a way that fits the key."""
+        """The queues that this process has bound to the exchange and whose binding matches the key."""
         if exchange not in self.state.exchanges:
             return []
         found = self.typeof(exchange).lookup(self.get_table(exchange), exchange, routing_key, None)
@@ -152,7 +152,7 @@ class Channel(virtual.Channel):
             consumer.allow(prefetch_count)
 
     def keep(self, tag: str, request: rq.Request) -> None:
-        """A message that has to be acknowledged."""
+        """Remember a delivery until it is acknowledged."""
         self._out[tag] = request
 
     def settle(self, tag: str, done: bool) -> None:
@@ -179,7 +179,7 @@ class Transport(virtual.Transport):
     driver_type = "penstock"
     driver_name = "penstock"
     connection_errors = (*virtual.Transport.connection_errors, ConnectFailed, ConnectionLost, Closed, Timeout)
-    # Said here, kombu tries those again alone: whoever is not let in or not allowed would not be the next time, either.
+    # Set so that kombu retries only these: a client without access or permission would fail again.
     recoverable_connection_errors = connection_errors
     channel_errors = (*virtual.Transport.channel_errors, ClientError)
     implements = virtual.Transport.implements.extend(
@@ -191,7 +191,7 @@ class Transport(virtual.Transport):
         self.clients: BrokerClients
         self.inbox: queues.SimpleQueue[rq.Request] = queues.SimpleQueue()
         self.channel_of: dict[str, Channel] = {}
-        self.passing: set[str] = set()  # queues that go with their consumer
+        self.passing: set[str] = set()  # temporary queues, deleted with their consumer
         self.unacknowledged: set[str] = set()
         self._listening: dict[str, rq.Consumer] = {}
         self._tags = count_from(1)
@@ -202,9 +202,9 @@ class Transport(virtual.Transport):
     def establish_connection(self) -> "Transport":
         self.clients = BrokerClients(place_of(self.client), options_of(self.client))
         try:
-            _ = self.clients.work  # so that a broker which is not there is noticed here
+            _ = self.clients.work  # connects now, so that an unreachable broker is noticed here
         except (AuthFailed, TlsFailed):
-            raise  # to try again would not help, and kombu does for what it takes for a lost connection
+            raise  # not turned into ConnectionError, which kombu would retry in vain
         except ClientError as error:
             raise ConnectionError(str(error)) from error
         return super().establish_connection()  # type: ignore[no-any-return]
@@ -217,13 +217,13 @@ class Transport(virtual.Transport):
             self.clients.close()
 
     def listen(self, exchange: str) -> None:
-        """Take what is broadcast under the exchange's name, and no work."""
+        """Receive what is broadcast under the exchange's name, but no work."""
         if exchange not in self._listening:
             name = BROADCASTS + exchange
             self._listening[exchange] = self.clients.work.consume(name, into=self.inbox, max=0, priority=rq.NONE)
 
     def drain_events(self, connection: "Transport", timeout: float | None = None) -> None:
-        """Hand out one message. Raises socket.timeout when there is none in time."""
+        """Deliver one message. Raises socket.timeout if none arrives in time."""
         deadline = None if timeout is None else monotonic() + timeout
         handed_out = 0
         while not handed_out:
@@ -233,7 +233,7 @@ class Transport(virtual.Transport):
                 raise socket.timeout from None  # noqa: UP041 the name that kombu documents
             if request.is_broadcast:
                 handed_out = self._deliver_broadcast(loads(request.payload))
-            elif not request.is_stale:  # else somebody gets it again
+            elif not request.is_stale:  # a stale one is redelivered by the broker
                 handed_out = self._deliver_work(request, loads(request.payload))
 
     def _deliver_work(self, request: rq.Request, message: dict[str, Any]) -> int:
@@ -261,17 +261,17 @@ class Transport(virtual.Transport):
 
 
 def place_of(info: Any) -> Address:
-    """Where the URL of a connection leads to. Raises ValueError for one with a user in it."""
+    """The broker address in a connection's URL. Raises ValueError if the URL contains credentials."""
     host = info.hostname or "127.0.0.1"
     if info.password or info.userid or "@" in host:
         raise ValueError("a URL with a user in it would be logged: name a file in transport_options, token_file")
-    if "://" in host:  # kombu leaves penstock+tls://host:port// to whom it concerns
+    if "://" in host:  # kombu passes penstock+tls://host:port// on unparsed
         return address_of(host, DEFAULT_PORT)
     return Address(host, info.port or DEFAULT_PORT)
 
 
 def options_of(info: Any) -> Options:
-    """Who the client is, by the transport options. Raises ValueError for what must not be one."""
+    """Client options from `transport_options`. Raises ValueError if they contain a token."""
     given = dict(info.transport_options or {})
     if "token" in given:
         raise ValueError("transport_options are logged: name a file in token_file, or use PENSTOCK_TOKEN")

@@ -1,1 +1,1 @@
-"""Sockets, signals and timers: the only place that says async."""
+"""Sockets, signals and timers: runs the broker on asyncio."""

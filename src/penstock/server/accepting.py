@@ -1,8 +1,8 @@
-"""Several clients of one port come in within a turn of the loop.
+"""Accept several connections per port in one event loop iteration.
 
-The loop accepts one for each socket that listens. Where turns are long and somebody connects again and again, others
-would wait behind that for seconds. So a port is listened on several times: by one socket, and by copies of it, which
-share its line of those who wait.
+The loop accepts one connection per listening socket and iteration. If iterations are long and a client reconnects
+continually, others would wait for seconds. So each port is listened on by several sockets: one, and duplicates of it
+that share its backlog.
 """
 
 import asyncio
@@ -11,13 +11,13 @@ import socket
 from collections.abc import Callable
 
 BACKLOG = 4096
-SOCKETS = 4  # so many clients of a port come in within a turn
+SOCKETS = 4  # connections accepted per port and iteration
 
 
 async def accept_more(
     loop: asyncio.AbstractEventLoop, make: Callable[[], asyncio.Protocol], server: asyncio.Server
 ) -> list[asyncio.Server]:
-    """That server, and copies of it."""
+    """The server, and servers on duplicates of its sockets."""
     copies = [
         await loop.create_server(make, sock=socket.socket(fileno=os.dup(listening.fileno())), backlog=BACKLOG)
         for listening in server.sockets

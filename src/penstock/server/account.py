@@ -1,21 +1,21 @@
-"""The one account of memory: what the broker holds for whom, by kind, by connection and by user.
+"""Memory accounting: what the broker holds, by kind, by connection and by user.
 
-    ready      messages in queues, as far as they are in memory
+    ready      messages in queues that are in memory
     held       messages that consumers have not acked
     leased     the same over HTTP
-    staged     messages that wait for their commit
-    in         requests that are not whole yet, and reads that wait for their turn
-    out        what sockets have not taken yet
-    queues     the queues themselves, empty as they may be
+    staged     messages waiting for their commit
+    in         incomplete requests, and reads not processed yet
+    out        unsent output
+    queues     the queues themselves, even if empty
     bindings   of all queues
-    ids        that are remembered for deduplication
-    log        blocks that wait for the disk
+    ids        remembered for deduplication
+    log        blocks waiting for the disk
 
-Bodies and headers count alike. Nothing is counted by the message for it: each part knows its own figure, and the sum is
-made when somebody looks; those that need a walk over queues or connections are from the last one. Twice a second the
-broker looks: what the others take, and what the process has beyond its limit, is taken off what queues may hold, down
-to half of the limit. Before it comes to that, what comes and goes gives way: while the process has little room left,
-requests, answers and stages have smaller shares, down to an eighth.
+Bodies and headers count alike. There is no accounting per message: each part knows its own figure, and they are added
+up on demand; figures that need a scan of queues or connections are from the last scan. Twice a second the broker
+rebalances: it deducts what the other kinds take, and what the process has beyond its limit, from what queues may hold,
+down to half of the limit. Before that, transient data gives way: while the process has little room left, requests,
+replies and stages have smaller shares, down to an eighth.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from penstock.wire.session import Session
 
 KINDS = ("ready", "held", "leased", "staged", "in", "out", "queues", "bindings", "ids", "log")
-PROCESS_BYTES = 64 * MIB  # what the program itself takes
-FLOOR_PART = 2  # queues may always hold one part in so many
-ROOM_PART = 4  # the process has little room left when it is less than one part of the limit in so many
-LEAST_PART = 8  # a share gives way down to one part of it in so many
-SLICE = 250  # connections that are looked at before others have their turn
+PROCESS_BYTES = 64 * MIB  # the program itself, at least
+FLOOR_PART = 2  # queues may always hold half of the limit
+ROOM_PART = 4  # shares shrink when less than a quarter of the limit is left
+LEAST_PART = 8  # a share never shrinks below an eighth
+SLICE = 250  # connections scanned before the event loop runs again
 
 
 class Share:
-    """Of what comes and goes: so many bytes of it there may be, and fewer while there is little room."""
+    """The byte limit of one kind of transient data, which shrinks while there is little room."""
 
     def __init__(self, bytes_max: int, least: int, allow: Callable[[int], None]) -> None:
         self._bytes_max = bytes_max
@@ -48,16 +48,16 @@ class Share:
         self._allow = allow
 
     def give_way(self, left: int, whole: int) -> None:
-        """There is room for so much of the whole."""
+        """Scale the limit by `left / whole`."""
         self._allow(min(self._bytes_max, max(self._least, self._bytes_max * left // whole)))
 
 
 class Account:
     def __init__(self, board: "Switchboard") -> None:
         self.limit = board.hub.limits.memory_bytes_max
-        self.held = 0  # un-acked, in memory, by the last walk over the queues
+        self.held = 0  # un-acked bytes in memory at the last scan of the queues
         self._board = board
-        self._own = 0  # what the process had when it was looked at first
+        self._own = 0  # resident memory at the first check
         self._sources: dict[str, list[Callable[[], int]]] = {}
         self._shares = [
             Share(board.incoming.bytes_max, 0, board.incoming.let_hold),
@@ -65,22 +65,22 @@ class Account:
         ]
 
     def add(self, kind: str, source: Callable[[], int]) -> None:
-        """Something of this kind is counted by somebody else."""
+        """Add a source for a kind that is counted elsewhere."""
         self._sources.setdefault(kind, []).append(source)
 
     def add_share(self, bytes_max: int, least: int, allow: Callable[[int], None]) -> None:
-        """Somebody may hold so many bytes, and is told when there is room for fewer, but always for the least."""
+        """Add a share: `allow` is called with its current limit, between `least` and `bytes_max`."""
         self._shares.append(Share(bytes_max, least, allow))
 
     def _of_others(self, kind: str) -> int:
         return sum(source() for source in self._sources.get(kind, ()))
 
     def kinds(self) -> dict[str, int]:
-        """What there is of each kind."""
+        """Bytes by kind."""
         board = self._board
         broker = board.hub.broker
         in_queues = broker.usage.bytes
-        # What several consumers hold is there once, and each of their queues counts it.
+        # A message in several queues is in memory once, but each queue counts it.
         leased = min(self._of_others("leased"), in_queues)
         held = min(max(0, self.held - leased), in_queues - leased)
         return {
@@ -97,15 +97,15 @@ class Account:
         }
 
     def of_connection(self, session: "Session", connection: "Connection") -> int:
-        """What one client has of it: what it has not finished asking, has not read and has not acked."""
+        """Bytes held for one client: unprocessed input, unsent output and un-acked messages."""
         return session.pending() + connection.waiting_in + connection.unsent() + held_of(session)
 
     def of_consumer(self, subscription: Subscription) -> int:
-        """What a consumer's messages take in memory, about."""
+        """Approximate memory of a consumer's un-acked messages."""
         return held_by(subscription)
 
     async def by_user(self) -> dict[str, int]:
-        """The same of the connections of each user; those of nobody in particular are under an empty name."""
+        """`of_connection` summed by user; connections without a user are under an empty name."""
         found: dict[str, int] = {}
         for number, (session, connection) in enumerate(list(self._board.connections.items()), 1):
             if number % SLICE == 0:
@@ -115,7 +115,7 @@ class Account:
         return found
 
     def balance(self) -> None:
-        """Let queues hold what the others leave of the limit, and the others less where the process has little room."""
+        """Set the limit of queues to what the other kinds leave, and shrink shares if the process has little room."""
         board = self._board
         broker = board.hub.broker
         others = board.incoming.all_bytes + board.waiting_reads.bytes + board.outgoing.bytes
@@ -126,7 +126,7 @@ class Account:
             self._own = max(PROCESS_BYTES, resident)
         room = self.limit + self._own - resident
         if room < 0:
-            gc.collect(1)  # the collector counts objects, and there may be large ones among what only it can free
+            gc.collect(1)  # the collector counts objects, not bytes: there may be large ones that only it can free
         whole = max(1, self.limit // ROOM_PART)
         for share in self._shares:
             share.give_way(max(0, min(room, whole)), whole)

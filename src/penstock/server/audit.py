@@ -1,7 +1,7 @@
-"""The audit log: what concerns users and rights, one JSON object a line, in a file that its owner alone may read.
+"""The audit log: events about users and permissions, one JSON object per line, in a file only its owner can read.
 
-It comes by the same road as everything that is logged: events whose name begins with `audit.` are written here, too,
-and like those so many of one kind in a second and no more: who comes in again and again fills no disk.
+Events whose name begins with `audit.` are written here in addition to the normal log. They are rate-limited in the same
+way, so that repeated logins cannot fill the disk.
 """
 
 import errno
@@ -29,14 +29,14 @@ class Audit:
         self.reopen()
 
     def reopen(self) -> None:
-        """Go on in the file of that name, which may be another one by now. Raises AccessError when it cannot be."""
+        """Open the file again, which may have been rotated. Raises AccessError if that fails."""
         if self._path is None:
             return
         try:
             file = os.open(self._path, OPEN_FLAGS, 0o600)
             try:
                 if stat.S_ISREG(os.fstat(file).st_mode):
-                    os.fchmod(file, 0o600)  # one that was there may have been made by somebody less careful
+                    os.fchmod(file, 0o600)  # an existing file may have had wider permissions
             except OSError:
                 os.close(file)
                 raise

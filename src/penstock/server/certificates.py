@@ -1,9 +1,8 @@
-"""The certificates of a broker: looked at before they are used, and swapped while it runs.
+"""The certificates of a broker: validated before use, and replaced while it runs.
 
-What is in use is one context, and a handshake takes the one that is there when it begins. New files become a new
-context, if they are good: connections that are there go on, a CA that is gone lets nobody in any more, and since a
-context has its own keys for resumption, nobody comes in by an old ticket either. Files that are not good change
-nothing, and the log says why.
+One SSL context is in use at a time, and a handshake uses the one that is current when it begins. If new files are
+valid, they become a new context. Existing connections continue, and certificates of a removed CA are no longer
+accepted. Sessions of an old context cannot be resumed either. Invalid files change nothing, and the log says why.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ class TlsError(Error):
 
 
 class Paths(NamedTuple):
-    """What the configuration says of TLS."""
+    """The TLS settings of the configuration."""
 
     cert: Path
     key: Path
@@ -45,7 +44,7 @@ class Paths(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Files that are good: the context made of them, and until when each certificate is valid, by file and subject."""
+    """Valid files: their context, the expiry of each certificate by kind and subject, and warnings about them."""
 
     context: ssl.SSLContext
     expiries: dict[tuple[str, str], float]
@@ -53,15 +52,15 @@ class Loaded(NamedTuple):
 
 
 def paths_of(config: Config) -> Paths | None:
-    """None where there is no TLS."""
+    """The TLS settings; None without TLS."""
     if config.tls_cert is None:
         return None
-    # A file may hold both, as many tools write it.
+    # Many tools write certificate and key to one file.
     return Paths(config.tls_cert, config.tls_key or config.tls_cert, config.tls_ca, config.tls_client, config.tls_min)
 
 
 def load(paths: Paths) -> Loaded:
-    """Look at the files and make a context of them.
+    """Validate the files and create a context from them.
 
     Raises:
         TlsError: names the file and what is wrong with it.
@@ -70,8 +69,8 @@ def load(paths: Paths) -> Loaded:
     doubts = _check_key(paths.key, chain[0])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = VERSIONS[paths.version_min]
-    # A client that only sends, and never reads, must not find tickets in its buffer when it closes: the system would
-    # then throw away what it has sent. Connections are long, so little is lost.
+    # No session tickets: if a client that only sends closes with unread tickets in its buffer, its system resets the
+    # connection and discards what it has sent. Connections are long-lived, so resumption would gain little.
     context.options |= ssl.OP_NO_TICKET | ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
     context.num_tickets = 0
     try:
@@ -91,13 +90,13 @@ def load(paths: Paths) -> Loaded:
 
 
 class Certificates:
-    """What is in use, and how it is renewed."""
+    """The certificates in use, and their renewal."""
 
     def __init__(self, paths: Paths, report: Report, now: Callable[[], float]) -> None:
-        """`now` tells the seconds since 1970.
+        """`now` returns the seconds since 1970.
 
         Raises:
-            TlsError: the files are no good, and there are no older ones to go on with.
+            TlsError: the files are invalid. There are no earlier ones to keep using.
         """
         self.paths = paths
         self.report = report
@@ -119,7 +118,7 @@ class Certificates:
         return self._loaded.expiries
 
     def start(self, loop: asyncio.AbstractEventLoop, watcher: Watcher) -> None:
-        """Follow the files, and look at the calendar once a day."""
+        """Watch the files for changes, and check expiry once a day."""
 
         def changed() -> None:
             task = loop.create_task(self.reload())
@@ -140,7 +139,7 @@ class Certificates:
             task.cancel()
 
     async def reload(self) -> bool:
-        """Take the files as they are now, if they are good. Whether they were."""
+        """Load the files again and use them if they are valid. Returns whether they were."""
         async with self._renewing:
             try:
                 loaded = await self._load()
@@ -161,12 +160,12 @@ class Certificates:
         try:
             return await asyncio.to_thread(load, self.paths)
         except TlsError:
-            # A certificate and its key are replaced one after the other, and we may have come in between.
+            # A certificate and its key are replaced one after the other, and this read may have come in between.
             await asyncio.sleep(SETTLE_SECONDS)
             return await asyncio.to_thread(load, self.paths)
 
     def tell_doubts(self) -> None:
-        """What somebody should look after, at the start, at each reload and each day."""
+        """Log warnings about the files and about expiry: at start, at each reload and once a day."""
         for doubt in self._loaded.doubts:
             self.report("warning", "tls.doubt", {"reason": doubt})
         now = self.now()
@@ -182,7 +181,7 @@ class Certificates:
 
 
 def _certificates(path: Path, key: str) -> "list[Certificate]":
-    # Half the work of a start without TLS, were it imported by everybody.
+    # Imported here: at module level it would be half of the start-up time of a broker without TLS.
     from cryptography import x509
 
     try:
@@ -192,7 +191,7 @@ def _certificates(path: Path, key: str) -> "list[Certificate]":
 
 
 def _check_key(path: Path, certificate: "Certificate") -> list[str]:
-    """What is doubtful about a key.
+    """Check a private key against its certificate, and return warnings about it.
 
     Raises:
         TlsError: it cannot be read, or belongs to another certificate.
@@ -238,12 +237,12 @@ def _read(path: Path, key: str) -> bytes:
 
 
 def _no_password() -> str:
-    """Nobody is asked on the terminal."""
+    """Keeps OpenSSL from asking for a password on the terminal."""
     return ""
 
 
 def _words(error: Exception) -> str:
-    """The first line of what a library says."""
+    """The first line of a library's error message."""
     if isinstance(error, ssl.SSLError) and error.reason:
         return error.reason.replace("_", " ").lower()
     if isinstance(error, OSError) and error.strerror:

@@ -1,4 +1,7 @@
-"""One socket: what is read is fed to a session, what the session has to say is written once per turn of the loop."""
+"""One socket: feeds what it reads to a session and writes the session's output once per event loop iteration.
+
+A turn is one such iteration, see `turns.py`.
+"""
 
 import asyncio
 import socket
@@ -28,32 +31,31 @@ from penstock.wire.gate import Gate
 from penstock.wire.refusals import TEXT_SIZE_MAX
 from penstock.wire.session import LEFT_AT_ONCE, Dialect, Hub, Session
 
-# Above this many bytes the kernel and the loop have not taken yet, a session gets no more deliveries.
+# A session gets no more deliveries while the transport has more than this many bytes buffered.
 WRITE_HIGH = 1 << 20
 WRITE_LOW = 1 << 18
 
-# Deliveries stop at WRITE_HIGH; above this it is answers that pile up, and whoever does not read them may not ask for
-# more.
+# Deliveries stop at WRITE_HIGH, so above this it is replies that pile up. A client that does not read them is not read.
 UNREAD_MAX = 4 << 20
 
 # How much of a traceback is logged, from its end.
 TRACE_SIZE_MAX = 8000
 
-# A client that has messages to settle may publish until memory_bytes_max is exceeded by this part: one in so many.
+# A client with messages to settle may publish until memory_bytes_max is exceeded by this fraction: one eighth.
 REFUSE_PART = 8
 
-# How long a publisher waits at most, at one time, for the consumers of a queue it fills.
+# The longest single pause of a publisher for the consumers of a queue it fills.
 SLOWDOWN_SECONDS = 0.05
 
-# How many connections that were refused, or had to go for others, are told of in a second.
+# How many refused or evicted connections are logged per second.
 CROWDED_TOLD_MAX = 10
 
-# How long a timer of the loop runs at most before the clock is looked at again.
+# The longest event loop timer; the clock is read again after that.
 TIMER_SECONDS_MAX = 30.0
 
 
 class Switchboard:
-    """Writes the outboxes of sessions that have something to say, and pauses publishers while memory is short."""
+    """All connections of a broker: writes their outboxes, and pauses publishers while memory is short."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, hub: Hub, clock: Clock, connections_max: int) -> None:
         self.loop = loop
@@ -62,21 +64,21 @@ class Switchboard:
         self.connections_max = connections_max
         self.connections: dict[Session, Connection] = {}
         hub.connections_max = connections_max
-        self.places = Places(connections_max, GREED_OF_ONE)  # by address, where there are no users
+        self.places = Places(connections_max, GREED_OF_ONE)  # by address, while authentication is off
         self._crowded_second = -1
         self._crowded_told = 0
         self.timer: asyncio.TimerHandle | None = None
         self.timer_due = -1
         self.paused: list[Connection] = []
-        self.behind: list[Connection] = []  # wait for the disk alone, whatever they do, and however short memory is
+        self.behind: list[Connection] = []  # paused until the disk catches up, whether they publish or not
         self.slowed: dict[Queue, Slowdown] = {}
         self.turns = Turns(loop, hub)
         self.flush_planned = False
         self.draining = False
         self.storage: Storage | None = None
-        self.feeding: Connection | None = None  # whose bytes are being worked on: for the report of a fault
+        self.feeding: Connection | None = None  # whose bytes are being processed, for fault reports
         self.fed = b""
-        self.describe_request: Callable[[], dict[str, object]] | None = None  # the same for one over HTTP
+        self.describe_request: Callable[[], dict[str, object]] | None = None  # the same for an HTTP request
         shares = Shares(hub.limits.memory_bytes_max)
         self.incoming = Incoming(loop, shares.incoming, self.is_short)
         self.waiting_reads = WaitingReads(shares.incoming // 2, self.connections, lambda: bool(self.paused))
@@ -85,11 +87,11 @@ class Switchboard:
         self.filling = Filling(loop, hub.broker.usage)
         self.account = Account(self)
         self.collector = Collector()
-        # From here on whoever has messages to settle, and so cannot be kept from being read, may not publish.
+        # From here on clients with messages to settle, which must still be read, may not publish either.
         self.refuse_at = hub.limits.memory_bytes_max + hub.limits.memory_bytes_max // REFUSE_PART
-        self.free_at = hub.broker.usage.keep_max  # so many bytes of messages, and some of them are let go of
-        self.freed_up_to = 0  # the log was readable up to here when memory was last freed
-        self.may_free = True  # it was not in this turn
+        self.free_at = hub.broker.usage.keep_max  # bytes of messages from which on memory is freed
+        self.freed_up_to = 0  # end of the readable log when memory was last freed
+        self.may_free = True  # memory was not freed in this turn yet
 
     def plan_flush(self) -> None:
         if not self.flush_planned:
@@ -97,9 +99,9 @@ class Switchboard:
             self.loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """End the turn: check it, hand it to the log, and make one write for each session that has something to say.
+        """End the turn: check it, hand it to the log, and make one write for each session with output.
 
-        An exception here leaves a turn that has half ended, which is a fault like one inside a verb.
+        An exception here leaves the turn half finished, which is a fault like one inside a verb.
         """
         broker = self.hub.broker
         if broker.is_broken:
@@ -137,7 +139,7 @@ class Switchboard:
                 except Exception as error:
                     self.fail(connection, session, error)
                 if connection.is_held_back and holds_work(session):
-                    # It was given something meanwhile: to hear it is what makes room.
+                    # It has received deliveries meanwhile, and reading its acks frees memory.
                     connection.is_held_back = False
                     self.paused.remove(connection)
                     connection.resume_reading()
@@ -167,10 +169,13 @@ class Switchboard:
             if connection is not None and session.busy:
                 connection.wait_in_line()
 
-    # -- places -----------------------------------------------------------------------------------------------------
+    # -- connection limits ------------------------------------------------------------------------------------------
 
     def make_room(self, peer: str) -> str:
-        """Let one who has not said who it is go where every place is taken; which limit keeps the next one out."""
+        """Evict an unauthenticated connection if all slots are taken.
+
+        Returns the limit that keeps the new connection out, or "" if there is room.
+        """
         access = self.hub.access
         is_full = len(self.connections) >= self.connections_max
         if access is None:
@@ -183,12 +188,12 @@ class Switchboard:
         return ""
 
     def make_room_in_lobby(self, access: Directory, address: str) -> None:
-        """Another one of an address is about to come: the first of those it has goes where they are too many."""
+        """Evict unauthenticated connections of an address until it may have one more."""
         while access.lobby.is_full(address):
             self._let_go(access.lobby.first(address), "unauthenticated_per_address_max")
 
     def _let_go(self, guest: object, limit: str) -> bool:
-        """End the connection of somebody who has not said who it is, for another one. False when there is nobody."""
+        """Close an unauthenticated connection to make room for another. False if there is none."""
         if not isinstance(guest, Gate):
             return False
         session = guest.session
@@ -205,7 +210,7 @@ class Switchboard:
         return True
 
     def report_crowded(self, event: str, peer: str, protocol: str, limit: str) -> None:
-        """Some of them each second: whoever comes may come often."""
+        """Log a refused or evicted connection. Rate-limited, since a client may reconnect often."""
         second = int(self.loop.time())
         if second != self._crowded_second:
             self._crowded_second, self._crowded_told = second, 0
@@ -214,7 +219,7 @@ class Switchboard:
             self.hub.report("warning", event, {"peer": peer, "protocol": protocol, "limit": limit})
 
     def fail(self, connection: "Connection", session: Session, error: Exception) -> None:
-        """An error of a session ends the one connection it happened on: the others of this turn go on."""
+        """Abort the connection whose session raised an error. Other connections are not affected."""
         self.report_failed(session, error)
         connection.transport.abort()
 
@@ -229,13 +234,13 @@ class Switchboard:
         self.hub.report("error", "session.failed", details)
 
     def _end_broken(self) -> None:
-        """End the sessions that failed at what the core gave them, and what that in turn wakes or breaks."""
+        """End sessions that raised on a call from the core, and those that this in turn wakes or breaks."""
         hub = self.hub
         while hub.broken:
             session, error = hub.broken.pop(0)
             connection = self.connections.get(session)
             if connection is None:
-                continue  # it has ended already
+                continue  # already ended
             self.report_failed(session, error)
             try:
                 connection.end_broken()
@@ -261,10 +266,10 @@ class Switchboard:
             self.hub.report("warning", alarm.kind, details)
 
     def _run_awake(self) -> None:
-        """Let sessions go on, and end those whose peer was seen to be gone in this turn: they can be given nothing."""
+        """Resume woken sessions, after ending those whose peer disconnected in this turn: they can receive nothing."""
         hub = self.hub
         while hub.awake:
-            for session in hub.awake:  # grows when what one gives back goes to another
+            for session in hub.awake:  # grows when messages returned by one session go to another
                 connection = self.connections.get(session)
                 if connection is not None and connection.transport.is_closing() and not connection.gone:
                     try:
@@ -274,10 +279,10 @@ class Switchboard:
             hub.run_awake_once(self.clock.now())
 
     def slow_down(self, connection: "Connection", queue: Queue) -> None:
-        """Read no more from a publisher for a moment, so that the consumers of the queue it fills can keep up.
+        """Briefly stop reading from a publisher, so that the consumers of the queue it fills can keep up.
 
-        The moment is short, and a queue whose consumers took nothing during one is not waited for again until they do:
-        a consumer that is slow or stuck costs a publisher next to nothing.
+        If the consumers took nothing during a pause, there are no more pauses for that queue until they do: a slow or
+        stuck consumer costs a publisher next to nothing.
         """
         if queue.full or queue.delivered == queue.unmoved_at:
             return
@@ -288,7 +293,7 @@ class Switchboard:
         connection.pause_reading()
 
     def is_short(self) -> bool:
-        """Whether memory is short, or the disk is behind."""
+        """Whether memory is short or the disk is behind. Frees memory that the log can give back, once per turn."""
         if self.storage is not None and self.storage.is_behind():
             return True
         broker = self.hub.broker
@@ -301,24 +306,24 @@ class Switchboard:
         if self.may_free and (usage.is_freeing or broker.log.readable > self.freed_up_to):
             self.may_free = False  # again in the next turn
             if not usage.is_freeing:
-                # What has come into the log since the last time can be let go of now.
+                # What was written to the log since the last time can be freed now.
                 self.freed_up_to = broker.log.readable
             broker.free_memory()
             if not usage.is_freeing:
-                # What it cannot give back is not looked through again before there is more of it.
+                # What could not be freed is not scanned again until there is more of it.
                 self.free_at = min(limit, max(usage.keep_max, usage.bytes + limit // 16))
             self.plan_flush()
         return usage.bytes >= limit
 
     def must_wait(self, holder: str) -> bool:
-        """Whether a user, or an address, may not publish at present: memory is short, and it has taken its part."""
+        """Whether a user or address may not publish now: memory is short, and it has used its fair share."""
         if not self.is_short():
             return False
         is_behind = self.storage is not None and self.storage.is_behind()
         return is_behind or self.hub.broker.usage.bytes >= self.refuse_at or self.filling.is_over(holder)
 
     def let_queues_hold(self, bytes_max: int) -> None:
-        """Others take the rest of the memory: from so many bytes on it is short."""
+        """Set how many bytes queues may hold before memory counts as short."""
         usage = self.hub.broker.usage
         usage.bytes_max = bytes_max
         usage.keep_max = bytes_max // 4
@@ -330,11 +335,11 @@ class Switchboard:
             self.plan_flush()
 
     def is_far_behind(self) -> bool:
-        """Whether the disk is so far behind that whoever has it do anything has to wait."""
+        """Whether the disk is so far behind that every client that causes writes has to wait."""
         return self.storage is not None and self.storage.is_far_behind()
 
     def pause_publisher(self, connection: "Connection") -> None:
-        """Read no more from a client that publishes until queues have emptied somewhat, or the disk has caught up."""
+        """Stop reading from a publisher until queues have drained somewhat or the disk has caught up."""
         if not self.paused:
             held = self.hub.broker.usage.bytes
             limit = "memory_bytes_max" if held >= self.hub.broker.usage.bytes_max else "the disk is behind"
@@ -361,7 +366,7 @@ class Switchboard:
             self.timer = None
         self.timer_due = due
         if due >= 0:
-            # Looked at now and then: the loop's time stands still while the machine sleeps, and clocks differ in pace.
+            # Capped: the loop's clock stops while the machine sleeps, and the two clocks drift apart.
             delay = min(max(0, due - self.clock.now()) / 1_000_000, TIMER_SECONDS_MAX)
             self.timer = self.loop.call_later(delay, self._tick)
 
@@ -372,7 +377,7 @@ class Switchboard:
         self.flush()
 
     def describe_work(self) -> dict[str, object]:
-        """What is being worked on right now: for the report of a fault."""
+        """The request being processed now, for fault reports."""
         connection = self.feeding
         session = None if connection is None else connection.session
         if session is None:
@@ -383,7 +388,7 @@ class Switchboard:
 
 
 class Slowdown:
-    """Publishers that wait for one congested queue."""
+    """Publishers paused for one congested queue."""
 
     def __init__(self, board: Switchboard, queue: Queue) -> None:
         self.board = board
@@ -410,25 +415,25 @@ class Connection(asyncio.Protocol):
         self.switchboard = switchboard
         self.dialect = dialect
         self.session: Session | None = None
-        self.reading_pauses = 0  # for how many reasons nothing is read right now
+        self.reading_pauses = 0  # the number of reasons why reading is paused
         self.writing_paused = False
-        self.kept_in = 0  # bytes of requests that are not whole; `Incoming` counts
-        self.waiting_in = 0  # bytes that were read and wait for their slice; `WaitingReads` counts ...
-        self.waiting_for = ""  # ... for this user or address
-        self.is_stopped = False  # it is not read since much of its user's waits
-        self.says_much = True  # by its last read, or nobody knows yet
-        self.was_full = False  # its last read: there may be more behind it
-        self.is_held_back = False  # it publishes, and memory is short
-        self.is_squeezed = False  # it has much to read, as all have together
-        self.unread = False  # the peer asks and does not read the answers
-        self.half_closed = False  # the peer says no more
-        self.deaf = False  # the peer failed to say who it is
-        self.in_line = False  # for its next slice, see `turns.py`
-        self.waits = False  # nothing is read until what was read is done
+        self.kept_in = 0  # bytes of incomplete requests; kept by `Incoming`
+        self.waiting_in = 0  # bytes read and not processed yet; kept by `WaitingReads` ...
+        self.waiting_for = ""  # ... and charged to this user or address
+        self.is_stopped = False  # not read, since its user has many unprocessed bytes
+        self.says_much = True  # its last read was large, or there was none yet
+        self.was_full = False  # its last read was a full one: there may be more to read
+        self.is_held_back = False  # a publisher, paused because memory is short
+        self.is_squeezed = False  # paused until it reads its output: too much is unsent in total
+        self.unread = False  # paused because the peer does not read its replies
+        self.half_closed = False  # the peer has closed its sending side
+        self.deaf = False  # authentication failed: never read again
+        self.in_line = False  # queued for its next slice, see `turns.py`
+        self.waits = False  # not read until everything read so far is processed
         self.refills = False  # there is room for more deliveries
-        self.ended = False  # the peer has said all it has to say; that is done first
-        self.gone = False  # the same, and nobody hears the answers
-        self.place = ""  # whose place among the connections it takes, where there are no users
+        self.ended = False  # end of input was received; what was read is processed first
+        self.gone = False  # the same, and replies are discarded
+        self.place = ""  # the holder its slot counts for, while authentication is off
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
@@ -495,18 +500,18 @@ class Connection(asyncio.Protocol):
             self.wait_in_line()
 
     def holder(self) -> str:
-        """Who waits where it does: its user, or its address."""
+        """The user or address that its work is charged to."""
         return "" if self.session is None else self.session.holder
 
     def wait_in_line(self) -> None:
-        """Read no more until what was read is done, a slice in each turn."""
+        """Stop reading until what was read is processed, one slice per turn."""
         if not self.waits:
             self.waits = True
             self.pause_reading()
         self.switchboard.turns.add(self)
 
     def go_on(self) -> None:
-        """The next slice: more deliveries, and more of what was read."""
+        """Do the next slice: more deliveries, and more of what was read."""
         session = self.session
         if session is None:
             return
@@ -514,7 +519,7 @@ class Connection(asyncio.Protocol):
             self.refills = False
             self._refill(session)
         if not self.waits or (self.reading_pauses > 1 and not self.gone):
-            return  # when it is not to be read for other reasons either, what was read waits as well
+            return  # reading is paused for another reason too, so what was read waits as well
         if session.busy:
             session = self._work(session, None)
         elif session.unfed:
@@ -539,7 +544,10 @@ class Connection(asyncio.Protocol):
             self.transport.close()
 
     def _work(self, session: Session, data: bytes | None) -> Session:
-        """Feed the session, or let it go on, and see what follows from what it did."""
+        """Feed the session, or let it continue, then apply back-pressure according to what it did.
+
+        Returns the session that serves the connection afterwards.
+        """
         board = self.switchboard
         hub = board.hub
         usage = hub.broker.usage
@@ -567,7 +575,7 @@ class Connection(asyncio.Protocol):
         if session.successor is not None:
             session = self.succeed(session, session.successor)
         if failure is not None:
-            # The core is untouched by it, or the process would have ended: only this client pays for it.
+            # The core is intact, or the process would have exited. Only this client is disconnected.
             board.report_failed(session, failure)
             session.hang_up()
         board.plan_flush()
@@ -581,7 +589,7 @@ class Connection(asyncio.Protocol):
         if session.busy or self.waiting_in:
             board.waiting_reads.hold(self, session.holder, session.unworked())
         if (
-            board.is_short()  # asked first, whatever was done: it lets go of what the log can give back
+            board.is_short()  # called first in any case: it frees memory
             and hub.broker.published != before
             and not holds_work(session)
             and board.must_wait(session.holder)
@@ -591,7 +599,7 @@ class Connection(asyncio.Protocol):
             board.behind.append(self)
             self.pause_reading()
         if session.gate is not None and session.gate.failing and not self.deaf:
-            self.deaf = True  # for good, whoever it was before: it is told so in a while, and the door closes
+            self.deaf = True  # never reset: the refusal is sent after a delay, then the connection closes
             self.pause_reading()
         user = session.user
         if user is not None:
@@ -602,7 +610,7 @@ class Connection(asyncio.Protocol):
         return session
 
     def close_stalled(self, size: int) -> None:
-        """The client does not go on with a large request, or reads no large message, and others wait for that."""
+        """Abort a client that stalls in a large request or does not read its output while others wait for memory."""
         session = self.session
         if session is not None:
             details: dict[str, object] = {
@@ -628,7 +636,7 @@ class Connection(asyncio.Protocol):
             self.switchboard.turns.add(self)
 
     def eof_received(self) -> bool:
-        """A half-closed connection counts as closed: what was asked is answered, nothing more is given."""
+        """A half-closed connection counts as closed: pending requests are answered, no more deliveries are sent."""
         self.half_closed = True
         if self._has_more():
             self.ended = True
@@ -636,7 +644,7 @@ class Connection(asyncio.Protocol):
         return self._end_of_input()
 
     def _end_of_input(self) -> bool:
-        """All that the peer has said is done; whether the connection stays nevertheless."""
+        """Called when all input is processed. Returns whether the connection stays open for now."""
         self.write_outbox()
         if self.session is not None and self.session.unconfirmed:
             self.session.hang_up()
@@ -658,7 +666,7 @@ class Connection(asyncio.Protocol):
             self.end_session()
 
     def _go(self, session: Session) -> None:
-        """What it has said is done, and its consumers end, in as many slices as that takes."""
+        """Process what was read and end the consumers, in as many slices as that takes."""
         self.gone = True
         session.be_gone()
         self.wait_in_line()
@@ -688,11 +696,11 @@ class Connection(asyncio.Protocol):
                 session.end(now)
             except Exception as error:
                 board.report_failed(session, error)
-                Session.end(session, now)  # its consumers end whatever its own code did wrong
+                Session.end(session, now)  # its consumers end even if its own code failed
             board.plan_flush()
 
     def end_broken(self) -> None:
-        """End a session that failed. What it was given before that goes out: where nobody acks, it counts as done."""
+        """End a session that failed. Deliveries it already had are sent: without acks they count as processed."""
         given = b"" if self.session is None else self.session.drain()
         self.end_session()
         if given:
@@ -709,7 +717,7 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self.writing_paused = False
-        self.switchboard.outgoing.leave(self)  # ends a squeeze as well
+        self.switchboard.outgoing.leave(self)  # also ends a squeeze
         if self.unread:
             self.unread = False
             self.resume_reading()
@@ -718,19 +726,19 @@ class Connection(asyncio.Protocol):
             self.switchboard.turns.add(self)
 
     def _refill(self, session: Session) -> None:
-        """Let consumers have more."""
+        """Resume deliveries."""
         if not self.writing_paused and not self.is_squeezed and not self.gone and session.gate is None:
             session.resume()
             self.switchboard.plan_flush()
 
     def unsent(self) -> int:
-        """What the client has still to be sent, wherever it waits."""
+        """Bytes not sent to the client yet, in the session and in the transport."""
         session = self.session
         kept = 0 if session is None else session.outbox_size + session.kept_out()
         return kept + self.transport.get_write_buffer_size()
 
     def squeeze(self) -> None:
-        """Give the client nothing more, and read no more of it, before it has read what it was given."""
+        """Pause deliveries and reading until the client has read its output."""
         if not self.is_squeezed:
             self.is_squeezed = True
             self.pause_reading()
@@ -765,14 +773,14 @@ class Connection(asyncio.Protocol):
                 self.pause_reading()
             takes_more = not self.writing_paused and not self.is_squeezed and not self.half_closed
             if full and takes_more and session.gate is None:
-                # The outbox was the limit, not the socket: nobody else will say that there is room again.
+                # The outbox was the limit, not the socket, so `resume_writing` will not be called.
                 self.refills = True
                 self.switchboard.turns.add(self)
         if session.closing and not session.unconfirmed and not session.outbox_size:
             self.transport.close()
 
     def succeed(self, session: Session, successor: Session) -> Session:
-        """Another session takes over this connection: its protocol has become known."""
+        """Replace the session by another one, now that the protocol is known."""
         connections = self.switchboard.connections
         del connections[session]
         connections[successor] = self
@@ -781,22 +789,22 @@ class Connection(asyncio.Protocol):
 
 
 def holds_work(session: Session) -> bool:
-    """Whether the client has deliveries to settle: to hear it is what makes room."""
+    """Whether the client has deliveries to settle. Reading its acks is what frees memory."""
     return any(subscription.in_flight for subscription in session.subscriptions())
 
 
 def certificate_names(transport: asyncio.BaseTransport) -> list[str]:
-    """What the client's certificate calls it; nothing where it has shown none that was verified."""
+    """The names in the client's certificate; empty without a verified one."""
     try:
         tls = transport.get_extra_info("ssl_object")
         certificate = None if tls is None else tls.getpeercert()
     except (ValueError, ssl.SSLError):
-        return []  # a name in it is no text, which a CA may have signed all the same: it calls nobody by any name
+        return []  # a name in it cannot be decoded, though a CA signed it: it identifies nobody
     return names_of(certificate, tls.getpeercert(True)) if certificate else []
 
 
 def limit_of(hub: Hub, user: User) -> str:
-    """Which limit keeps a connection of a user out; empty when none does."""
+    """The limit that keeps a user from another connection; empty if none does."""
     if not user.has_room():
         return f"the quota of connections of user {user.name!r} is {user.quotas.connections}"
     if not hub.has_place(user):

@@ -1,11 +1,11 @@
-"""Cursors: readers of the log that the broker knows by name.
+"""Cursors: named readers of the log.
 
-A cursor remembers where its reader began, which never changes, and what its reader is done with. History that a cursor
-is not done with is kept, as long as somebody was heard of it within `HOLD_SECONDS`: a reader that is gone for good must
-not fill the disk. With a data directory the cursors are in its file `cursors.json`, replaced as a whole.
+A cursor records where its reader began, which never changes, and how far it has got. History that a cursor still needs
+is retained as long as its reader was active within `HOLD_SECONDS`: a reader that never returns must not fill the disk.
+With a data directory the cursors are in its file `cursors.json`, which is replaced as a whole.
 
-History is let go of by another thread, some time after it was decided what may go. So it asks again right before
-(`let_go`): a cursor that began meanwhile is respected. One that wants to begin from then on, in what is going, is told.
+Another thread deletes history, some time after the decision what to delete. So it asks again right before (`let_go`),
+and cursors created meanwhile are respected. After that, a new cursor that starts in what is being deleted is refused.
 """
 
 import threading
@@ -23,13 +23,13 @@ CURSORS_MAX = 10_000
 
 
 class Going(LogError):
-    """What a reader wants to begin with is being let go of."""
+    """The history that a reader wants to start with is being deleted."""
 
 
 class Cursor:
     def __init__(self, start: int, reached: int, heard_at: int) -> None:
         self.start = start  # where its reader began
-        self.reached = reached  # everything before is done with
+        self.reached = reached  # everything before was processed
         self.heard_at = heard_at  # microseconds since 1970
 
 
@@ -38,12 +38,12 @@ class Cursors:
         self._path = None if directory is None else directory / FILE
         self.by_name: dict[str, Cursor] = {}
         self._lock = threading.Lock()
-        self._going_to = 0  # offsets before this one are being let go of
+        self._going_to = 0  # offsets before this one are being deleted
         if self._path is not None:
             self._read(self._path)
 
     def begin(self, name: str, start: int, now: int) -> Cursor:
-        """The cursor of that name; it comes to be with this start if it was not there."""
+        """The cursor of that name, created with this start if it does not exist. Raises Going."""
         with self._lock:
             cursor = self.by_name.get(name)
             if cursor is None:
@@ -63,11 +63,11 @@ class Cursors:
             return self.by_name.pop(name, None) is not None
 
     def held(self, now: int, end: int) -> list[tuple[int, int]]:
-        """The ranges of offsets that are to be kept, from the smallest to the largest."""
+        """The offsets that active cursors need, as (smallest, largest) of ranges."""
         return [(cursor.reached, end) for cursor in self._heard_of(now)]
 
     def let_go(self, due: list[Due], now: int) -> list[Due]:
-        """Of segments that may go, those that no cursor needs; `went` must follow when they are gone. For a thread."""
+        """The segments of `due` that no cursor needs; call `went` once they are deleted. Thread-safe."""
         with self._lock:
             needed = min((cursor.reached for cursor in self._heard_of(now)), default=None)
             going = [one for one in due if needed is None or one.end <= needed]
@@ -90,7 +90,7 @@ class Cursors:
         return orjson.dumps(rows, option=orjson.OPT_INDENT_2)
 
     def write(self, data: bytes) -> None:
-        """On the disk, whole or not at all. For a thread beside the loop."""
+        """Replace the file atomically. Blocks, so call it outside the event loop."""
         if self._path is None:
             return
         replace_file(self._path, data)

@@ -1,9 +1,9 @@
-"""Before a connection belongs to a protocol: its first byte says whether it speaks TLS, and the handshake is done here.
+"""TLS handshakes, before a connection is handed to its protocol. The first byte tells TLS from plain text.
 
-Whoever stands here has cost us something and proved nothing. So there are few of them, each for a short time: at most
-`tls_handshakes_max` altogether, a tenth of them from one address, each for `tls_handshake_seconds`. Where one more
-comes, the one that has taken longest goes: slow clients make room for quick ones, and cannot keep anybody out. A
-handshake is a millisecond of work; when many come at once the loop does some, then turns to those who are in.
+A client in its handshake costs work and has not authenticated. So handshakes are limited: to `tls_handshakes_max` in
+total, a tenth of them per address, and `tls_handshake_seconds` each. Above the limit a new connection evicts the
+oldest handshake: slow clients make room for quick ones and cannot lock anybody out. A handshake takes about a
+millisecond of work; when many arrive at once, the loop does some of them, then serves established connections.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from penstock.server.tls import PLAIN_SIZE, TlsTransport
 from penstock.wire.lines import looks_like_http
 from penstock.wire.session import Report
 
-TLS_HANDSHAKE: Final = 0x16  # the first byte of a hello; no protocol of ours begins with it
-HELLO_SIZE_MAX: Final = 128 << 10  # all a client may send before it is in: certificates of a long chain fit many times
-SLICE_SECONDS: Final = 0.002  # of handshakes in one turn of the loop
-REPORTS_MAX: Final = 10  # of refused clients in a second; the metric counts them all
+TLS_HANDSHAKE: Final = 0x16  # first byte of a ClientHello; none of our protocols starts with it
+HELLO_SIZE_MAX: Final = 128 << 10  # bytes of one handshake; fits a long certificate chain many times
+SLICE_SECONDS: Final = 0.002  # of handshakes per event loop iteration
+REPORTS_MAX: Final = 10  # logged refusals per second; the metric counts all
 
 RESULTS: Final = ("done", "failed", "timeout", "crowded")  # how a handshake ends
 
@@ -37,7 +37,7 @@ NOT_HTTPS: Final = (
 
 
 class Doorstep:
-    """All who have not come in yet, at any door of one broker."""
+    """The TLS handshakes in progress, of all listeners of one broker."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Doorstep:
         self.address_max = max(1, count_max // 10)
         self.counts = dict.fromkeys(RESULTS, 0)
         self.plain = memoryview(bytearray(PLAIN_SIZE))
-        self._waiting: dict[Arrival, None] = {}  # the first to come is the first
+        self._waiting: dict[Arrival, None] = {}  # oldest first
         self._by_address: dict[str, dict[Arrival, None]] = {}
         self._ready: deque[Arrival] = deque()
         self._planned = False
@@ -67,7 +67,7 @@ class Doorstep:
         return len(self._waiting)
 
     def door(self, name: str, factory: Factory, *, plain: bool = False) -> Factory:
-        """Makes the protocol of each new connection; `plain` lets in those who do not speak TLS, too."""
+        """A protocol factory for a listener; `plain` accepts clients without TLS too."""
         return lambda: Arrival(self, name, factory, plain)
 
     def add(self, arrival: "Arrival") -> None:
@@ -76,7 +76,7 @@ class Doorstep:
             next(iter(neighbours)).refuse("crowded", f"{self.address_max} handshakes of its address are under way")
         elif len(self._waiting) >= self.count_max:
             next(iter(self._waiting)).refuse("crowded", f"tls_handshakes_max is {self.count_max}")
-        # Asked for again: the one that went may have been the last of this address, which is forgotten then.
+        # Looked up again: the evicted handshake may have been the last of this address, whose entry is then removed.
         self._by_address.setdefault(arrival.address, {})[arrival] = None
         self._waiting[arrival] = None
 
@@ -88,13 +88,13 @@ class Doorstep:
                 self._by_address.pop(arrival.address, None)
 
     def stop(self) -> None:
-        """Whoever is not in by now does not come in."""
+        """Abort all handshakes in progress."""
         for arrival in list(self._waiting):
             arrival.leave()
             arrival.transport.abort()
 
     def plan(self, arrival: "Arrival") -> None:
-        """More bytes of a handshake have come: see what they are, now or soon."""
+        """Schedule a handshake for which more bytes have arrived."""
         if not arrival.planned:
             arrival.planned = True
             self._ready.append(arrival)
@@ -103,7 +103,7 @@ class Doorstep:
                 self.loop.call_soon(self._work)
 
     def _work(self) -> None:
-        deadline = time.monotonic() + SLICE_SECONDS  # not the loop's time, which stands still during a turn
+        deadline = time.monotonic() + SLICE_SECONDS  # not loop.time(), which is constant within an iteration
         try:
             while self._ready:
                 arrival = self._ready.popleft()
@@ -114,13 +114,13 @@ class Doorstep:
                     self._fail(arrival, error)
                 if time.monotonic() > deadline:
                     break
-        finally:  # whatever happened: the others are waiting
+        finally:  # the other handshakes must go on in any case
             self._planned = bool(self._ready)
             if self._planned:
                 self.loop.call_soon(self._work)
 
     def _fail(self, arrival: "Arrival", error: Exception) -> None:
-        """A mistake of ours ends the one connection it was made for, and no other."""
+        """An internal error ends only the connection it happened on."""
         self.report("error", "tls.failed", {"peer": arrival.peer, "door": arrival.door, "error": repr(error)})
         arrival.leave()
         arrival.transport.abort()
@@ -137,7 +137,7 @@ class Doorstep:
 
 
 class Arrival(asyncio.Protocol):
-    """One connection that has not come in yet."""
+    """One connection in its TLS handshake."""
 
     transport: asyncio.Transport
 
@@ -185,7 +185,7 @@ class Arrival(asyncio.Protocol):
         self.leave()
 
     def shake(self) -> None:
-        """Take the handshake as far as it goes with what has come."""
+        """Advance the handshake as far as the bytes received allow."""
         if self._gone or self._secure is None:
             return
         try:
@@ -193,7 +193,7 @@ class Arrival(asyncio.Protocol):
         except ssl.SSLWantReadError:
             self._flush()
         except ssl.SSLError as error:
-            self._flush()  # the alert, which says why
+            self._flush()  # sends the alert, which gives the reason
             self.refuse("failed", reason_of(error))
         else:
             self._flush()
@@ -225,7 +225,7 @@ class Arrival(asyncio.Protocol):
 
     def _late(self) -> None:
         if self._plain_too and self._secure is None and not self._gone:
-            self._let_in_plain()  # whoever waits in silence does not begin with a hello
+            self._let_in_plain()  # TLS clients send first, so a silent client is a plain one
             return
         self.refuse("timeout", f"no handshake within tls_handshake_seconds, which is {self.doorstep.seconds:g}")
 
@@ -242,6 +242,6 @@ class Arrival(asyncio.Protocol):
 
 
 def reason_of(error: ssl.SSLError) -> str:
-    """OpenSSL's words, without the place in its source."""
+    """OpenSSL's error text without the location in its source."""
     text = str(getattr(error, "verify_message", "") or error.reason or error)
     return text.replace("_", " ").lower() if text.isupper() else text

@@ -1,11 +1,11 @@
-"""Who has filled the queues, where memory is short and the log can give nothing back: without one, or faster than it is
+"""Which publishers fill memory, when it is short and the log cannot free any: without a log, or faster than it is
 written.
 
-A message that waits for a consumer is nobody's while it waits. But a queue knows who put its last message there, and
-that is mostly who has put the others there. Whoever has filled more than a fair part waits until there is room; others
-publish on, into the part of the memory that is kept for that. When even that is used up, all of them wait.
+A queued message has no owner. But a queue knows who published its last message, and that is mostly who published the
+others. A publisher that has filled more than its fair part waits until there is room. Others continue, into a reserve
+of memory kept for that. When the reserve is used up too, all publishers wait.
 
-It is looked at while memory is that short, a few times a second: nothing is counted by the message.
+This is checked up to five times a second while memory is that short; there is no accounting per message.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import asyncio
 from penstock.core.usage import Usage
 
 LOOK_SECONDS = 0.2
-NOTABLE_PART = 32  # whoever has filled so much of the memory, one part in these, has to share it with the others
+NOTABLE_PART = 32  # publishers that have filled 1/32 of the memory or more count when it is divided into fair parts
 
 
 class Filling:
@@ -25,7 +25,7 @@ class Filling:
         self._share = 0
 
     def is_over(self, holder: str) -> bool:
-        """Whether one, a user or an address, has filled more than a fair part of the memory."""
+        """Whether a user or address has filled its fair part of the memory."""
         now = self._loop.time()
         if now >= self._look_at:
             self._look_at = now + LOOK_SECONDS

@@ -1,22 +1,21 @@
 """Group commit: one thread writes and syncs what the broker has accepted, and moves the durable mark.
 
     loop                                          thread
-    close_block ─► submit ──────────────────────► write all there is ─► fdatasync
+    close_block ─► submit ──────────────────────► write all pending ─► fdatasync
     release receipts ◄── call_soon_threadsafe ◄── durable mark
 
-The first request is synced at once; what piles up meanwhile is the next batch. So batching needs no timer, and a
-batch is as large as the disk is slow.
+The first block is written and synced at once; what piles up meanwhile is the next batch. So batching needs no timer,
+and the slower the disk, the larger the batch.
 
-What can go wrong, and what becomes of it:
+Errors:
 
-    no room for a write (ENOSPC, EDQUOT, EFBIG)   the file is cut back to where it was, the batch is kept and tried
-                                                  again until it fits; meanwhile `on_full` has publishes refused
-    no file descriptor for a new segment          the same: nothing was written, and it is tried again
-    a write or a new file that fails otherwise,   the process ends: what was confirmed is on the disk, what was not is
-    a sync that fails, whatever it says           lost with the memory of a machine that cannot store it, and nobody
-                                                  was told otherwise
+    no room for a write (ENOSPC, EDQUOT, EFBIG)   the file is truncated to its old length, the batch is kept and
+                                                  retried until it fits; meanwhile `on_full` has publishes refused
+    no file descriptor for a new segment          the same: nothing was written, and it is retried
+    any other error of a write or a new file,     the process exits: what was confirmed is on the disk, and what is
+    any error of a sync                           lost was never confirmed
 
-A sync is never tried again. The system may have dropped what it could not write and report success the second time.
+A sync is never retried. The system may have dropped what it could not write and report success the second time.
 """
 
 import errno
@@ -31,10 +30,10 @@ from penstock.server.timings import Timings
 
 SYNC_INTERVAL_SECONDS = 1.0
 
-# How long to wait for room on a full disk before the next try.
+# How long to wait on a full disk before the next try.
 RETRY_SECONDS = 0.5
 
-# Bytes from which on a block is written by itself.
+# Pieces of at least this many bytes are written by themselves.
 WRITTEN_ALONE = 64 << 10
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -44,11 +43,11 @@ EXIT_DISK_FAILED = 74  # EX_IOERR of sysexits
 
 
 class NoRoom(Exception):
-    """The disk takes no more at present; nothing that was on it has changed."""
+    """The disk is full for now. Nothing that was on it has changed."""
 
 
 class Flusher:
-    """`step` is all the work; `start` has a thread do it again and again. A test may do it by hand instead."""
+    """`start` runs a thread that calls `step` for each batch. A test may call `step` itself instead."""
 
     def __init__(
         self,
@@ -62,7 +61,7 @@ class Flusher:
         self.sync = sync
         self.on_durable = on_durable  # with position and next offset; all three are called on the thread
         self.on_full = on_full  # with the reason, and with "" once there is room again
-        self.on_failure = on_failure  # is not expected to come back
+        self.on_failure = on_failure  # not expected to return
         self.behind = 0  # bytes submitted and not written yet
         self.syncs = Timings()
         self.full = False
@@ -71,7 +70,7 @@ class Flusher:
         self._stopping = False
         self._segment = ""
         self._file = -1
-        self._length = 0  # of the file, without what a write that failed may have left in it
+        self._length = 0  # of the file, without the remains of a failed write
         self._synced = True
         self._synced_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
@@ -94,9 +93,9 @@ class Flusher:
             self._thread.join()
 
     def step(self) -> bool:
-        """Write what waits for one segment, sync it and say so; False when there is no room for it.
+        """Write the pending blocks of one segment, sync, and report it. False if the disk is full.
 
-        Raises OSError for what cannot be made good.
+        Raises OSError if the error is permanent.
         """
         batch = self._first_batch()
         if not batch:
@@ -129,12 +128,12 @@ class Flusher:
                     raise NoRoom(f"no room for {self.behind} bytes that were accepted and not confirmed")
             self._close()
         except Exception as error:
-            # Whatever it is: without this thread nothing would ever be confirmed again.
+            # Any error is fatal: without this thread nothing would ever be confirmed again.
             reason = error.strerror if isinstance(error, OSError) else error
             self.on_failure(f"{reason} ({self.disk.directory / self._segment})")
 
     def _wait_for_work(self) -> bool:
-        """False when there is none and there will be none."""
+        """Wait for blocks to write. False when stopping and none are left."""
         while True:
             if self.sync == "interval" and time.monotonic() - self._synced_at >= SYNC_INTERVAL_SECONDS:
                 self._sync()
@@ -145,7 +144,7 @@ class Flusher:
                     return bool(self._pending)
 
     def _wait_for_room(self) -> bool:
-        """False when there is no more time to wait."""
+        """Wait before the next try. False when stopping."""
         with self._work:
             if self._stopping:
                 return False
@@ -155,7 +154,7 @@ class Flusher:
     # -- the disk ---------------------------------------------------------------------------------------------------
 
     def _first_batch(self) -> list[Pending]:
-        """What waits for the same segment as the first; it goes on waiting until it is written."""
+        """The pending blocks of the first segment. They stay pending until written."""
         with self._work:
             pending = self._pending
             end = 0
@@ -164,7 +163,7 @@ class Flusher:
             return pending[:end]
 
     def _begin(self, segment: str) -> None:
-        """Begin a segment: the one before is whole on the disk first, and so is the new one's name."""
+        """Begin a segment. First the previous one is synced, then the new one's directory entry."""
         self._close()
         try:
             self._file = self.disk.open(segment)
@@ -175,7 +174,7 @@ class Flusher:
             self._length = self.disk.size(self._file)
             self.disk.sync_directory()
         except OSError as error:
-            # Without a file descriptor the directory was not opened, so no sync has failed.
+            # Out of file descriptors, the directory was not opened, so no sync has failed.
             self.disk.close(self._file)
             self._file = -1
             _check(error, NO_HANDLES)
@@ -208,7 +207,7 @@ class Flusher:
             self.syncs.add(self._synced_at - begun)
 
     def _close(self) -> None:
-        """The file is on the disk before it is let go, also where nothing else is synced: only the last may be torn."""
+        """Sync and close the file, even with `sync` off: only the last segment may have a torn end."""
         if self._file >= 0:
             self._sync()
             self.disk.close(self._file)
@@ -217,7 +216,7 @@ class Flusher:
 
 
 def _gathered(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-    """The same bytes: small pieces put together, large ones as they are, because to copy them takes long."""
+    """The same bytes: small pieces joined, large ones as they are, because copying them takes long."""
     small: list[bytes | memoryview] = []
     for piece in pieces:
         if len(piece) < WRITTEN_ALONE:
@@ -232,6 +231,6 @@ def _gathered(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryvi
 
 
 def _check(error: OSError, passing: tuple[int, ...]) -> None:
-    """Whether that is over when there is room again."""
+    """Raise NoRoom if the error is one of these, which pass once there is room."""
     if error.errno in passing:
         raise NoRoom(error.strerror) from error

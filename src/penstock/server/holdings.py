@@ -1,12 +1,12 @@
-"""What consumers hold un-acked, and what that costs in memory: by connection, by user, in all.
+"""Memory of un-acked messages: by connection, by user, and in total.
 
-A message that somebody holds is let go of once the log can give it back, and costs its overhead from then on; without a
-log it costs all of it. Nobody can take it away from who holds it. So all of it together has a share of the memory, half
-of it. Above that, whoever holds more than a fair part is given nothing more until it settles something, except for one
-message where it holds none: a user against users, and among the connections of one user, a connection against those.
-Others go on, and publishers do not wait for it.
+Once the log can give an un-acked message back, its body is freed and only its overhead remains; without a log it stays
+in memory. It cannot be taken back from its consumer. So un-acked messages have a share of the memory: half of it. Above
+that, a consumer that holds more than its fair part gets nothing more until it settles something, except for one message
+if it holds none. Users are compared with users, and within a user its connections with each other. Other consumers
+continue, and publishers do not wait.
 
-It is looked at while memory is that short, ten times a second: nothing is counted by the message.
+This is checked ten times a second while memory is that short; there is no accounting per message.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from penstock.wire.session import Hub, Session
 
 LOOK_SECONDS = 0.1
-CALM = 0.75  # below this part of what it was restrained for, a consumer goes on
+CALM = 0.75  # a consumer resumes below this part of the limit it exceeded
 
 
 def held_by(subscription: Subscription) -> int:
-    """What a consumer's messages take in memory, about."""
+    """Approximate memory of a consumer's un-acked messages."""
     queue = subscription.queue
     if queue is None or not subscription.in_flight:
         return 0
@@ -33,20 +33,20 @@ def held_by(subscription: Subscription) -> int:
 
 
 def held_of(session: "Session") -> int:
-    """The same of all consumers of a client."""
+    """The same for all consumers of a client."""
     return sum(held_by(subscription) for subscription in session.subscriptions())
 
 
 class Holdings:
     def __init__(self, loop: asyncio.AbstractEventLoop, hub: "Hub", bytes_max: int) -> None:
         self.bytes_max = bytes_max
-        self.restrained: dict[Session, None] = {}  # are given nothing more
+        self.restrained: dict[Session, None] = {}  # get nothing more
         self._loop = loop
         self._hub = hub
         self._timer: asyncio.TimerHandle | None = None
 
     def watch(self) -> None:
-        """Memory may be short because of what is held: look, and go on looking."""
+        """Check now, and keep checking while un-acked messages may be why memory is short."""
         if self._timer is None:
             self.look()
 
@@ -67,7 +67,7 @@ class Holdings:
             self._timer = self._loop.call_later(LOOK_SECONDS, self.look)
 
     def _over(self) -> "dict[Session, int]":
-        """Who holds more than a fair part, and how much."""
+        """The sessions that hold more than their fair part, and how much."""
         users: dict[User | Session, dict[Session, int]] = {}
         total = 0
         for session in self._hub.sessions:

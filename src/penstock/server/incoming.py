@@ -1,10 +1,10 @@
-"""Requests that are not whole yet, of all connections: a large one is kept until its last byte has come.
+"""Incomplete requests of all connections: a large request is buffered until its last byte has arrived.
 
-Together they may take a share of the memory. Above it, those users and addresses are read on that have little: less
-than their part of half the share. Of the others one connection is, of whoever has least, until its request is whole;
-the rest wait. So the share is exceeded by half and one request at most, each request is done in its turn, and whoever
-has one does not wait for somebody who has a thousand. While memory is short or the disk is behind all of them wait.
-One that others wait for and that does not get on is closed.
+Together they may take a share of the memory. Above it, only two kinds of connections are still read: those of users and
+addresses that hold less than their part of half the share, and one other connection, of the holder with the least,
+until its request is complete. The rest wait. So the share is exceeded by at most half plus one request, every request
+eventually completes, and a client with one request does not wait for a client with a thousand. While memory is short or
+the disk is behind, all of them wait. A connection that others wait for and that makes no progress is closed.
 """
 
 import asyncio
@@ -14,37 +14,37 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from penstock.server.connection import Connection
 
-FREE_BYTES = 256 << 10  # what every connection may have without having to wait: one read
+FREE_BYTES = 256 << 10  # each connection may hold this without waiting: one read
 LITTLE_BYTES = 16 << 10  # the same while all connections together have more than the share
 PATIENCE_SECONDS = 5.0
-PROGRESS_BYTES = 256 << 10  # what has to come in that time where others wait
+PROGRESS_BYTES = 256 << 10  # what must arrive in that time if others wait
 
 
 class Held:
-    """What is kept of one connection."""
+    """The incomplete request of one connection."""
 
     def __init__(self, holder: str) -> None:
-        self.holder = holder  # whose it was when it began
+        self.holder = holder  # user or address when it began
         self.size = 0
-        self.seen = 0  # the size at the last look
+        self.seen = 0  # size at the last check
         self.waits = False
 
 
 class Incoming:
     def __init__(self, loop: asyncio.AbstractEventLoop, bytes_max: int, is_short: Callable[[], bool]) -> None:
-        self.bytes = 0  # of large ones
-        self.all_bytes = 0  # of all
+        self.bytes = 0  # of large requests
+        self.all_bytes = 0  # of all requests
         self.waiting = 0  # connections that wait
         self._is_short = is_short
         self.bytes_max = bytes_max
         self._loop = loop
-        self._held: dict[Connection, Held] = {}  # the one that began first, first
-        self._by_holder: dict[str, int] = {}  # bytes of large ones
-        self._favoured: Connection | None = None  # is read on above the share
+        self._held: dict[Connection, Held] = {}  # oldest first
+        self._by_holder: dict[str, int] = {}  # bytes of large requests
+        self._favoured: Connection | None = None  # the one that is read although the share is exceeded
         self._timer: asyncio.TimerHandle | None = None
 
     def hold(self, connection: "Connection", holder: str, size: int) -> None:
-        """So much is kept of this connection now; it may have to wait."""
+        """Set the bytes buffered for a connection, which may pause it."""
         self.all_bytes += size - connection.kept_in
         connection.kept_in = size
         if size <= FREE_BYTES and (size <= LITTLE_BYTES or self.all_bytes <= self.bytes_max):
@@ -61,17 +61,17 @@ class Incoming:
             self._watch()
 
     def let_hold(self, bytes_max: int) -> None:
-        """The share is this large from now on."""
+        """Set the share."""
         self.bytes_max = bytes_max
 
     def leave(self, connection: "Connection") -> None:
-        """Nothing is kept of it any more."""
+        """Nothing is buffered for the connection any more."""
         self.all_bytes -= connection.kept_in
         connection.kept_in = 0
         self._let_go(connection)
 
     def go_on(self) -> None:
-        """Memory is not short: let those read on for whom there is room, and one in any case."""
+        """Memory is not short: resume connections for which there is room, and one in any case."""
         if self._favoured is None and self.all_bytes > self.bytes_max:
             self._favour(self._next())
         for connection, held in self._held.items():
@@ -102,11 +102,11 @@ class Incoming:
         return connection is not self._favoured
 
     def _has_little(self, held: Held) -> bool:
-        """Whether whose it is has less than its part of half the share."""
+        """Whether its user or address holds no more than its part of half the share."""
         return self._by_holder.get(held.holder, 0) <= self.bytes_max // (2 * len(self._by_holder))
 
     def _next(self) -> "Connection | None":
-        """Of whoever has the least, but more than a little, the one that began first."""
+        """The oldest request of the holder with the least, among those above their part."""
         late = [connection for connection, held in self._held.items() if not self._has_little(held)]
         return min(late, key=lambda connection: self._by_holder[self._held[connection].holder], default=None)
 
@@ -134,7 +134,7 @@ class Incoming:
             self._timer = self._loop.call_later(PATIENCE_SECONDS, self._look)
 
     def _look(self) -> None:
-        """Whoever does not get on is closed, if others wait for it and it has more than a little."""
+        """Close connections that make no progress, if others wait for them and they hold more than a little."""
         self._timer = None
         if not self.waiting:
             return

@@ -1,8 +1,8 @@
-"""Keeps what is known of users true: loads the users file, follows its changes, and shows out whoever lost the right.
+"""Authentication of a running broker: loads the users file, follows its changes, and ends sessions that lost access.
 
 users file ──► Users ──► Directory (`hub.access`) ──► sessions
      ▲                        │
-   watch, SIGHUP              └── something was taken away: the sessions that came in by it end
+   watch, SIGHUP              └── credentials revoked: the sessions that used them end
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from penstock.server.watch import Watcher
 from penstock.wire.session import Session
 
 SECOND = 1_000_000
-EXPIRY_WAIT_MAX = 86_400.0  # seconds; then the clock is looked at again
+EXPIRY_WAIT_MAX = 86_400.0  # seconds; the clock is read again after that
 
 
 class Keeper:
-    """Knows who may come in. `directory` is `hub.access` while authentication is on."""
+    """Maintains `directory`, the known users, which is `hub.access` while authentication is on."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -55,12 +55,12 @@ class Keeper:
                     self.directory.visitor_quotas.set(name, int(amount))
                 except (AccessError, ValueError) as error:
                     raise ConfigError("oidc_quotas", config.oidc_quotas, "settings", str(error)) from None
-            # A token has to fit into what may be said before one is known, with what is around it.
+            # A token and its framing must fit into what an unauthenticated client may send.
             most = max(config.unauthenticated_bytes_max, config.oidc_token_size_max + 1024)
             self.directory.unauthenticated_bytes_max = most
 
     def start(self, board: Switchboard, watcher: Watcher) -> None:
-        """Raises AccessError when the users file makes no sense: a broker that guesses would be an open one."""
+        """Load users and keys. Raises AccessError for an invalid users file: guessing could leave the broker open."""
         self.board = board
         if self.oidc is not None:
             board.hub.access = self.directory
@@ -73,7 +73,7 @@ class Keeper:
     # -- keys of an identity provider -------------------------------------------------------------------------------
 
     def _start_keys(self, oidc: Oidc, watcher: Watcher) -> None:
-        """From a file, which has to be right; or from a URL, which may come later: others need not wait for it."""
+        """Load the keys: from a file, which must be valid, or from a URL in the background, so that nobody waits."""
         if is_url(self.config.oidc_jwks):
             self._refreshing = self.board.loop.create_task(self._refresh(oidc))
             return
@@ -91,7 +91,7 @@ class Keeper:
         watcher.add([path], read_again)
 
     async def _refresh(self, oidc: Oidc) -> None:
-        """Fetch keys now and then, and when one is asked for that is not known. Those that are known hold meanwhile."""
+        """Fetch keys periodically and whenever a token names an unknown one. Known keys stay valid meanwhile."""
         url = self.config.oidc_jwks
         while True:
             self._wanted.clear()
@@ -119,7 +119,7 @@ class Keeper:
             self.file.stop_seeing()
 
     def _on_change(self) -> None:
-        """Somebody has changed the file: tell what, which nobody else does."""
+        """The users file was edited outside the broker: reload it and log the changes, which nothing else does."""
         before = {name: copy_of(user) for name, user in self.directory.users.items()}
         self.reload()
         changes = changes_between(before, self.directory.users)
@@ -127,7 +127,7 @@ class Keeper:
             self.board.hub.report("info", "audit.changed", {"by": "users file", "changes": changes})
 
     def reload(self) -> None:
-        """Take in what the file has now. A file that makes no sense, or is gone, changes nothing, and is told."""
+        """Load the users file. An invalid or missing file changes nothing and is logged."""
         if self.file is None:
             return
         try:
@@ -146,7 +146,7 @@ class Keeper:
         assert self.file is not None
         hub = self.board.hub
         if hub.access is None and self.config.auth == "auto" and not self.file.path.exists():
-            return  # and with an issuer there is access already
+            return  # authentication stays off; with an identity provider it is on already
         unacked = {name: user.quotas.unacked for name, user in self.directory.users.items()}
         self.directory.replace(users.by_name)
         hub.access = self.directory
@@ -164,37 +164,37 @@ class Keeper:
                 )
 
     def _review(self) -> None:
-        """End the sessions of everyone who came in by something that was taken away, or before anybody had to.
+        """End sessions whose credentials were revoked or have expired, or that predate authentication.
 
-        One moment is asked about, here and for what is due next: a token that ends between two looks at the clock would
-        be too young for the first and too old for the second.
+        One time is used for this and for the next expiry: a token that expires between two readings of the clock would
+        still be valid at the first and already past at the second.
         """
         now = self.board.clock.now()
         for session, connection in list(self.board.connections.items()):
             try:
                 self._review_one(connection, session, now)
             except Exception as error:
-                self.board.fail(connection, session, error)  # it does not stay, and neither does anybody behind it
+                self.board.fail(connection, session, error)  # close this one, and go on with the others
         self.board.plan_flush()
         ends = [session.identity.expires_at for session in self.board.connections if session.identity is not None]
         self.directory.soonest = min((end for end in ends if end), default=0.0)
         self._arm_expiry(now)
 
     def _on_came(self) -> None:
-        """A visit ends sooner than all others that are under way."""
+        """A session began whose token expires before those of all others."""
         self._arm_expiry(self.board.clock.now())
 
     def _review_one(self, connection: Connection, session: Session, now: int) -> None:
-        if session.successor is not None:  # who came in is the one that took over
+        if session.successor is not None:  # the successor is the one that authenticated
             session = connection.succeed(session, session.successor)
         if not session.may_stay(now):
             session.show_out(now)
             connection.write_outbox()
             if connection.transport.get_write_buffer_size():
-                connection.transport.abort()  # who does not read cannot be waited for
+                connection.transport.abort()  # the client is not reading: do not wait for it
 
     def _share_out(self, before: dict[str, int]) -> None:
-        """A user may have another number of messages un-acked: its consumers, other shares."""
+        """Recompute the credit of consumers whose user has a new quota of un-acked messages."""
         changed = {user for name, user in self.directory.users.items() if user.quotas.unacked != before.get(name, 0)}
         for session in list(self.board.connections) if changed else []:
             if session.user in changed:
@@ -213,7 +213,7 @@ class Keeper:
 
 
 def oidc_of(config: Config) -> Oidc | None:
-    """What the settings say of an identity provider; None where they name none. Raises ConfigError."""
+    """The identity provider of the settings; None if they name none. Raises ConfigError."""
     if not config.oidc_issuer:
         return None
     if config.auth == "off":
@@ -259,7 +259,7 @@ def wrong(config: Config, key: str, reason: str) -> ConfigError:
 
 
 def copy_of(user: User) -> User:
-    """As it was, since it changes in place."""
+    """A copy of the user as it is now, since users change in place."""
     copy = User(user.name)
     copy.grants, copy.quotas, copy.tokens = user.grants, user.quotas, user.tokens
     copy.certificates, copy.password = user.certificates, user.password

@@ -1,24 +1,24 @@
-"""Those who wait for their turn, by user: next is whoever has had the least of late.
+"""A fair queue: the next item is of the user who was charged the least so far.
 
-However many connections or requests somebody has in a line, others wait for one of them at a time, and the less one
-takes the sooner one is served. Who is not known counts by address. Among those of one user who came first goes first.
+However many connections or requests a user has in line, others wait for one of them at a time, and the less work a user
+causes, the sooner it is served. Without authentication the address counts. Items of one user are served in order.
 
-What each has had is counted from when somebody had to wait first until nobody has to. Whoever comes anew begins with
-what the one has had whose turn it was last: not to have been there is nothing to be paid for.
+Charges accumulate from when the line fills until it is empty. A user new to the line starts at the level of the one
+served last: being absent earns no credit.
 """
 
 from collections import deque
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-KNOWN = 1000  # users whose part is remembered, before those are looked for whose part says nothing any more
+KNOWN = 1000  # remembered users before irrelevant ones are dropped
 
 
 class Line(Generic[T]):
     def __init__(self) -> None:
         self._waiting: dict[str, deque[T]] = {}
         self._had: dict[str, int] = {}
-        self._level = 0  # what the one has had whose turn it was last
+        self._level = 0  # charge of the user served last
         self._known_max = KNOWN
         self._length = 0
 
@@ -40,7 +40,7 @@ class Line(Generic[T]):
             waiting.append(one)
 
     def pop(self) -> T:
-        """The one whose turn it is; that it has had a turn counts as one."""
+        """Remove and return the next item. Its user is charged one for it."""
         holder = min(self._waiting, key=self._had.__getitem__)
         waiting = self._waiting[holder]
         one = waiting.popleft()
@@ -52,19 +52,19 @@ class Line(Generic[T]):
         return one
 
     def charge(self, holder: str, amount: int) -> None:
-        """A user has had so much more, in its turn or otherwise."""
+        """Charge a user for work, done from this line or otherwise."""
         if self._length:
             self._had[holder] = self._had.get(holder, self._level) + amount
 
     def _forget(self) -> None:
-        """Who has had no more than the one whose turn it was last would begin with that anyway."""
+        """Drop users charged no more than the level: they would start at it anyway."""
         self._had = {holder: had for holder, had in self._had.items() if had > self._level or holder in self._waiting}
         self._known_max = KNOWN + 2 * len(self._had)
 
     def holders(self) -> int:
-        """How many users wait."""
+        """How many users are in line."""
         return len(self._waiting)
 
     def has_others(self, holder: str) -> bool:
-        """Whether anybody is in line besides those of a user."""
+        """Whether other users than this one are in line."""
         return len(self._waiting) > (holder in self._waiting)

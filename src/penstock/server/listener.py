@@ -1,4 +1,4 @@
-"""One open door: an address, and the protocol spoken behind it."""
+"""A listener: one address, and the protocol it accepts."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from penstock.wire.session import Dialect
 
 
 class ListenError(Error):
-    """An address cannot be listened on."""
+    """The broker cannot listen on an address."""
 
 
 class Listener:
@@ -25,7 +25,7 @@ class Listener:
         doorstep: Doorstep | None = None,
         plain_too: bool = False,
     ) -> None:
-        """With a doorstep clients speak TLS, or may if plain ones come in, too."""
+        """With a doorstep clients must use TLS; with `plain_too` they may."""
         self.switchboard = switchboard
         self.dialect = dialect
         self.host = host
@@ -36,19 +36,19 @@ class Listener:
         self._servers: list[asyncio.Server] = []
 
     async def start(self) -> None:
-        """Accept connections; with port 0, `port` says afterwards which one it became."""
+        """Accept connections. With port 0 the system chooses one, and `port` is set to it."""
         loop = self.switchboard.loop
         try:
             server = await loop.create_server(self._make, self.host, self.port, backlog=BACKLOG, reuse_address=True)
         except OSError as error:
-            # The loop's own text repeats the address; the system's is enough.
+            # The message of the event loop repeats the address; the system's is enough.
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise ListenError(f"cannot listen for {self.dialect.name} on {self.host}:{self.port}: {reason}") from error
         self.port = server.sockets[0].getsockname()[1]
         self._servers = await accept_more(loop, self._make, server)
 
     def stop(self) -> None:
-        """Accept no more; connections that are there stay."""
+        """Stop accepting. Existing connections stay open."""
         for server in self._servers:
             server.close()
         self._servers = []

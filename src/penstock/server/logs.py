@@ -1,7 +1,7 @@
 """Structured logs on stderr: one event per line, for people on a terminal and as JSON everywhere else.
 
-Whatever clients do, one event is told so many times a second and no more; how many were left out is told instead. One
-user, or one address, has half of that at most, so that what others do is seen beside it.
+Each event is rate-limited: above `LINES_PER_SECOND`, lines are dropped and their number is logged instead. One user or
+address may use half of that, so that the events of others stay visible.
 """
 
 import logging
@@ -16,22 +16,22 @@ from penstock.core.places import NOBODY, Places
 from penstock.plain import plain, plain_lines
 from penstock.wire.session import Report
 
-TRACES = ("traceback", "exception", "stack")  # details that have lines of their own
+TRACES = ("traceback", "exception", "stack")  # details that may have several lines
 
 
 def made_plain(_: object, __: str, details: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """Names and requests of clients are in details: a terminal shows them, and obeys none."""
+    """Escape control characters: details contain client input, which must not control the terminal."""
     for key, value in details.items():
         if isinstance(value, str):
             details[key] = plain_lines(value) if key in TRACES else plain(value)
     return details
 
 
-LINES_PER_SECOND = 100  # of one event, whoever causes it
+LINES_PER_SECOND = 100  # of one event, from all clients together
 
 
 class Told:
-    """How often one event was told in a second."""
+    """How often one event was logged within a second."""
 
     def __init__(self, since: float) -> None:
         self.since = since
@@ -40,13 +40,13 @@ class Told:
 
 
 class Limited:
-    """Passes on what is reported, and not more of one event in a second than anybody can read."""
+    """A rate limiter around a report function."""
 
     def __init__(self, report: Report, clock: Callable[[], float] = time.monotonic) -> None:
         self._report = report
         self._clock = clock
         self._told: dict[str, Told] = {}
-        self._silenced: list[str] = []  # events of which some were left out, and that is not told yet
+        self._silenced: list[str] = []  # events with dropped lines that were not reported yet
 
     def __call__(self, level: str, event: str, details: dict[str, object]) -> None:
         now = self._clock()
@@ -73,12 +73,12 @@ class Limited:
                 self._report("warning", "log.limited", details)
 
     def close(self) -> None:
-        """Tell what was left out last."""
+        """Report the lines dropped last."""
         self._tell_left_out(self._clock() + 1)
 
 
 def _who_caused(details: dict[str, object]) -> str:
-    """The user, or the address where there is none; nobody where it is about neither."""
+    """The user of an event, or else its address, or else nobody."""
     user = details.get("user")
     if isinstance(user, str) and user:
         return f"user {user!r}"
@@ -87,7 +87,7 @@ def _who_caused(details: dict[str, object]) -> str:
 
 
 def start_logs(level: str, style: str) -> Report:
-    """How the rest of the broker reports: a function of level, event name and details."""
+    """Set up logging. Returns the report function: level, event name, details."""
     for_people = style == "console" or (style == "auto" and sys.stderr.isatty())
     renderers: list[structlog.typing.Processor] = (
         [made_plain, structlog.dev.ConsoleRenderer()] if for_people else [structlog.processors.JSONRenderer()]

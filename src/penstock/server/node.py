@@ -1,4 +1,4 @@
-"""One running broker: clock, log, core, protocols, doors. Started in that order, stopped in the reverse one."""
+"""One running broker: clock, log, core, protocols, listeners. Started in that order and stopped in reverse."""
 
 import asyncio
 import contextlib
@@ -38,13 +38,13 @@ from penstock.wire.sniff import AnyDoor
 
 DRAIN_POLL_SECONDS = 0.01
 
-QUEUES_MIN = 1000  # there may be so many, where memory is small and has no room for as many as `queues_max` allows
+QUEUES_MIN = 1000  # always allowed, even if memory is too small for `queues_max`
 
-# A large message is in memory several times while it comes in: read, cut out, in its block. So a body takes at most an
-# eighth of memory_bytes_max, and a line half as much again; but this much is always taken.
+# A large message is in memory several times while it is received: as read, as parsed, and in its block. So a body may
+# take an eighth of memory_bytes_max, and a line half as much again; but bodies of this size are always accepted.
 BODY_MIN = 1 << 20
 
-# What a queue may hold in memory, unless the configuration says otherwise. On disk, the disk is the limit.
+# Default limit of one queue without a data directory. With one, the disk is the limit.
 QUEUE_BYTES_IN_MEMORY = 256 << 20
 
 
@@ -52,13 +52,13 @@ EXIT_FAULT = 70  # EX_SOFTWARE of sysexits
 
 
 def exit_at_once() -> None:
-    """No clean-up: it would go on with a state that cannot be trusted."""
+    """Exit without clean-up, which would run on a state that cannot be trusted."""
     sys.stderr.flush()
     os._exit(EXIT_FAULT)
 
 
 class Node:
-    """Everything one process serves."""
+    """Everything that one broker process runs."""
 
     def __init__(
         self, config: Config, report: Report, clock: Clock | None = None, die: Callable[[], None] = exit_at_once
@@ -109,7 +109,7 @@ class Node:
         self.doorstep: Doorstep | None = None
 
     async def start(self) -> dict[str, int]:
-        """Open every door; returns the ports by protocol once all of them accept."""
+        """Open all listeners. Returns the ports by protocol once all of them accept connections."""
         config = self.config
         self.switchboard = Switchboard(asyncio.get_running_loop(), self.hub, self.clock, config.connections_max)
         self.broker.on_fault = self._on_fault
@@ -146,11 +146,11 @@ class Node:
             self._stop_listeners()
             raise
         self.watcher.start(self.switchboard.loop)
-        self.switchboard.plan_flush()  # something may be due, or worth a word, before anybody comes
+        self.switchboard.plan_flush()  # timers may be due and alarms pending before the first client connects
         return ports
 
     def _make_doorstep(self) -> Doorstep | None:
-        """Where TLS begins, at every door."""
+        """The TLS handshakes of all listeners; None without TLS."""
         if self.certificates is None:
             return None
         config = self.config
@@ -164,7 +164,7 @@ class Node:
         )
 
     async def stop(self) -> None:
-        """Accept no more, say goodbye, write out what is owed to sockets that still take it, and close."""
+        """Stop accepting, notify clients, drain pending output to clients that still read, and close."""
         self.watcher.stop()
         self._stop_listeners()
         if self.doorstep is not None:
@@ -197,9 +197,9 @@ class Node:
             self.certificates.stop()
 
     def _on_fault(self, fault: Fault) -> None:
-        """Exit: the state is not the log's any more. A supervisor starts again from a log that is whole.
+        """Exit: the state no longer matches the log. A supervisor restarts the broker from the log, which is intact.
 
-        The block of this turn is not closed, so nothing of it is in the log and nothing of it was confirmed.
+        The block of this turn is not closed, so nothing of this turn was logged or confirmed.
         """
         log = self.broker.log
         details: dict[str, object] = {
@@ -218,7 +218,7 @@ class Node:
         self.die()
 
     def reload(self) -> None:
-        """SIGHUP: look at every file that may have changed, and go on in a new audit file where the old one moved."""
+        """SIGHUP: reload all watched files, and reopen the audit file in case it was rotated."""
         self.watcher.poke()
         try:
             self.audit.reopen()
@@ -238,7 +238,7 @@ class Node:
 
 
 async def _until(condition: Callable[[], bool], deadline: float) -> None:
-    """Come back when the condition holds, or at the deadline. Sockets do not say when they have sent everything."""
+    """Wait until the condition holds or the deadline passes. Polls: sockets do not report that all was sent."""
     loop = asyncio.get_running_loop()
     while not condition() and loop.time() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(DRAIN_POLL_SECONDS)
@@ -272,7 +272,7 @@ def limits_of(config: Config) -> Limits:
 
 
 def rule_of(table: PolicyTable) -> Rule:
-    """A table of the configuration, in the units of the core."""
+    """A `policy` table of the configuration, in the core's units."""
     return Rule(
         [glob.encode() for glob in table.queues],
         length_max=table.length_max,
@@ -302,7 +302,7 @@ def options_of(config: Config) -> Options:
 
 
 def serve(config: Config) -> int:
-    """Run a broker until SIGTERM or SIGINT; the exit code."""
+    """Run a broker until SIGTERM or SIGINT. Returns the exit code."""
     report = start_logs(config.log_level, config.log_format)
     _raise_open_files()
     collect_seldom()
@@ -342,7 +342,7 @@ async def _serve(config: Config, report: Report) -> int:
 
 
 async def _keep_house(trimmer: Trimmer, board: Switchboard) -> None:
-    """Give memory back every now and then, and say how much of it is for queues, for as long as the broker runs."""
+    """Periodically return free memory to the system, adjust the memory limit of queues, and collect garbage."""
     sweeper = Sweeper()
     while True:
         trimmer.look()
@@ -352,7 +352,7 @@ async def _keep_house(trimmer: Trimmer, board: Switchboard) -> None:
 
 
 def _raise_open_files() -> None:
-    """As many sockets as the system lets us have."""
+    """Raise the limit of open files, and so of sockets, to the hard limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with contextlib.suppress(ValueError, OSError):

@@ -1,10 +1,10 @@
-"""What sockets have not taken yet, of all connections: messages, answers and replies on their way out.
+"""Unsent output of all connections: messages and replies that sockets have not accepted yet.
 
-Together they may take a share of the memory. Above it the next large message stays in its queue, unless nothing is on
-its way: so the share is exceeded by one message at most. For a user or an address that has nothing on its way the
-share is twice as large: who is slow costs others little. Whoever has more than a little on its way is given nothing
-more, and not read, until its socket has taken that; one that takes nothing for some seconds is closed. So is, at once,
-a connection that has all of the share for itself: replies and broadcasts come from others, whom it would cost the
+Together they may take a share of the memory. Above it the next large message stays in its queue, unless nothing is
+unsent: so the share is exceeded by one message at most. For a user or address with nothing unsent the share is twice as
+large, so slow clients cost others little. A connection with more than a little unsent gets nothing more, and is not
+read, until its socket has accepted that. If it accepts nothing for some seconds, it is closed. A connection that uses
+the whole share alone is closed at once: it receives replies and broadcasts from other clients, which would lack the
 memory.
 """
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from penstock.server.connection import Connection
 
 PATIENCE_SECONDS = 5.0
-PROGRESS_BYTES = 64 << 10  # what has to be taken in that time where others wait
-LITTLE_BYTES = 64 << 10  # what a connection may have on its way while all of them have too much
-COUNT_SECONDS = 0.02  # between two counts, where nobody waits
-AGAIN_SECONDS = 0.1  # between two looks at those who were given nothing more
-ALONE_BYTES_LEAST = 64 << 20  # one connection may always have this: the largest message, and what is before it
+PROGRESS_BYTES = 64 << 10  # what a socket must accept in that time if others wait
+LITTLE_BYTES = 64 << 10  # unsent bytes a connection may have while the share is exceeded
+COUNT_SECONDS = 0.02  # between two counts if nobody waits
+AGAIN_SECONDS = 0.1  # between two checks of squeezed connections
+ALONE_BYTES_LEAST = 64 << 20  # one connection may always have this: the largest message and what precedes it
 
 
 class Outgoing:
@@ -31,27 +31,27 @@ class Outgoing:
         self._loop = loop
         self._usage = usage
         self.let_hold(bytes_max)
-        self._held: dict[Connection, int] = {}  # whose sockets have not taken all, and what was left at the last look
-        self._since = 0  # bytes that were written to those since the last count
+        self._held: dict[Connection, int] = {}  # connections with unsent bytes, and how many at the last check
+        self._since = 0  # bytes written to them since the last count
         self._counted_at = 0.0
-        self._squeezed: dict[Connection, None] = {}  # are given nothing more
+        self._squeezed: dict[Connection, None] = {}  # deliveries and reading are paused
         self._timer: asyncio.TimerHandle | None = None
         self._again: asyncio.TimerHandle | None = None
 
     def let_hold(self, bytes_max: int) -> None:
-        """The share is this large from now on."""
+        """Set the share."""
         self.bytes_max = bytes_max
         self._usage.unsent_max = bytes_max
 
     def hold(self, connection: "Connection", size: int) -> None:
-        """Its socket has not taken all that was written, the last time so many bytes."""
+        """The socket did not accept all of the last write, which had `size` bytes."""
         self._held.setdefault(connection, connection.unsent())
         self._since += size
         if self.bytes + self._since > self.bytes_max:
             self.count()
 
     def leave(self, connection: "Connection") -> None:
-        """Its socket takes more, or is gone."""
+        """The socket accepts data again, or is closed."""
         if connection in self._squeezed:
             del self._squeezed[connection]
             connection.unsqueeze()
@@ -59,16 +59,16 @@ class Outgoing:
             self.count()
 
     def is_watching(self) -> bool:
-        """Whether somebody's socket has not taken all. Replies that wait behind it are written nowhere, but count."""
+        """Whether some connection has unsent bytes. Replies queued behind them are not written yet, but count."""
         return bool(self._held)
 
     def go_on(self) -> None:
-        """The end of a turn: count anew, where somebody waits for that or it was not done for a moment."""
+        """At the end of a turn, count again if a message waits for it or the last count is old."""
         if self._usage.waiting_to_send or self._loop.time() >= self._counted_at + COUNT_SECONDS:
             self.count()
 
     def count(self) -> None:
-        """Take all together, and tell the core. Everything was written when this is called."""
+        """Add up all unsent bytes and tell the core. Called after all outboxes were written."""
         self._since = 0
         self._counted_at = self._loop.time()
         unsent = 0
@@ -92,7 +92,7 @@ class Outgoing:
             self._timer = self._loop.call_later(PATIENCE_SECONDS, self._look)
 
     def _squeeze(self) -> None:
-        """Give nothing more to those who have more than a little on its way, until that is taken."""
+        """Pause connections with more than a little unsent until their sockets have accepted it."""
         for connection in self._held:
             if connection not in self._squeezed and connection.unsent() > LITTLE_BYTES:
                 self._squeezed[connection] = None
@@ -111,7 +111,7 @@ class Outgoing:
             self._again = self._loop.call_later(AGAIN_SECONDS, self._go_on)
 
     def _look(self) -> None:
-        """Whoever has taken nothing since the last look is closed, if others wait."""
+        """If others wait, close connections whose sockets made no progress since the last check."""
         self._timer = None
         if not self._usage.waiting_to_send and self.bytes <= self.bytes_max:
             return

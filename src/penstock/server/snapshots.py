@@ -1,9 +1,9 @@
-"""Snapshots of a running broker, and what they make possible: a quick start, and history that does not grow for ever.
+"""Snapshots of a running broker. They make starts quick, and allow the log to be trimmed.
 
     loop      once a segment is full: capture ──► wait until the log is durable that far ──┐
     thread                                              write the file, trim the log ◄───┘
 
-What goes wrong here is reported and tried again with the next segment. Nothing depends on it but time and room.
+Failures are reported, and the next segment triggers a new attempt. Only start-up time and disk space depend on them.
 """
 
 import time
@@ -32,21 +32,21 @@ class Snapshots:
         self.log = log
         self.retention = retention
         self.report = report
-        self.taken_at_position = -1  # of the last one
-        self.size = 0  # of the last one
+        self.taken_at_position = -1  # of the last snapshot
+        self.size = 0  # of the last snapshot
         self._waiting: tuple[Snapshot, list[tuple[int, int]]] | None = None
-        self._bytes_at = 0  # `log.bytes_closed` when the last one was taken
+        self._bytes_at = 0  # `log.bytes_closed` at the last snapshot
         self._thread = ThreadPoolExecutor(1, "snapshots")
         self.cursors = Cursors(None)
-        self.gone: deque[str] = deque()  # segments that were let go of; whoever has them open closes them
+        self.gone: deque[str] = deque()  # deleted segments, for the pager to close
 
     def is_due(self) -> bool:
-        """A snapshot should not be more to write than the log it saves from being read."""
+        """Due once the log has grown by a segment, and by at least the size of the last snapshot."""
         log = self.log
         return self._waiting is None and log.bytes_closed - self._bytes_at >= max(log.segment_bytes_max, self.size)
 
     def take(self, broker: Broker, now: int) -> None:
-        """Note the state between two turns, and begin a segment; it is written when the log is durable up to it."""
+        """Capture the state between two turns and begin a segment. It is written once the log is durable up to it."""
         self.log.end_segment()
         owed = broker.owed_ranges() + self.cursors.held(now, broker.log.next_offset)
         self._waiting = (capture(broker, now), owed)
@@ -60,16 +60,16 @@ class Snapshots:
             self._thread.submit(self._write, waiting[0], waiting[1])
 
     def stop(self, broker: Broker, now: int) -> None:
-        """A last one, so that the next start has nothing to read. The log is durable to its end by now."""
+        """Write a last snapshot, so that the next start has no log to read. The log is durable to its end by now."""
         self._thread.shutdown(wait=True)
         if broker.log.position > self.taken_at_position or self._waiting is not None:
             self.take(broker, now)
             assert self._waiting is not None
             self.write(*self._waiting)
-            self._waiting = None  # the last word of the flusher may come only now
+            self._waiting = None  # a late callback of the flusher must not write it again
 
     def _write(self, snapshot: Snapshot, owed: list[tuple[int, int]]) -> None:
-        """On the thread, where nobody would hear of an error."""
+        """Runs on the thread, where an exception would go unnoticed."""
         try:
             self.write(snapshot, owed)
         except Exception as error:
@@ -91,7 +91,7 @@ class Snapshots:
             self.report("info", "log.trimmed", {"segments": len(gone), "first": gone[0], "last": gone[-1]})
 
     def _trim(self, owed: list[tuple[int, int]], now: int) -> list[str]:
-        """Cursors that came since the snapshot was taken are asked once more, and those that come now are told."""
+        """Delete segments that no cursor needs, including cursors created since the snapshot was taken."""
         due = self.cursors.let_go(self.retention.due(owed, now), now)
         try:
             return self.retention.remove(due)
@@ -100,5 +100,5 @@ class Snapshots:
 
 
 def _let_go() -> None:
-    """Have the loop go on. Compiled code does not let go of the interpreter by itself."""
+    """Let the event loop run: compiled code does not release the GIL by itself."""
     time.sleep(LET_GO_SECONDS)

@@ -1,4 +1,4 @@
-"""The data directory of a running broker: opened, read back, written to at the end of each turn, closed."""
+"""The data directory of a running broker: opened, recovered, written to at the end of each turn, closed."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ from penstock.wire.session import Hub, Receipt, Report
 
 DEFAULT_MEMORY = 1 << 30
 
-RECEIPT_BYTES = 200  # what a confirmation that waits takes in memory, about
+RECEIPT_BYTES = 200  # approximate memory of one pending confirmation
 
 
 class Storage:
@@ -54,14 +54,14 @@ class Storage:
         self.log = DurableLog(segment_bytes_max, tuned(self._shares))
         self.snapshots = Snapshots(self.disk, self.log, Retention(self.disk, retain_seconds, retain_bytes), report)
         self._receipts: deque[tuple[int, list[Receipt]]] = deque()
-        self._receipt_count = 0  # in all of these
+        self._receipt_count = 0  # in `_receipts`
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._lock: DirectoryLock | None = None
-        self._stalled = False  # it was said that queues wait for what cannot be read back
+        self._stalled = False  # it was reported that queues wait for an unreadable log
         self.cursors = Cursors(None)
 
     def open(self, limits: Limits, now: int) -> GuardedBroker:
-        """Lock the directory, make it if it is not there, and read back the broker it describes."""
+        """Create the directory if needed, lock it, and recover the broker from it."""
         try:
             self.disk.make()
             self._lock = lock_directory(self.directory)
@@ -110,7 +110,7 @@ class Storage:
         self._flusher.start()
 
     def end_turn(self, now: int) -> None:
-        """Hand what was accepted in this turn to the flusher, with the receipts that wait for it."""
+        """Hand what was accepted in this turn to the flusher, and queue the receipts that wait for it."""
         log = self.log
         log.close_block(now)
         blocks = log.take_closed()
@@ -134,7 +134,7 @@ class Storage:
             self._report_stall(stalled)
 
     def _report_stall(self, stalled: int) -> None:
-        """Queues wait because nothing can be read back at the moment, or do not wait any more; each is said once."""
+        """Report once that queues wait because the log cannot be read, and once that they no longer do."""
         self._stalled = stalled > 0
         if stalled:
             place = {"reason": self.pager.stall, "directory": str(self.directory)}
@@ -150,7 +150,7 @@ class Storage:
         self.pager.faults.clear()
 
     def when_durable(self, position: int) -> "asyncio.Future[None]":
-        """Done once everything up to the position is as safe as `sync` promises."""
+        """A future that is done once everything up to the position is as durable as `sync` promises."""
         future = self._loop.create_future()
         if self.log.durable >= position:
             future.set_result(None)
@@ -162,18 +162,18 @@ class Storage:
         return self._flusher.behind > self._shares.behind
 
     def is_far_behind(self) -> bool:
-        """Whether those have to wait as well who publish nothing: settlements and confirmations take memory, too."""
+        """Whether clients that do not publish must wait too: settlements and pending confirmations also take memory."""
         return self._flusher.behind + RECEIPT_BYTES * self._receipt_count > 2 * self._shares.behind
 
     def behind_bytes(self) -> int:
-        """What was accepted and is not written yet."""
+        """Bytes accepted and not written yet."""
         return self._flusher.behind
 
     def syncs(self) -> Timings:
         return self._flusher.syncs
 
     def stop(self, now: int) -> None:
-        """Everything accepted is on the disk, and the directory is free."""
+        """Write everything that was accepted, take a last snapshot, and unlock the directory."""
         self.log.close_block(now)
         self._flusher.submit(self.log.take_closed())
         self._flusher.stop()
@@ -189,7 +189,7 @@ class Storage:
         waiting = self._waiting
         while waiting and waiting[0][0] <= position:
             future = waiting.popleft()[1]
-            if not future.done():  # whoever waited may have left
+            if not future.done():  # the waiter may have been cancelled
                 future.set_result(None)
         receipts = self._receipts
         while receipts and receipts[0][0] <= position:
@@ -203,7 +203,7 @@ class Storage:
         self._plan_flush()
 
     def _on_full(self, reason: str) -> None:
-        """Messages are refused while the disk has no room, and taken again once it has."""
+        """Refuse messages while the disk is full. An empty reason means that there is room again."""
         broker = self._hub.broker
         if reason and not broker.shut_because:
             self.report("error", "log.full", {"reason": reason, "directory": str(self.directory)})
@@ -218,7 +218,7 @@ class Storage:
 
 
 def tuned(shares: Shares) -> Tuning:
-    """Sizes that fit the memory there is."""
+    """Log sizes that fit the memory limit."""
     tuning = Tuning()
     tuning.head_bytes_max = shares.head
     tuning.block_bytes_max = shares.block
@@ -227,16 +227,16 @@ def tuned(shares: Shares) -> Tuning:
 
 
 class Recovery:
-    """How a broker was read back."""
+    """How a broker was recovered."""
 
     def __init__(self, snapshot: Snapshot | None, problems: list[str]) -> None:
         self.snapshot_position = -1 if snapshot is None else snapshot.position
-        self.problems = problems  # with snapshots that could not be used
+        self.problems = problems  # snapshots that could not be used, and why
         self.blocks = 0  # read from the log
 
 
 def recover(disk: Disk, log: DurableLog, limits: Limits, now: int) -> tuple[GuardedBroker, Recovery]:
-    """The broker that the log on the disk describes; `log` goes on behind it."""
+    """Rebuild the broker from the newest usable snapshot and the log behind it. `log` continues from there."""
     snapshot, problems = find_start(disk)
     recovery = Recovery(snapshot, problems)
     rebuilt = Replay(log, limits, snapshot)

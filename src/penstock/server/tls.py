@@ -1,9 +1,9 @@
-"""TLS over a transport of the loop: what is read is decrypted into the protocol, what it writes is encrypted.
+"""TLS over a transport of the event loop: decrypts what is read for the protocol, and encrypts what it writes.
 
-The loop has such a layer of its own. This one is here because a broker needs what that one does not have: a client
-that has said all it had to say is still answered (a close_notify closes one direction, as the end of a plain stream
-does), the size of what is not sent yet is exact, and the context is chosen when a hello arrives (`doorstep.py`). The
-cryptography is OpenSSL's, by way of `ssl.SSLObject`.
+The loop has such a layer of its own. This one exists because a broker needs more: a client that has closed its sending
+side is still answered (a close_notify closes one direction, as EOF does on a plain stream), the size of unsent data is
+exact, and the context is chosen when a ClientHello arrives (`doorstep.py`). The cryptography is OpenSSL's, used through
+`ssl.SSLObject`.
 """
 
 import asyncio
@@ -11,9 +11,9 @@ import ssl
 from collections.abc import Callable
 from typing import Any
 
-RECORD_SIZE_MAX = 16 << 10  # of TLS: what one read of the SSLObject gives at most
-PLAIN_SIZE = 320 << 10  # a read of the loop, 256 KiB, and what was left over of the one before
-OWN_SIZE_MAX = 64 << 10  # of what TLS itself has to say, such as new keys, to a peer that does not read
+RECORD_SIZE_MAX = 16 << 10  # of a TLS record: the most that one read of the SSLObject returns
+PLAIN_SIZE = 320 << 10  # one read of the loop, 256 KiB, plus what was left of the one before
+OWN_SIZE_MAX = 64 << 10  # of TLS's own output, such as key updates, to a peer that does not read
 
 NOBODY = asyncio.Protocol()
 
@@ -21,7 +21,7 @@ Reading = Callable[[int, memoryview], int]
 
 
 class TlsTransport(asyncio.Transport, asyncio.Protocol):
-    """A transport for the protocol above, and the protocol of the transport below."""
+    """The transport of the protocol above, and the protocol of the transport below."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         outgoing: ssl.MemoryBIO,
         plain: memoryview,
     ) -> None:
-        """`plain` is room for what is decrypted in one turn; all connections of a loop share it."""
+        """`plain` is the buffer to decrypt into; all connections of a loop share it."""
         super().__init__()
         self._transport = transport
         self._secure = secure
@@ -41,29 +41,29 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         self._protocol = NOBODY
         self._closing = False
         self._ended = False
-        self._own_size = 0  # of what TLS itself has said since all was sent
+        self._own_size = 0  # of TLS's own output since the write buffer was last empty
 
     def begin(self, protocol: asyncio.Protocol) -> None:
-        """The handshake is done: the protocol takes over, and gets what came along with its last bytes."""
+        """Attach the protocol after the handshake, and pass on data that arrived with its last bytes."""
         self._protocol = protocol
         self._transport.set_protocol(self)
         protocol.connection_made(self)
         self._read()
 
-    # -- what the transport below says ------------------------------------------------------------------------------
+    # -- called by the transport below ------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
         self._incoming.write(data)
         self._read()
 
     def eof_received(self) -> bool:
-        """Also without a close_notify: whatever was cut off was no whole request, and is not taken for one."""
+        """EOF counts even without a close_notify: a request that was cut off is incomplete and not executed."""
         self._end()
         return not self._closing
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closing = True
-        # What knows us is let go of, and what is large: neither should wait for a collector that looks seldom.
+        # Break reference cycles and drop large objects now: the garbage collector runs rarely.
         protocol = self._protocol
         self._protocol = NOBODY
         protocol.connection_lost(exc)
@@ -76,11 +76,11 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         self._protocol.resume_writing()
 
     def _read(self) -> None:
-        """Decrypt all there is, and hand it on at once."""
+        """Decrypt everything received, and pass it on in one piece if it fits the buffer."""
         if self._closing:
             return
         plain = self._plain
-        read: Reading = self._secure.read  # type: ignore[assignment]  # into a buffer, it says how much
+        read: Reading = self._secure.read  # type: ignore[assignment]  # with a buffer it returns a count
         filled = 0
         ended = False
         failed = False
@@ -103,16 +103,16 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
             if not self._transport.get_write_buffer_size():
                 self._own_size = 0
             elif self._own_size > OWN_SIZE_MAX:
-                failed = True  # the peer makes TLS talk, and does not listen
+                failed = True  # the peer provokes TLS output and does not read it
         if filled and not self._closing:
             self._protocol.data_received(bytes(plain[:filled]))
         if failed:
-            self.abort()  # nothing can be written any more, and whoever tries is not to get an error for it
+            self.abort()  # nothing can be written any more; later writes are ignored
         elif ended:
             self._end()
 
     def _end(self) -> None:
-        """The peer says no more; the protocol decides whether there is still something to say to it."""
+        """The peer has closed its sending side; the protocol decides whether to keep the connection open."""
         if not self._ended and not self._closing:
             self._ended = True
             if not self._protocol.eof_received():
@@ -124,7 +124,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
             if not self._transport.is_closing():
                 self._transport.write(data)
 
-    # -- what the protocol above asks for ---------------------------------------------------------------------------
+    # -- called by the protocol above -------------------------------------------------------------------------------
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if self._closing or not data:
@@ -134,12 +134,12 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
             while written < len(data):
                 written += self._secure.write(memoryview(data)[written:])
         except ssl.SSLError:
-            self.abort()  # whoever writes for many is not to be held up by one
+            self.abort()  # no exception: the caller writes to many connections
             return
         self._flush()
 
     def close(self) -> None:
-        """Send what is owed and a close_notify. The peer's own is not waited for."""
+        """Flush, send a close_notify, and close without waiting for the peer's."""
         if self._closing:
             return
         self._closing = True
@@ -186,7 +186,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         return self._protocol
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """As of any TLS transport: `peercert` is what a client has shown and a CA of ours has signed, or nothing."""
+        """As for any TLS transport. `peercert` is empty unless the client's certificate was verified."""
         secure: ssl.SSLObject | None = getattr(self, "_secure", None)
         if secure is not None and name in ("sslcontext", "ssl_object", "peercert"):
             return {"sslcontext": secure.context, "ssl_object": secure, "peercert": secure.getpeercert()}[name]

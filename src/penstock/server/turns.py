@@ -1,22 +1,22 @@
-"""Who goes on next: in a turn of the loop each connection has a slice, and whoever has more to do stands in line.
+"""Fair scheduling of connections: each gets a slice of work per turn, and queues up if it has more to do.
 
-A slice ends by work, and work is counted in pieces: a request is one, what looks at n things adds n, and so many bytes
-read are one. What a slice leaves undone waits in the session; the socket is not read meanwhile, so that its client is
-told to wait by TCP. In the next turn whoever has said little is served first, when its bytes are read. Then those in
-line have a slice each, for as long as the turn lasts, and one of each of eight users in any case. Of a user with
-hundreds of connections that each say little some are served in a turn; the others wait, before those that have said
-much.
+A turn is one event loop iteration. A slice is limited by units of work: a request is one, an operation on n items adds
+n, and every BYTES_PER_WORK bytes read are one. What a slice leaves undone waits in the session. The socket is not read
+meanwhile, so TCP pushes back on the client. In the next turn small reads are served first, as they arrive. Then the
+connections in line get a slice each while the turn lasts, and one connection of each of eight users in any case. If a
+user has hundreds of connections with small reads, some of them are served in a turn; the others wait, ahead of those
+with large reads.
 
-    poll ──► data_received: a slice, if the turn is not over yet or the read is small, and not one of too many
+    poll ──► data_received: a slice, if the turn is not over or the read is small and not one too many
       ▲              │ more to do
       │              ▼
-      │            line ──► run: a slice each, first of whoever has had the least of late
+      │            line ──► run: a slice each, users with the least work so far first
       │                       │
       └──────── flush ◄───────┘
 
-So what one client does costs another one turn, however much it has sent. While somebody else says a little now and
-then beside those in line, turns are short: what is done in masses becomes slower by some per cent, and a round trip
-takes a quarter.
+So a client delays another by one turn at most, however much it has sent. While connections wait in line and somebody
+else sends small requests, turns are short: bulk work slows down by a few percent, and a round trip takes a quarter of
+the time.
 """
 
 import asyncio
@@ -28,64 +28,64 @@ from penstock.wire.session import Hub
 if TYPE_CHECKING:
     from penstock.server.connection import Connection
 
-SLICE_WORK = 2048  # a millisecond or two, where each piece is a plain message
-TURN_WORK = 4096  # when so much was done in a turn, those in line and large reads wait for the next one
-SHORT_PART = 4  # a short turn is one of so many parts of that
-SHORT_TURNS = 100  # so many turns are short after somebody said something
-BUSY_TURNS = 4  # in which it is remembered for whom much is to be done: there may be several between two reads
-READ_PAUSE_SECONDS = 0.001  # between two full reads of a connection in short turns: bytes take the machine's time
+SLICE_WORK = 2048  # a millisecond or two, if each unit is a plain message
+TURN_WORK = 4096  # after this much work in a turn, the line and large reads wait for the next one
+SHORT_PART = 4  # a short turn is a quarter of that
+SHORT_TURNS = 100  # so many turns are short after a small read
+BUSY_TURNS = 4  # turns for which `_busy_for` is remembered: there may be several between two reads
+READ_PAUSE_SECONDS = 0.001  # between two full reads of a connection in short turns: bulk data takes CPU time
 BYTES_PER_WORK = 128  # of what is read
-USERS_AT_LEAST = 8  # so many have a slice in each turn, whatever else was done in it
-READ_WORK = 32  # of a read itself, however small: fifteen microseconds or so
-SMALL_READ = 4096  # is worked on at once, whatever others have to do ...
-SMALL_READS = 32  # ... unless a user has so many of them when the turn is over
+USERS_AT_LEAST = 8  # users that get a slice in each turn, even if it is over
+READ_WORK = 32  # cost of a read itself, however small: about fifteen microseconds
+SMALL_READ = 4096  # reads up to this size are processed at once, whatever is in line ...
+SMALL_READS = 32  # ... but at most this many per user once the turn is over
 
-# A read of this size may be followed by another one in the same turn: the loop goes on for as long as reads are full.
+# After a read of this size another may follow in the same turn: the loop keeps reading while reads are full.
 FULL_READ = 128 << 10
 
 
 class Turns:
-    """The line of those that have more to do, and how much of a turn is left."""
+    """The connections with more to do, and how much of the turn is left."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, hub: Hub) -> None:
         self._loop = loop
         self._hub = hub
         self._usage = hub.broker.usage
-        self._soon: Line[Connection] = Line()  # those that have said little
+        self._soon: Line[Connection] = Line()  # connections with small reads
         self._line: Line[Connection] = Line()
-        self._heard: dict[str, int] = {}  # small reads, since this turn is over, by whose they are
+        self._heard: dict[str, int] = {}  # small reads since this turn was over, by user or address
         self._planned = False
         self._work = TURN_WORK
-        self._short_left = 0  # turns that are to be short
-        self._busy_for = ""  # for whom more was to be done than was in a turn, though nobody asked ...
-        self._busy_left = 0  # ... in one of the last turns
+        self._short_left = 0  # how many more turns are short
+        self._busy_for = ""  # who caused background work that did not fit a turn ...
+        self._busy_left = 0  # ... and for how many more turns that counts
         self._over_at = self._usage.work + TURN_WORK
         hub.slice_work = SLICE_WORK
 
     def is_over(self) -> bool:
-        """Whether as much was done in this turn as a turn should take."""
+        """Whether the work of this turn has reached its limit."""
         return self._usage.work >= self._over_at
 
     def charge(self, holder: str, work: int) -> None:
-        """So much was done for a user: where others wait, it is their turn first."""
+        """Charge work to a user, which moves it back behind others in line."""
         self._line.charge(holder, work)
 
     def has_heard(self, holder: str) -> bool:
-        """One more small read of a user has come: whether there were enough of them in this turn."""
+        """Count a small read of a user; True if it exceeds the limit for this turn."""
         if not self.is_over():
             return False
         count = self._heard[holder] = self._heard.get(holder, 0) + 1
         return count > SMALL_READS
 
     def rest(self, connection: "Connection") -> bool:
-        """All of a full read was done: whether the connection is to wait for a moment before it is read again."""
+        """After a full read was processed: whether the connection must pause before it is read again."""
         if self._short_left:
             self._loop.call_later(READ_PAUSE_SECONDS, self.add, connection)
             return True
         return False
 
     def begin(self) -> None:
-        """A turn has ended."""
+        """Begin the next turn."""
         if self._short_left:
             self._short_left -= 1
             if not self._short_left:
@@ -101,7 +101,7 @@ class Turns:
             self._busy_left -= 1
 
     def hear(self, holder: str) -> None:
-        """Somebody said a little. Where much is to be done for another user or address, turns become short."""
+        """A small read has arrived. If there is much work for other users or addresses, turns become short."""
         if self._line.has_others(holder) or (self._busy_left and self._busy_for != holder):
             if not self._short_left:
                 self._set_part(SHORT_PART)
@@ -113,11 +113,11 @@ class Turns:
         self._hub.broker.log.tuning.set_turns(part)
 
     def add(self, connection: "Connection") -> None:
-        """The connection has more to do, once it is its turn."""
+        """Queue a connection that has more to do."""
         self._add(connection, self._line)
 
     def add_soon(self, connection: "Connection") -> None:
-        """The same of one that has said little."""
+        """Queue a connection with a small read, ahead of the others."""
         self._add(connection, self._soon)
 
     def _add(self, connection: "Connection", line: "Line[Connection]") -> None:
@@ -132,13 +132,13 @@ class Turns:
             self._loop.call_soon(self.run)
 
     def run(self) -> None:
-        """Let those in line have their slices, for as long as this turn lasts, and some of them in any case."""
+        """Serve the connections in line while this turn lasts, and a minimum of them in any case."""
         self._planned = False
         soon, line = self._soon, self._line
         for number in range(len(soon)):
             if number >= SMALL_READS and self.is_over():
                 break
-            self._usage.work += READ_WORK  # it is read again
+            self._usage.work += READ_WORK  # the cost of reading again
             self._go_on(soon.pop())
         at_least = min(line.holders(), USERS_AT_LEAST)
         for number in range(len(line)):
@@ -150,4 +150,4 @@ class Turns:
 
     def _go_on(self, connection: "Connection") -> None:
         connection.in_line = False
-        connection.go_on()  # it may come back, behind the others
+        connection.go_on()  # it may queue again, behind the others

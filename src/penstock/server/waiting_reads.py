@@ -1,9 +1,9 @@
-"""What was read and waits for its slice, by who sent it.
+"""Reads that wait for their slice, by user or address.
 
-A connection is not read while it has some of that. So one client has one read in memory, but a thousand connections
-have a thousand. Where those of one user or address have more than a part of the share of all requests, its other
-connections are not read until half of it is done, except for those that say little. Others are. While publishers wait
-for memory, all are read: it is consumers that make room, and they may be anybody's.
+A connection is not read while it has unprocessed input. So one connection has one read in memory, but a thousand
+connections have a thousand. If those of one user or address exceed their part of the share of all requests, its other
+connections are not read until half of it is processed, except for those with small reads. Other users and addresses are
+not affected. While publishers wait for memory, all are read: consumers free memory, and any connection may be one.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,10 +23,10 @@ class WaitingReads:
         self._publishers_wait = publishers_wait
         self._connections = connections
         self._by_holder: dict[str, int] = {}
-        self._stopped: dict[str, list[Connection]] = {}  # connections that are not read, though nothing of them waits
+        self._stopped: dict[str, list[Connection]] = {}  # connections not read although they have no unprocessed input
 
     def hold(self, connection: "Connection", holder: str, size: int) -> None:
-        """So much of this connection waits now. As long as some does, it counts for whom it counted at first."""
+        """Set the unprocessed bytes of a connection. They stay charged to the same holder until there are none."""
         before = connection.waiting_in
         if not before:
             if not size:
@@ -35,7 +35,7 @@ class WaitingReads:
         holder = connection.waiting_for
         connection.waiting_in = size
         if connection.is_stopped:
-            self._resume(connection)  # it was read nevertheless: to be done with it is what others wait for
+            self._resume(connection)  # it was read nevertheless, and others wait until that is processed
         self.bytes += size - before
         of_holder = self._by_holder.get(holder, 0) + size - before
         if of_holder:
@@ -49,7 +49,7 @@ class WaitingReads:
             self._go_on(holder)
 
     def read_all(self) -> None:
-        """Publishers have to wait: read everybody else."""
+        """Publishers have to wait: read all other connections."""
         for holder in list(self._stopped):
             self._go_on(holder)
 

@@ -1,4 +1,4 @@
-"""Files that may change while the broker runs: looked at a few times a second, and at once on SIGHUP."""
+"""Files that may change while the broker runs: polled four times a second, and reloaded at once on SIGHUP."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from penstock.wire.session import Report
 
 POLL_SECONDS = 0.25
 
-# What tells that a file is another one, or has other content; None for a file that is not there.
+# Identifies a version of a file: modification time, size and inode. None if the file does not exist.
 Mark = tuple[int, int, int] | None
 
 
@@ -22,7 +22,7 @@ class Watch:
         self.marks = [mark_of(path) for path in self.paths]
 
     def look(self) -> bool:
-        """Whether something has changed since the last look."""
+        """Whether a file has changed since the last check."""
         marks = [mark_of(path) for path in self.paths]
         changed = marks != self.marks
         self.marks = marks
@@ -38,9 +38,9 @@ class Watcher:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, paths: Sequence[Path], changed: Callable[[], None]) -> None:
-        """Call `changed` when one of the files has changed, come or gone; what it has by now counts as known.
+        """Call `changed` when one of the files changes, appears or disappears from now on.
 
-        It is called on the loop, so it must be quick, and what it raises is reported and no more.
+        It runs on the event loop, so it must be quick. Its exceptions are only reported.
         """
         self._watches.append(Watch(paths, changed))
 
@@ -55,7 +55,7 @@ class Watcher:
         self._loop = None
 
     def poke(self) -> None:
-        """Take everything as changed: somebody says so."""
+        """Treat all files as changed."""
         for watch in self._watches:
             watch.look()
             self._call(watch)

@@ -1,16 +1,16 @@
-"""A running broker for tests: in this process within milliseconds, or as a process of its own.
+"""A running broker for tests: in this process, started within milliseconds, or in a separate process.
 
     from penstock.testing import Broker
 
     with Broker() as broker:
         client = mqks.Client().connect(broker.address("mqks"))
 
-Users, rights and TLS as a broker that others can reach would have them:
+With users, permissions and TLS:
 
     with Broker(users={"alice": ["publish *"]}, tls=True) as broker:
         client = mqks.Client(broker.options("alice")).connect(broker.address("mqks"))
 
-With pytest the fixtures `penstock_broker` and `penstock_process` are there by themselves.
+The pytest fixtures `penstock_broker` and `penstock_process` are registered automatically.
 """
 
 from penstock.testing._broker import Broker as Broker

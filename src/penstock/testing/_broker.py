@@ -20,15 +20,15 @@ REFUSAL_MICROSECONDS = 1_000
 
 
 class Broker:
-    """A broker on free ports, started by `with` or by `start`. Settings are those of `penstock serve`: `data=...`.
+    """A broker on free ports, started by `with` or `start`. Takes the settings of `penstock serve`, such as `data=...`.
 
-    HTTP is off unless it is asked for with `http=0`, since it takes longer to start than all the rest.
+    HTTP is off unless enabled with `http=0`, since it takes longer to start than all the rest.
 
     Args:
-        users: who may do what, `{"alice": ["publish orders.*", "consume *"]}`: then clients have to say who they are,
-            as `options("alice")` makes them. Without it everybody may do everything.
-        tls: speak TLS at every door, with certificates that are made for it; `options` trusts them.
-        client: the common name in the certificate that `options(certificate=True)` shows.
+        users: users and their permissions, `{"alice": ["publish orders.*", "consume *"]}`. Clients must then
+            authenticate, for example with `options("alice")`. Without it there is no authentication.
+        tls: use TLS on every port, with generated certificates that `options` trusts.
+        client: the common name in the client certificate of `options(certificate=True)`.
     """
 
     def __init__(
@@ -56,44 +56,44 @@ class Broker:
         flags: dict[str, object] = {"memory": "data" not in settings, "drain_seconds": 0.2, **ports, **settings}
         self.config = Config.load(flags, {}, None)
         self.ports: dict[str, int] = {}
-        self.reports: list[tuple[str, str, dict[str, object]]] = []  # what it would have logged: level, event, details
+        self.reports: list[tuple[str, str, dict[str, object]]] = []  # its log: level, event, details
         self._started = threading.Event()
         self._error: Exception | None = None
-        self.fault: str | None = None  # the error inside the broker that ended it
+        self.fault: str | None = None  # the internal error that stopped the broker
         self.node: Node
         self._loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event
 
     def address(self, protocol: str = "any") -> str:
-        """Where clients of that protocol connect to."""
+        """The address for clients of that protocol."""
         return f"{self.config.host}:{self.ports[protocol]}"
 
     @property
     def files(self) -> Path:
-        """A directory for tokens and certificates, gone when the broker has stopped."""
+        """A directory for tokens and certificates, deleted when the broker stops."""
         if self._directory is None:
             self._directory = tempfile.TemporaryDirectory(prefix="penstock-broker-")
         return Path(self._directory.name)
 
     @property
     def url(self) -> str:
-        """Where HTTP is, if it was asked for."""
+        """The base URL of the HTTP API, if it is enabled."""
         return f"{'https' if self.is_secure else 'http'}://{self.address('http')}"
 
     @property
     def ca_file(self) -> str:
-        """Whom to trust, for a broker that speaks TLS."""
+        """The CA certificate; empty without TLS."""
         return str(self.files / "ca.pem") if self.is_secure else ""
 
     def token_file(self, user: str) -> str:
-        """A file with the token of that user."""
+        """The path of a file with the token of that user."""
         path = self.files / f"{user}.token"
         path.touch(mode=0o600)
         path.write_text(self.people.tokens[user] + "\n")
         return str(path)
 
     def options(self, user: str = "", *, certificate: bool = False, **behaviour: Any) -> Options:
-        """For a client of that user."""
+        """Client options that authenticate as that user."""
         said: dict[str, Any] = {"token_file": self.token_file(user)} if user else {}
         if self.is_secure:
             said["ca_file"] = self.ca_file
@@ -102,7 +102,7 @@ class Broker:
         return Options(**(said | behaviour))
 
     def call(self, work: Callable[[], object], seconds: float = START_SECONDS) -> None:
-        """Run something on the broker's loop, and come back when it is done."""
+        """Run a function on the broker's event loop, and wait until it is done."""
         done = threading.Event()
 
         def run() -> None:
@@ -126,7 +126,7 @@ class Broker:
         return self
 
     def stop(self) -> None:
-        """Drain and end. A second time it does nothing."""
+        """Drain and stop. Does nothing the second time."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(START_SECONDS)
@@ -151,7 +151,7 @@ class Broker:
         self._stop = asyncio.Event()
         try:
             node = self.node = Node(self.config, self._report, die=self._die)
-            # Whoever guesses is kept waiting; a test that shows something wrong need not be.
+            # Failed logins are answered with a delay; tests need not wait for it.
             node.keeper.directory.lobby.delay_step = REFUSAL_MICROSECONDS
             self.ports = await node.start()
         except Exception as error:
@@ -169,5 +169,5 @@ class Broker:
             self.fault = str(details["error"])
 
     def _die(self) -> None:
-        """A broker of its own would exit. Here it stops as it is: nothing more is written, connections close."""
+        """Stop without draining, where a broker process would exit: nothing more is written, connections close."""
         self._stop.set()

@@ -1,4 +1,4 @@
-"""Users and certificates for a broker that is tested: made on the spot, gone with it."""
+"""Generated users and certificates for a broker under test."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,16 +12,16 @@ DAYS = 2
 
 
 class People:
-    """The users of one broker, in a file that it follows. What is changed here holds when the call comes back."""
+    """The users of one broker, in a file that it watches. Changes are in effect when a method returns."""
 
     def __init__(self, file: Path, changed: Callable[[], None]) -> None:
         self.path = file
-        self.tokens: dict[str, str] = {}  # of each user, the last one that was made
+        self.tokens: dict[str, str] = {}  # by user, the newest one
         self._file = UsersFile(file)
         self._changed = changed
 
     def add(self, users: Mapping[str, Sequence[str]]) -> None:
-        """Users with what they are granted: `{"alice": ["publish orders.*", "consume *"]}`, each with a token."""
+        """Add users with their permissions, `{"alice": ["publish orders.*", "consume *"]}`, and a token each."""
         with self._edit() as known:
             for name, grants in users.items():
                 known.add(name)
@@ -38,7 +38,7 @@ class People:
             known.revoke(user, right)
 
     def certify(self, user: str, name: str) -> None:
-        """Whoever shows a certificate of that name is this user: `CN:worker-1`."""
+        """Map a certificate name, such as `CN:worker-1`, to the user."""
         with self._edit() as known:
             known.add_certificate(user, name)
 
@@ -59,8 +59,8 @@ class People:
 
 
 def make_certificates(directory: Path, client: str = "client") -> None:
-    """ca.pem, server.pem, server.key, client.pem and client.key, for a broker of this machine."""
-    from penstock.cli.tls import make  # takes a while to import
+    """Create ca.pem, server.pem, server.key, client.pem and client.key for a broker on this machine."""
+    from penstock.cli.tls import make  # slow to import
 
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in make(["localhost", "127.0.0.1", "::1"], client, DAYS).items():

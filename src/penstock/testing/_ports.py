@@ -1,15 +1,15 @@
-"""Ports that nobody has, and that stay free while their broker is down."""
+"""Free ports that stay free while their broker is down."""
 
 import random
 import socket
 from collections.abc import Iterable
 
-# What the system gives to whoever asks for any port begins above: nobody is given one of these meanwhile.
+# Below the ephemeral range, so the system does not assign one of these to another process meanwhile.
 BELOW_EPHEMERAL = range(15_000, 31_000)
 
 
 def free_ports(names: Iterable[str], host: str = "127.0.0.1") -> dict[str, int]:
-    """A port for each of these names."""
+    """A free port for each name."""
     chance = random.SystemRandom()
     found: dict[str, int] = {}
     for name in names:

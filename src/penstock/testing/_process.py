@@ -1,4 +1,4 @@
-"""A broker as a process of its own, as users run it."""
+"""A broker in a separate process, as users run it."""
 
 import contextlib
 import errno
@@ -20,10 +20,10 @@ TAKEN = os.strerror(errno.EADDRINUSE)
 
 
 class BrokerProcess:
-    """`penstock serve` on free ports. Settings are its options: `BrokerProcess(data=tmp_path)`.
+    """`penstock serve` on free ports. Takes its options as settings: `BrokerProcess(data=tmp_path)`.
 
     Args:
-        log: a file that what it logs is added to. Without one nobody reads its log: ask for as little as `error`.
+        log: a file to append its log to. Without one the log is read only at exit: leave `log_level` at `error`.
     """
 
     def __init__(self, *, log: Path | None = None, **settings: object) -> None:
@@ -35,11 +35,11 @@ class BrokerProcess:
         self.process: subprocess.Popen[str] | None = None
 
     def address(self, protocol: str = "any") -> str:
-        """Where clients of that protocol connect to."""
+        """The address for clients of that protocol."""
         return f"{self._settings.get('host', '127.0.0.1')}:{self.ports[protocol]}"
 
     def start(self) -> Self:
-        """Start it, again if it was stopped: on the ports it had."""
+        """Start the broker. After a stop it starts again on the same ports."""
         if self.ports:
             self._start(self.ports)
             return self
@@ -49,7 +49,7 @@ class BrokerProcess:
                 self._start(free_ports([name for name in LISTENERS if self._settings[name] == 0], host))
                 break
             except RuntimeError as error:
-                if not tries_left or TAKEN not in str(error):  # somebody may have been quicker
+                if not tries_left or TAKEN not in str(error):  # another process may have taken the port
                     raise
         return self
 
@@ -74,11 +74,11 @@ class BrokerProcess:
         self.ports = json.loads(ports)
 
     def stop(self) -> int:
-        """SIGTERM: it drains. The exit code."""
+        """Stop with SIGTERM, which drains. Returns the exit code."""
         return self._end(signal.SIGTERM)
 
     def kill(self) -> int:
-        """SIGKILL: what was confirmed is still there after the next start, given a data directory."""
+        """Kill with SIGKILL. With a data directory, confirmed messages survive."""
         return self._end(signal.SIGKILL)
 
     def _end(self, number: int) -> int:

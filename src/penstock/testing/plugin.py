@@ -1,4 +1,4 @@
-"""Fixtures that pytest finds by itself where Penstock is installed."""
+"""Fixtures that pytest registers when Penstock is installed."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def penstock_broker() -> "Iterator[Broker]":
     """A broker in this process, new for each test."""
-    from penstock.testing import Broker  # imported when it is asked for: others' test runs start as fast as before
+    from penstock.testing import Broker  # imported on use, so that other test runs start as fast as before
 
     with Broker() as broker:
         yield broker
@@ -20,7 +20,7 @@ def penstock_broker() -> "Iterator[Broker]":
 
 @pytest.fixture(scope="session")
 def penstock_process() -> "Iterator[BrokerProcess]":
-    """A broker as a process of its own, one for the whole run."""
+    """A broker in a separate process, one for the whole run."""
     from penstock.testing import BrokerProcess
 
     with BrokerProcess() as broker:
