@@ -1,1 +1,1 @@
-"""One folder per protocol: bytes in, verbs of the core; deliveries of the core, bytes out. No I/O."""
+"""One folder per protocol: translates bytes to broker calls and deliveries to bytes. No I/O."""

@@ -1,24 +1,24 @@
-"""Bytes that were read and not used yet, for protocols whose frames say how long they are.
+"""A receive buffer for protocols with length-prefixed frames.
 
        position
           ▼
-    ┌─────┬──────────────────┐ ┌─────────┐    Frames are cut from `data`. What comes in before it is used up gathers
-    │ ... │ data             │ │ _late   │    in `_late`, and is joined to it only when a frame needs that much.
+    ┌─────┬──────────────────┐ ┌─────────┐    Frames are taken from `data`. Reads that arrive before it is used up are
+    │ ... │ data             │ │ _late   │    collected in `_late`, and joined to it only when a frame needs them.
     └─────┴──────────────────┘ └─────────┘
 
-So a read that holds whole frames is never copied, and a frame that came in any number of pieces is joined once. Ask
-`have(n)` with the full length as soon as it is known: asking for a byte more at each read would copy everything again.
+So a read of whole frames is never copied, and a frame that arrives in pieces is joined once. Call `have(n)` with the
+full length as soon as it is known: asking for one byte more at each read would copy everything again.
 """
 
 from penstock.errors import ProtocolError
 
 
 class ReceiveBuffer:
-    """Append a read, see what is there, take it, and at the end of the read let `hold` check what is left over."""
+    """For each read: `append` it, take what `have` says is complete, and call `hold` to check the size of the rest."""
 
     def __init__(self, size_max: int) -> None:
         self.size_max = size_max
-        self.data = b""  # to be looked at from `position` on; changed by every method that is not a question
+        self.data = b""  # valid from `position` on; every method but `size` may replace it
         self.position = 0
         self._late = bytearray()
         self._late_size = 0
@@ -32,11 +32,11 @@ class ReceiveBuffer:
             self._late_size += len(read)
 
     def size(self) -> int:
-        """How many bytes are there."""
+        """The number of buffered bytes."""
         return len(self.data) - self.position + self._late_size
 
     def have(self, count: int) -> bool:
-        """Whether that many bytes are there; they are in `data` from `position` on then, in one piece."""
+        """Whether that many bytes are buffered; if so, they are contiguous in `data` from `position` on."""
         there = len(self.data) - self.position
         if there >= count:
             return True
@@ -49,14 +49,14 @@ class ReceiveBuffer:
         return True
 
     def take(self, count: int) -> bytes:
-        """The next bytes, used up with this; `have(count)` must have said yes."""
+        """Consume the next bytes; `have(count)` must have returned True."""
         start = self.position
         taken = self.data[start : start + count]
         self.skip(count)
         return taken
 
     def skip(self, count: int) -> None:
-        """Use up bytes of `data`; the last one lets go of its memory."""
+        """Consume bytes of `data`; its memory is freed with the last one."""
         position = self.position + count
         size = len(self.data)
         assert position <= size
@@ -67,7 +67,7 @@ class ReceiveBuffer:
             self.position = position
 
     def hold(self) -> None:
-        """Keep what is left for the next read. Raises ProtocolError, and keeps nothing, when it is over the cap."""
+        """Keep the rest for the next read. Raises ProtocolError, and keeps nothing, if it exceeds the cap."""
         size = self.size()
         if size > self.size_max:
             self.clear()

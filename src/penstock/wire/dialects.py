@@ -1,4 +1,4 @@
-"""The protocols there are. A new one is a folder beside this file and a line in it."""
+"""All protocols. To add one, add a folder next to this file and list it here."""
 
 from typing import Final
 

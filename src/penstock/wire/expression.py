@@ -1,21 +1,21 @@
-"""What `_eval` answers: a small expression language over read-only views, and not Python's eval.
+"""The language of `_eval`: small expressions over read-only views. It is not Python's eval.
 
-The syntax is Python's, because the operators' documents are written in it; the meaning is only what this file spells
-out. A text passes three gates:
+The syntax is Python's, because the operators' documents use it; the semantics are only what this file implements. An
+expression is limited in three ways:
 
-1. Length. At most 4 KiB and 50 open brackets, counted before the parser sees it.
-2. Shape. Every node of the tree is of a kind listed in NODES, at most 50 deep, and no attribute starts with an
-   underscore. What is not allowed is refused even where it would never run.
-3. Work. A visited node costs one step, and so does every item that is walked over or compared, every 8 items that are
-   copied or counted, and every 64 characters of text. 100,000 steps end the evaluation, and all clients together have
-   10,000 in a second: evaluations are for a look now and then, and the time is the messages'.
+1. Length. At most 4 KiB and 50 open brackets, counted before parsing.
+2. Shape. Every node of the tree is of a type listed in NODES, at most 50 deep, and no attribute starts with an
+   underscore. A forbidden node is refused even if it would never run.
+3. Work. One step is charged for each visited node, each item iterated over or compared, every 8 items copied or
+   counted, and every 64 characters of text. An evaluation may take 100,000 steps, and all clients together 10,000 per
+   second: evaluations are meant for an occasional look, and CPU time is for messages.
 
-No single step may be expensive, so the values stay small: integers of 64 bits, texts and collections of 65,536
-characters or items, no powers, no formatting. Keys of dicts and sets are texts and numbers only: their hashes are
-random or spread, while tuples can be made to collide until each lookup walks the whole table.
+No single step may be expensive, so values stay small: integers of 64 bits, texts and collections of 65,536 characters
+or items, no powers, no formatting. Keys of dicts and sets are texts and numbers only: their hashes are random or
+spread, while tuples can be crafted to collide until each lookup scans the whole table.
 
-A value can be larger than the memory it takes: `[[x, x] for x in [[y, y] for y in ...]]` shares its parts, and doubles
-with every level. So whatever looks at all of a value pays for each item as often as it is reached, before it looks.
+A value can be larger than the memory it takes: `[[x, x] for x in [[y, y] for y in ...]]` shares its parts and doubles
+with every level. So code that traverses a value first pays for each item as often as it is reached.
 """
 
 import ast
@@ -30,22 +30,22 @@ from mypy_extensions import mypyc_attr
 CODE_SIZE_MAX: Final = 4096
 DEPTH_MAX: Final = 50
 STEPS_MAX: Final = 100_000
-STEP_MICROSECONDS: Final = 100  # of all clients' evaluations together: a hundredth of the time, since a step takes one
+STEP_MICROSECONDS: Final = 100  # for all clients together: 1 % of the time, since a step takes 1 µs
 ITEMS_MAX: Final = 65_536
 TEXT_MAX: Final = 65_536
 INTEGER_MAX: Final = 2**63 - 1
 
-SAVED_MICROSECONDS: Final = 1_000_000  # of which nothing was evaluated, and which count
+SAVED_MICROSECONDS: Final = 1_000_000  # how much idle time is credited
 
-# What takes about as long as visiting one node.
+# Work that takes about as long as visiting one node.
 TEXT_PER_STEP: Final = 64  # characters copied or compared
-SORTED_PER_STEP: Final = 16  # comparisons of items that were paid for
-SOUGHT_PER_STEP: Final = 16  # characters that 64 others are compared with, each with each
-ITEMS_PER_STEP: Final = 8  # items copied or counted, without a look at what they hold
+SORTED_PER_STEP: Final = 16  # comparisons of items already paid for
+SOUGHT_PER_STEP: Final = 16  # characters, each compared with each of 64 others
+ITEMS_PER_STEP: Final = 8  # items copied or counted, without reading their contents
 
 REASON_MAX: Final = 200  # a reason quotes the client's own text, and ends up in a log line
-NUMERAL_MAX: Final = 64  # int() and float() of a text: enough for any number that is allowed
-# A longer text is searched for in a time that does not grow with it.
+NUMERAL_MAX: Final = 64  # for int() and float() of a text: enough for any allowed number
+# The cost of a search does not grow with the sought text beyond this length.
 SOUGHT_MAX: Final = 128
 DIGITS_MAX: Final = 32  # round(1, -10**9) would compute 10**10**9
 CUT_MARK: Final = "... (cut)"
@@ -79,7 +79,7 @@ NODES: Final = frozenset(
 )
 OPTIONS: Final = {"sorted": ("reverse",), "min": ("default",), "max": ("default",)}
 
-# The documents were written for Python 2.
+# The operators' documents were written for Python 2.
 METHODS_RENAMED: Final = {"iterkeys": "keys", "itervalues": "values", "iteritems": "items"}
 DICT_METHODS: Final = frozenset({"keys", "values", "items", "get"})
 VIEW_METHODS: Final = DICT_METHODS | {"qsize", "is_set"}
@@ -92,7 +92,7 @@ DICT_ITEMS: Final = type(_NO_ITEMS.items())
 COLLECTIONS: Final = (list, tuple, dict, set, frozenset, DICT_KEYS, DICT_VALUES, DICT_ITEMS)
 HASHED: Final = (dict, set, frozenset, DICT_KEYS)
 
-# Brackets inside these do not nest: comments and the four kinds of string.
+# Brackets in comments and in the four kinds of string do not nest.
 _QUOTED: Final = re.compile(
     r"#[^\n]*"
     r'|"""(?:\\.|[^\\])*?"""'
@@ -104,7 +104,7 @@ _QUOTED: Final = re.compile(
 
 
 class ExpressionError(ValueError):
-    """The expression is wrong, not allowed, or too much work; the reason says which, in one short line."""
+    """The expression is invalid, not allowed, or too expensive; `reason` says which, in one short line."""
 
     def __init__(self, reason: str) -> None:
         self.reason = _shorten(_one_line(reason[: REASON_MAX + 1]), REASON_MAX)
@@ -113,10 +113,10 @@ class ExpressionError(ValueError):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class View:
-    """An object that expressions may look into: at the attributes and methods named in `visible`, and nothing else.
+    """An object that expressions may inspect, but only through the attributes and methods named in `visible`.
 
-    An attribute is read once per evaluation, however often the expression names it. So one evaluation sees one state,
-    and an attribute may be a property that builds a collection.
+    An attribute is read once per evaluation, however often the expression names it. So an evaluation sees a consistent
+    state, and an attribute may be a property that builds a collection.
     """
 
     visible: ClassVar[frozenset[str]] = frozenset()
@@ -126,7 +126,7 @@ class View:
 
 
 class SizeView(View):
-    """Something of which only the length shows."""
+    """An object that exposes only its length."""
 
     visible: ClassVar[frozenset[str]] = frozenset({"qsize"})
 
@@ -138,7 +138,7 @@ class SizeView(View):
 
 
 class FlagView(View):
-    """Something that is either set or not."""
+    """An object that exposes only whether it is set."""
 
     visible: ClassVar[frozenset[str]] = frozenset({"is_set"})
 
@@ -150,13 +150,13 @@ class FlagView(View):
 
 
 class Allowance:
-    """How many steps the evaluations of all clients may take: 10,000 a second. A debt is paid off before the next."""
+    """The step budget of all clients' evaluations, 10,000 per second. An overdraft delays the next evaluation."""
 
     def __init__(self) -> None:
-        self._spent_until = -SAVED_MICROSECONDS  # a moment: before it, nothing is left
+        self._spent_until = -SAVED_MICROSECONDS  # the time at which the budget is positive again
 
     def check(self, now: int) -> None:
-        """Raises ExpressionError when nothing is left."""
+        """Raises ExpressionError when the budget is spent."""
         wait = self._spent_until - now
         if wait > 2 * STEPS_MAX * STEP_MICROSECONDS:  # more than can be spent: the clock was set back
             self._spent_until = now
@@ -179,12 +179,12 @@ def evaluate(
     allowance: Allowance | None = None,
     now: int = 0,
 ) -> object:
-    """The value of one expression, at the expense of what is allowed to all.
+    """Evaluate one expression and charge its steps to `allowance`.
 
-    Looking at all of it (to print it, to encode it) is bounded by the same number of steps as making it was.
+    Traversing the result (to print or encode it) is bounded by the same number of steps as computing it.
 
     Raises:
-        ExpressionError: for whatever is wrong with the text or with what it computes, and nothing else is raised.
+        ExpressionError: for any error in the text or in what it computes. Nothing else is raised.
     """
     if allowance is not None:
         allowance.check(now)
@@ -203,7 +203,7 @@ def evaluate(
 
 
 def render(value: object, limit: int = TEXT_MAX) -> str:
-    """The value as `str` shows it, on one line and in at most `limit` characters, with a mark where it was cut."""
+    """The value as `str` shows it, on one line of at most `limit` characters. CUT_MARK shows that it was cut."""
     if isinstance(value, str):
         text = value[: limit + 1]
     else:
@@ -214,12 +214,12 @@ def render(value: object, limit: int = TEXT_MAX) -> str:
 
 
 def _parse(code: str) -> ast.expr:
-    """The tree of an expression in which every node is allowed."""
+    """Parse an expression and check that every node is allowed."""
     if len(code) > CODE_SIZE_MAX or len(code.encode("utf-8", "replace")) > CODE_SIZE_MAX:
         raise ExpressionError(f"the code is longer than {CODE_SIZE_MAX} bytes")
     _check_brackets(code)
     with warnings.catch_warnings():
-        # A stray backslash in a client's string must not write to our stderr.
+        # A stray backslash in a client's string must not cause a warning on our stderr.
         warnings.simplefilter("ignore")
         tree = ast.parse(code.strip(), mode="eval")
     _check_shape(tree.body)
@@ -238,13 +238,13 @@ def _check_brackets(code: str) -> None:
 
 
 def _check_shape(body: ast.expr) -> None:
-    # An explicit stack, because a tree can be thousands of levels deep without a single bracket: 1+1+1+...
+    # An explicit stack, because a tree can be thousands of levels deep without brackets: 1+1+1+...
     pending: list[tuple[ast.AST, int]] = [(body, 1)]
     while pending:
         node, depth = pending.pop()
         _check_node(node)
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            depth += len(node.generators)  # they nest, although the tree holds them side by side
+            depth += len(node.generators)  # the loops nest, although the tree holds them side by side
         if depth > DEPTH_MAX:
             raise ExpressionError(f"nested deeper than {DEPTH_MAX}")
         for child in ast.iter_child_nodes(node):
@@ -269,7 +269,7 @@ def _check_node(node: ast.AST) -> None:
 
 
 class _Evaluation:
-    """One walk over one tree, with its variables and the steps it has left."""
+    """One evaluation of a tree, with its variables and remaining steps."""
 
     def __init__(self, names: Mapping[str, object], steps_max: int) -> None:
         self._names = names
@@ -284,10 +284,10 @@ class _Evaluation:
         return value
 
     def steps(self) -> int:
-        """How many it took."""
+        """The number of steps used so far."""
         return self._steps_max - self._steps_left
 
-    # What work costs.
+    # Costs.
 
     def _pay(self, steps: int) -> None:
         self._steps_left -= steps
@@ -300,7 +300,7 @@ class _Evaluation:
         self._pay(1 + size // TEXT_PER_STEP)
 
     def _pay_search(self, size: int, sought: int) -> None:
-        """Pays for a look at each character of a text, and at all that is sought at each of them."""
+        """Pay for comparing the sought text at each character of a text."""
         self._pay(1 + (size // TEXT_PER_STEP + 1) * (sought // SOUGHT_PER_STEP + 1))
 
     def _pay_items(self, count: int) -> None:
@@ -309,7 +309,7 @@ class _Evaluation:
         self._pay(1 + count // ITEMS_PER_STEP)
 
     def _pay_for(self, value: object) -> None:
-        """Pays for looking at all of a value, before anybody does."""
+        """Pay for traversing a whole value, before doing so."""
         if value is None or isinstance(value, (int, float, View)):
             return
         pending: list[object] = [value]
@@ -442,7 +442,7 @@ class _Evaluation:
         raise ExpressionError(f"{type(sign).__name__} does not go with {_kind(left)} and {_kind(right)}")
 
     def _paid_key(self, value: object) -> object:
-        """A key to be looked for: a text is compared with the one that is found."""
+        """Check a key to look up, and pay for it: a text is compared with the key that is found."""
         if isinstance(value, str):
             self._pay(len(value) // TEXT_PER_STEP)
         return _key(value)
@@ -475,9 +475,9 @@ class _Evaluation:
     # Comprehensions.
 
     def _comprehension(self, clauses: list[ast.comprehension], head: ast.expr, tail: ast.expr | None) -> list[object]:
-        """What the head gives for each round, or (head, tail) pairs where there is a tail.
+        """The value of `head` for each iteration, or (head, tail) pairs if there is a tail.
 
-        A generator is run to its end as well: nothing here could tell the difference but the order of errors.
+        A generator is also run to its end: only the order of errors could show the difference.
         """
         outer = self._variables
         self._pay(len(outer))
@@ -575,7 +575,7 @@ class _Evaluation:
         values = _many(arguments[0]) if arguments else []
         self._pay_items(len(values))
         if name in ("set", "dict"):
-            self._pay(len(values))  # each is looked for
+            self._pay(len(values))  # each one is looked up
         match name:
             case "list":
                 return list(values)
@@ -634,7 +634,7 @@ class _Evaluation:
             texts = [_text(argument) for argument in arguments]
             for text in texts:
                 if name == "strip":
-                    self._pay_search(len(owner), len(text))  # each character may be looked for in all of them
+                    self._pay_search(len(owner), len(text))  # each character may be compared with all of `text`
                 else:
                     self._pay_text(len(text))
             return getattr(owner, name)(*texts)
@@ -664,8 +664,8 @@ class _Evaluation:
 class _Printer:
     """Writes a value as `repr` would, and stops when there is enough text.
 
-    Views over a dict are written as lists, which is what their methods gave when the documents were written, and
-    objects of ours by their kind alone: a client has no business with addresses in memory.
+    Dict views are written as lists, as the methods returned when the documents were written. Our own objects are
+    written as their type alone: clients must not see memory addresses.
     """
 
     def __init__(self, enough: int) -> None:
@@ -729,7 +729,7 @@ def _kind(value: object) -> str:
 
 
 def _many(value: object) -> Collection[Any]:
-    """The value itself, if it can be gone through item by item."""
+    """The value itself, if it is iterable."""
     if isinstance(value, (str, *COLLECTIONS)):
         return value
     raise ExpressionError(f"{_kind(value)} is not a collection")
@@ -748,7 +748,7 @@ def _text(value: object) -> str:
 
 
 def _number(value: object) -> Any:
-    # Any, because mypyc takes `int | float` for float here and there, and 3 must not come out as 3.0.
+    # Any, because mypyc treats `int | float` as float in places, and 3 must not become 3.0.
     if isinstance(value, (int, float)):
         return value
     raise ExpressionError(f"{_kind(value)} is not a number")
@@ -805,7 +805,7 @@ def _round(value: object, digits: object) -> object:
 
 
 def _one_line(text: str) -> str:
-    """The text with everything that does not print written as an escape, line ends and lone surrogates included."""
+    """The text with all unprintable characters escaped, including line ends and lone surrogates."""
     if text.isprintable():
         return text
     return "".join([char if char.isprintable() else char.encode("unicode_escape").decode() for char in text])

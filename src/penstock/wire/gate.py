@@ -1,13 +1,13 @@
-"""The gate before a session: a client that has not said who it is gets no further than its token.
+"""Authentication before a session: until a client has presented a valid token, it can do nothing else.
 
     feed ──► held ──► greet ──┬── ping     ──► answered, if the protocol has one
-                              ├── a token  ──► right: the session opens, and what is held goes on to it
-                              │                wrong: refused
+                              ├── a token  ──► valid: the session opens, and the rest of the input is fed to it
+                              │                invalid: refused
                               └── the rest ──► refused
 
-A client is refused once, in its protocol's own form, and the connection closed. The refusal is held back for a while
-that grows with the failures of the client's address, and nothing is read meanwhile. A client that says nothing is
-refused when its time is over.
+A client is refused once, in its protocol's format, and the connection is closed. The refusal is delayed by a time that
+grows with the failures of the client's address; input is ignored in the meantime. A client that sends nothing is
+refused when its authentication time is over.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -19,25 +19,25 @@ from penstock.wire.timer import SessionTimer
 if TYPE_CHECKING:
     from penstock.wire.session import Session
 
-# What a client may do that is not known yet.
-SHOWS: Final = 0  # a token
+# Kinds of requests of a client that has not authenticated yet.
+SHOWS: Final = 0  # presents a token
 PINGS: Final = 1
-LEAVES: Final = 2  # says goodbye
-ASKS: Final = 3  # for anything else
+LEAVES: Final = 2  # ends the connection
+ASKS: Final = 3  # any other request
 
 
 class Greeting:
-    """One request of a client that is not known yet."""
+    """One request of a client that has not authenticated yet."""
 
     def __init__(self, kind: int, end: int, id: bytes = b"", data: bytes = b"") -> None:
         self.kind = kind
         self.end = end  # where the next request begins
-        self.id = id  # of the request, where the protocol has such ids
+        self.id = id  # of the request, if the protocol has ids
         self.data = data  # the token, or the answer to a ping
 
 
 class Gate(SessionTimer):
-    """Holds one client back. Due when its time to say who it is is over, or when it may be told that it failed."""
+    """Holds back one client. Fires when its time to authenticate is over, or when its delayed refusal is due."""
 
     def __init__(self, session: "Session", access: Directory) -> None:
         super().__init__(session)
@@ -45,7 +45,7 @@ class Gate(SessionTimer):
         self.access = access
         self.address = address_of(session.peer)
         self.held = b""
-        self.spent = 0  # bytes of requests that were answered
+        self.spent = 0  # bytes of requests already answered
         self.failing = False
         self.refusal = b""
         self._is_open = False
@@ -62,7 +62,7 @@ class Gate(SessionTimer):
             session.turn_away(b"", f"said nobody who it is within auth_seconds, {seconds:g}", b"", True)
 
     def leave(self) -> None:
-        """The client came in, or is gone."""
+        """The client has authenticated or disconnected."""
         if not self._is_open:
             self._is_open = True
             self.held = b""

@@ -1,7 +1,7 @@
-"""A client of a protocol of lines: a read is cut into lines, and carried out in slices.
+"""The base of line protocols: a read is split into lines, which are executed in slices.
 
-A line may ask for more than a slice has time for: to settle all that a consumer holds. Then what is behind it waits,
-and the settlement goes on first in the next slice.
+A line may take more than one slice, if it settles everything a consumer holds. The settlement then continues in the
+next slices, and the following lines wait.
 """
 
 from typing import Final
@@ -13,17 +13,17 @@ from penstock.wire.session import NO_SLICES, Hub, Session, TurnedAway
 
 SETTLED_AT_ONCE: Final = 1000  # deliveries
 LARGE_LINE: Final = 1 << 20
-LINE_OVERHEAD: Final = 64  # bytes that a line takes, where it is short
+LINE_OVERHEAD: Final = 64  # bytes of memory for a short line
 
 
 class LineSession(Session):
     def __init__(self, hub: Hub, peer: str) -> None:
         super().__init__(hub, peer)
         self.lines = LineBuffer(hub.limits.line_size_max)
-        self.unsettled = False  # a line settles more than one slice was enough for: see `settle_on`
-        self._todo: list[bytes] = []  # lines of a read that one slice was not enough for ...
-        self._done: i64 = 0  # ... and how many of them are done
-        self.slice_end: i64 = 0  # when so much work was done, by `usage.work`
+        self.unsettled = False  # a settlement takes more than one slice, see `settle_on`
+        self._todo: list[bytes] = []  # lines of a read that did not fit in one slice ...
+        self._done: i64 = 0  # ... and how many of them are executed
+        self.slice_end: i64 = 0  # the value of `usage.work` at which the slice ends
 
     def pending(self) -> int:
         return self.lines.pending()
@@ -41,9 +41,9 @@ class LineSession(Session):
         self.work_off(lines, start)
 
     def begin_lines(self, lines: list[bytes]) -> None:
-        """Carry out the lines of a read.
+        """Execute the lines of a read.
 
-        A large one has just been put together, which takes as long as to carry it out: others have a turn in between.
+        A large line was just assembled, which takes as long as executing it: yield to other sessions in between.
         """
         if lines and len(lines[0]) > LARGE_LINE and self.hub.slice_work != NO_SLICES:
             self._todo = lines
@@ -53,7 +53,7 @@ class LineSession(Session):
             self.work_off(lines, 0)
 
     def work_off(self, lines: list[bytes], start: i64) -> None:
-        """Carry out the lines of a read from `start` on; what one slice is not enough for waits for the next."""
+        """Execute the lines of a read from `start` on; the rest waits for the next slice."""
         usage = self.broker.usage
         self.begin_slice()
         while True:
@@ -85,12 +85,12 @@ class LineSession(Session):
         self.slice_end = self.broker.usage.work + self.hub.slice_work
 
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
-        """Carry out the lines from `start` on, to the end of the slice or of an `unsettled` one; how many are done."""
+        """Execute lines from `start` until the slice ends or one is `unsettled`; return how many are executed."""
         raise NotImplementedError
 
     def settle_on(self) -> None:
-        """Settle some more of what is unsettled."""
+        """Continue the unfinished settlement."""
         raise NotImplementedError
 
     def end_read(self) -> None:
-        """All lines of a read are done."""
+        """Called when all lines of a read are executed."""

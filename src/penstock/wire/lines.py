@@ -1,4 +1,4 @@
-"""Bytes to lines, a whole read at once or, where others wait for their turn, portion by portion."""
+"""Splits bytes into lines, a whole read at once or in portions, so that other sessions get a slice in between."""
 
 from typing import Final
 
@@ -6,28 +6,28 @@ _HTTP_METHODS: Final = tuple(
     [method + b" " for method in b"GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PRI".split()]
 )
 
-HEAD: Final = 4096  # what is kept of a line that nobody will read
-PORTION: Final = 16 << 10  # so much is cut at one time: lines take many times the bytes they have, when they are short
+HEAD: Final = 4096  # bytes kept of a line that will be refused
+PORTION: Final = 16 << 10  # bytes split at one time: short lines take many times their size in memory
 
 
 class LineBuffer:
-    """Cuts what was read at LF and keeps the unfinished end for the next read, up to a hard cap."""
+    """Splits reads at LF and keeps the unfinished end for the next read, up to a hard cap."""
 
     def __init__(self, size_max: int, portion: int = PORTION, kept_max: int = 0) -> None:
         self.size_max = size_max
         self.portion = portion
-        self.kept_max = kept_max or size_max  # of a longer line that takes several reads, the beginning is kept alone
-        self.beginning: bytes | None = None  # the last line that is the beginning of such a one ...
-        self.whole_size = 0  # ... and how long that was
+        self.kept_max = kept_max or size_max  # only the start is kept of a longer line that takes several reads
+        self.beginning: bytes | None = None  # the last line that was cut like this ...
+        self.whole_size = 0  # ... and its full length
         self._dropped = 0  # bytes of the unfinished line that were not kept
-        self.fault = ""  # why nothing more can be read: a line was longer than the cap
+        self.fault = ""  # why nothing more is read: a line exceeded the cap
         self._tail = b""
-        self._growing: bytearray | None = None  # a tail that one read was not enough to finish
-        self._uncut = b""  # a read of which only a part was cut ...
+        self._growing: bytearray | None = None  # a tail that takes several reads
+        self._uncut = b""  # a read that is only partly split ...
         self._at = 0  # ... up to here
 
     def begin(self, data: bytes) -> list[bytes]:
-        """The first of the lines that are complete now, as of `split`; for the others see `more`."""
+        """The first portion of the complete lines, as from `split`; `more` returns the others."""
         if len(data) <= self.portion:
             return self.split(data)
         self._uncut = data
@@ -35,7 +35,7 @@ class LineBuffer:
         return self.more()
 
     def more(self) -> list[bytes]:
-        """The next lines of the read that was begun."""
+        """The next portion of lines of the current read."""
         data = self._uncut
         at = self._at
         bound = at + self.portion
@@ -51,14 +51,14 @@ class LineBuffer:
         return self.split(data[at:end])
 
     def uncut(self) -> int:
-        """How many bytes of the read that was begun are left."""
+        """The number of bytes of the current read that are not split yet."""
         return len(self._uncut) - self._at
 
     def split(self, data: bytes) -> list[bytes]:
         """The lines that are complete now, without their LF.
 
-        A line longer than the cap, finished or not, ends it all, wherever the reads were cut: the lines before it are
-        given, nothing from it on is kept, and `fault` says so.
+        A line longer than the cap, finished or not, ends the input, wherever the reads were cut: the lines before it
+        are returned, the rest is dropped, and `fault` is set.
         """
         if b"\n" not in data:
             self._hold(data)
@@ -74,7 +74,7 @@ class LineBuffer:
         return lines
 
     def _finish(self, growing: bytearray, data: bytes) -> list[bytes]:
-        """The same where a line took several reads: it may be large, and is copied once."""
+        """The same for a line that took several reads: it may be large, and is copied only once."""
         self._growing = None
         end = data.index(b"\n")
         if not self._dropped:
@@ -109,18 +109,18 @@ class LineBuffer:
         self.fault = f"line of {size} bytes: line_size_max is {self.size_max}"
 
     def pending(self) -> int:
-        """How many bytes of an unfinished line are kept."""
+        """The number of bytes kept of an unfinished line."""
         return len(self._tail) if self._growing is None else len(self._growing)
 
     def first_byte(self) -> int:
-        """What an unfinished line begins with; -1 when there is none."""
+        """The first byte of an unfinished line; -1 if there is none."""
         rest = self._growing
         if rest is not None:
             return rest[0] if rest else -1
         return self._tail[0] if self._tail else -1
 
     def take_rest(self) -> bytes:
-        """The unfinished line, which is not kept any longer."""
+        """Remove and return the unfinished line."""
         rest = self._tail if self._growing is None else bytes(self._growing)
         self._tail = b""
         self._growing = None
@@ -145,7 +145,7 @@ class LineBuffer:
 
 
 def may_begin_text(head: bytes) -> bool:
-    """False when no line of UTF-8 text begins with this byte."""
+    """False if no line of UTF-8 text starts with this byte."""
     return not head or 32 <= head[0] < 128 or 194 <= head[0] <= 244
 
 

@@ -1,7 +1,7 @@
-"""Answers that list all queues: made once for a moment, however often they are asked for.
+"""A short-lived cache of answers that list all queues.
 
-Each costs a look at every queue. While nothing was logged since it was made, an answer is as good as a new one; where
-there are very many queues, it may be a second old.
+Building one visits every queue. An answer is reused for a moment, as long as nothing was logged since it was built.
+With very many queues, it is reused for a second in any case.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from typing import Final
 from penstock.access.user import User
 from penstock.wire.session import Session
 
-MOMENT: Final = 50_000  # microseconds: rights and deliveries change without an entry in the log
+MOMENT: Final = 50_000  # microseconds: permissions and deliveries change without a log entry
 MANY: Final = 10_000  # queues
 MOMENT_OF_MANY: Final = 1_000_000
 USERS_MAX: Final = 100
-BYTES_PER_WORK: Final = 1024  # of an answer that is given again
+BYTES_PER_WORK: Final = 1024  # of a cached answer
 
 
 class Listing:
@@ -32,13 +32,13 @@ class Listing:
 
 
 class Listings:
-    """Those of one protocol, by user: what a queue's name may be shown to differs."""
+    """The answers of one protocol, by user: users may see different queues."""
 
     def __init__(self) -> None:
         self._by_user: dict[User | None, Listing] = {}
 
     def answer(self, session: Session, make: Callable[[], bytes]) -> bytes:
-        """The answer that was made a moment ago, if there is one and it still holds; else a new one."""
+        """The cached answer if it is still valid, else a new one."""
         broker = session.broker
         user = None if session.puttable is None else session.user
         position = broker.log.position

@@ -1,14 +1,14 @@
-"""Consumers that are known by name to all connections of a protocol: what MQKS and SEVX have in common.
+"""Named consumers, shared by all connections of a user: the common part of MQKS and SEVX.
 
-A client names its consumers, and settles messages by their ids, from whichever connection it likes. After a reconnect
-it starts its consumers again under their old names, perhaps before its old connection was seen to be gone: the new
-one takes over what the old one held.
+A client names its consumers, and settles messages by id from any of its connections. After a reconnect it restarts its
+consumers under their old names, perhaps before the broker has noticed that the old connection is closed. The new
+consumer then takes over what the old one held.
 
-Names are a user's own: nobody else's consumers are found by them, so nobody is kept from a name, or told that it is
-taken. Where there are no users, there is one set of names for all.
+Names are scoped to a user, so users cannot block or discover each other's names. Without access control, all clients
+share one set of names.
 
-A confirmation waits for the disk and a delivery does not. Where a client is to hear that a message was rejected before
-it is given that message again, what its connection is given meanwhile is *late*: it goes out behind the confirmation.
+A confirmation waits for the disk and a delivery does not. If a client must learn that a message was rejected before it
+gets that message again, deliveries to its connection in the meantime are *late*: they go out after the confirmation.
 """
 
 from collections import deque
@@ -26,17 +26,17 @@ from penstock.wire.line_session import SETTLED_AT_ONCE, LineSession
 from penstock.wire.session import Dialect, Hub
 from penstock.wire.unacked import Unacked
 
-NOT_YET: Final = 1 << 62  # confirmations
+NOT_YET: Final = 1 << 62  # more confirmations than there will ever be
 
 
 class NamedConsumer(Subscription):
-    """One consumer, with what it has to settle by message id. Each protocol says how it delivers."""
+    """One consumer, with its un-acked deliveries by message id. Each protocol implements `deliver`."""
 
     def __init__(self, session: "NamingSession", name: bytes, manual: bool) -> None:
         super().__init__(name, manual=manual)
         self.owner = session
-        self.namesakes = session.consumers  # those of its user, which it is known among
-        self.holder = session.holder  # whose place it takes
+        self.namesakes = session.consumers  # its user's consumers, which include it
+        self.holder = session.holder  # who it is charged to
         self.unacked = Unacked()
 
     def has_room(self) -> bool:
@@ -49,7 +49,7 @@ class NamedConsumer(Subscription):
         self.owner.broke(error)
 
     def take(self, message_id: bytes | None) -> list[Delivery]:
-        """The open delivery of that message, or all of them for None, to be settled now."""
+        """Take the open delivery of a message, or all deliveries for None, to settle them now."""
         if message_id is None:
             self.unacked.clear()
             return self.held()
@@ -58,7 +58,7 @@ class NamedConsumer(Subscription):
 
 
 class Late:
-    """Deliveries that go out once so many confirmations of their session have."""
+    """Deliveries that go out once `after` confirmations of their session have."""
 
     def __init__(self, after: int) -> None:
         self.after = after
@@ -66,25 +66,25 @@ class Late:
 
 
 class Settling:
-    """All that a consumer held, of which one slice was not enough to settle it."""
+    """A settlement of many deliveries that takes more than one slice."""
 
     def __init__(self, deliveries: list[Delivery], how: int, due_at: int, answer: bytes, late: Late | None) -> None:
         self.deliveries = deliveries
         self.done = 0
         self.how = how
         self.due_at = due_at
-        self.answer = answer  # comes with the last of them ...
-        self.late = late  # ... and before what they bring
+        self.answer = answer  # sent after the last of them ...
+        self.late = late  # ... and before the deliveries they cause
 
 
 class NamingDialect(Dialect):
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)
-        self.consumers: dict[bytes, NamedConsumer] = {}  # where there are no users
+        self.consumers: dict[bytes, NamedConsumer] = {}  # without access control
         self.by_user: dict[User, dict[bytes, NamedConsumer]] = {}
 
     def consumers_of(self, user: User) -> dict[bytes, NamedConsumer]:
-        """A user's consumers by name: one dictionary for all its connections, for as long as there are any."""
+        """A user's consumers by name: one dictionary, shared by all its connections while it has any."""
         found = self.by_user.get(user)
         if found is None:
             for other in [one for one in self.by_user if one.connections == 0]:
@@ -100,15 +100,15 @@ class NamingSession(LineSession):
     def __init__(self, dialect: NamingDialect, peer: str) -> None:
         super().__init__(dialect.hub, peer)
         self.naming = dialect
-        self.consumers = dialect.consumers  # of its user, on all connections
+        self.consumers = dialect.consumers  # its user's, on all connections
         self.own: dict[bytes, NamedConsumer] = {}
-        self.blocked = False  # the socket takes no more
-        self.overrun = 0  # bytes of messages given out since then
-        self.halted: dict[NamedConsumer, None] = {}  # suspended until there is room, longest first
-        self.confirmed = 0  # confirmations that have gone out after they waited for the disk
+        self.blocked = False  # the socket's write buffer is full
+        self.overrun = 0  # bytes of messages delivered since then
+        self.halted: dict[NamedConsumer, None] = {}  # suspended until there is room, oldest first
+        self.confirmed = 0  # number of confirmations sent after waiting for the disk
         self.lates: deque[Late] = deque()
-        self.late: Late | None = None  # the last of them, which takes what is delivered now
-        self.late_size = 0  # bytes of them all
+        self.late: Late | None = None  # the last of them, which collects current deliveries
+        self.late_size = 0  # in bytes, of all `lates`
         self.settling: Settling | None = None
 
     def _adopt(self, identity: Identity) -> None:
@@ -116,7 +116,7 @@ class NamingSession(LineSession):
         self.consumers = self.naming.consumers_of(identity.user)
 
     def check_place(self, name: bytes) -> None:
-        """Before anything is done for a consumer of that name. Raises Refused where its user has too many."""
+        """Check the consumer limit before starting a consumer of that name. Raises Refused."""
         if name in self.consumers:
             return
         places = self.hub.consumers
@@ -126,7 +126,7 @@ class NamingSession(LineSession):
             raise Refused(OVER_LIMIT, f"{places.why_full(holder, 'consumers')}: {limit}")
 
     def start(self, queue: bytes, consumer: NamedConsumer) -> None:
-        """Begin to consume, in place of the consumer that had this name."""
+        """Start a consumer, replacing the one that had its name."""
         name = consumer.name
         former = self.consumers.get(name)
         if former is not None:
@@ -135,7 +135,7 @@ class NamingSession(LineSession):
         self.consumers[name] = consumer
         self.hub.consumers.enter(consumer.holder)
         if self.blocked or not self._has_room():
-            # Given one message each, a client that reads nothing could start consumers until it has them all.
+            # Otherwise a client that reads nothing could drain a queue by starting consumers, at one message each.
             consumer.suspended = True
             self.halted[consumer] = None
         if consumer.manual:
@@ -145,7 +145,7 @@ class NamingSession(LineSession):
             self.share()
 
     def stop(self, name: bytes) -> None:
-        """End a consumer, whichever connection has started it; nothing to do when there is none of that name."""
+        """Cancel a consumer, whichever connection started it. Does nothing if there is none of that name."""
         consumer = self.consumers.get(name)
         if consumer is not None:
             consumer.owner.forget(consumer)
@@ -153,27 +153,27 @@ class NamingSession(LineSession):
             self.share()
 
     def take(self, name: bytes, message_id: bytes | None) -> list[Delivery]:
-        """What a settlement is about: nothing, when there is no such consumer or message any more."""
+        """The deliveries to settle; none if the consumer or the message no longer exists."""
         consumer = self.consumers.get(name)
         return [] if consumer is None else consumer.take(message_id)
 
     def answer_redrive(self, id: bytes, redrive: Redrive) -> None:
-        """A redrive that was asked for has ended: say how, as this protocol does."""
+        """Answer a finished redrive in the protocol's format."""
         raise NotImplementedError
 
     def refuse_redrive(self, id: bytes, refusal: Refused, line: bytes) -> None:
-        """It cannot be done after all."""
+        """Refuse a redrive after it was started."""
         raise NotImplementedError
 
     def forget(self, consumer: NamedConsumer) -> None:
-        """The consumer has ended, or another one takes its name."""
+        """Remove a consumer that has ended or lost its name to another one."""
         if consumer.namesakes.get(consumer.name) is consumer:
             del consumer.namesakes[consumer.name]
         if self.own.get(consumer.name) is consumer:
             del self.own[consumer.name]
             self.hub.consumers.leave(consumer.holder)
         self.halted.pop(consumer, None)
-        consumer.unacked.clear()  # each of them knows its consumer, and the collector seldom looks
+        consumer.unacked.clear()  # break the reference cycle with the deliveries: the garbage collector seldom runs
 
     def subscriptions(self) -> list[Subscription]:
         return list(self.own.values())
@@ -190,7 +190,7 @@ class NamingSession(LineSession):
     # -- settlements ------------------------------------------------------------------------------------------------
 
     def settle(self, deliveries: list[Delivery], how: int, due_at: int, answer: bytes) -> None:
-        """Settle what a client has named, and confirm with `answer`, where there is one, before what that brings."""
+        """Settle deliveries, and confirm with `answer`, if any, before the deliveries that this causes."""
         if len(deliveries) <= SETTLED_AT_ONCE:
             if answer and how == ACCEPT:
                 self.confirm(answer)
@@ -232,10 +232,10 @@ class NamingSession(LineSession):
             else:
                 broker.bury(delivery)
 
-    # -- what comes behind a confirmation -----------------------------------------------------------------------------
+    # -- late deliveries ----------------------------------------------------------------------------------------------
 
     def confirm_first(self, answer: bytes) -> None:
-        """Confirm something that is done next, and what it brings to consumers of this very connection after that."""
+        """Confirm an operation that is about to run, before the deliveries it causes on this same connection."""
         self.confirm(answer)
         if self.unconfirmed:
             after = self.confirmed + self.unconfirmed
@@ -247,7 +247,7 @@ class NamingSession(LineSession):
                 self.lates.append(self.late)
 
     def deliver_late(self, late: Late, consumer: NamedConsumer, line: bytes, size: int) -> bool:
-        """What `deliver` answers to its queue, for a line that has to wait."""
+        """Hold a line back, and return what `deliver` returns: whether there is room for more."""
         late.lines.write(line)
         self.late_size += len(line)
         if self._has_room() and not self.blocked:
@@ -271,19 +271,19 @@ class NamingSession(LineSession):
         if not lates:
             self.late = None
             if self.halted and not self.blocked and self.gate is None:
-                self.resume()  # they may have filled up what was late, and nobody else would say that it is gone
+                self.resume()  # late deliveries may have filled the room, and nothing else would resume them
 
-    # -- room -------------------------------------------------------------------------------------------------------
+    # -- back-pressure ----------------------------------------------------------------------------------------------
     #
-    # A client may have thousands of consumers, and the socket may fill up and empty again many times a second. So a
-    # consumer is suspended only when it is given a message there is no room for, which is one each at most; should
-    # even that be much, all are suspended, once. One that is started meanwhile begins suspended.
+    # A client may have thousands of consumers, and the socket may fill and drain many times a second. So a consumer is
+    # suspended only when it gets a message there is no room for, at most one each. If even that adds up to too much,
+    # all are suspended in one go. A consumer started in the meantime starts suspended.
 
     def pause(self) -> None:
         self.blocked = True
 
     def halt(self, consumer: NamedConsumer, size: int) -> None:
-        """The consumer is about to be suspended, by what it answers to its queue."""
+        """Record that the consumer is about to be suspended by the return value of its `deliver`."""
         self.halted[consumer] = None
         if self.blocked:
             before = self.overrun
@@ -306,7 +306,7 @@ class NamingSession(LineSession):
         for consumer in list(self.halted):
             if not self._has_room():
                 break
-            del self.halted[consumer]  # it may come back, behind the others
+            del self.halted[consumer]  # it may be added again, behind the others
             self.broker.resume(consumer)
 
     def _has_room(self) -> bool:

@@ -1,6 +1,6 @@
-"""A redrive that a client asked for: its rights first, then the redrive, then the answer.
+"""A redrive requested by a client: check permissions, run it, answer.
 
-A long queue takes many turns. Others are served meanwhile, and so are other requests of the same client.
+A long queue takes many event loop iterations. Other clients, and other requests of the same client, run in between.
 """
 
 from typing import TYPE_CHECKING
@@ -19,12 +19,12 @@ class Redriving(RedriveWaiter):
         super().__init__(owner.holder)
         self.owner = owner
         self.id = id  # of the request
-        self.line = line  # the request itself, should it be refused
+        self.line = line  # the request itself, to log if it is refused
         self.queue = queue
         self.limit = limit
         self.to = to
         self.dry_run = dry_run
-        self._checks = owner.puttable is not None  # what it would do is looked at, and not done
+        self._checks = owner.puttable is not None  # whether a dry run has to find the targets to check first
 
     def begin(self) -> None:
         """Raises Refused when there can be no redrive."""

@@ -1,35 +1,35 @@
-"""How much of what one client was refused is told to people who read the log: bad requests come by the million too.
+"""Limits how much of one client's refused requests is logged: bad requests may come by the million.
 
-The first few of a second are told in full. Of the rest, those whose client was given an error id are told by that id
-and their reason, many in one line: whoever has an id finds it. Those that got none are counted, and so are those with
-an id when a second had more of them than anybody will look for.
+The first few in each second are logged in full. Of the rest, those with an error id are logged by id and reason, many
+in one line, so that any id can be found in the log. Those without an id are only counted, and so are those with an id
+beyond IDS_PER_SECOND.
 """
 
 from typing import Final
 
 SECOND: Final = 1_000_000  # microseconds
 IN_FULL_PER_SECOND: Final = 10
-TEXT_SIZE_MAX: Final = 200  # of a reason or a request: both may quote as much as a client likes
+TEXT_SIZE_MAX: Final = 200  # of a reason or a request: both may quote client input of any length
 
-# A line of the log stays readable, and what waits for it is small.
+# These keep log lines readable and what is buffered for them small.
 IDS_PER_LINE: Final = 500
 REASONS_PER_LINE: Final = 20
 IDS_PER_SECOND: Final = 1000
 
 
 class Refusals:
-    """Decides for one session; the session does the telling."""
+    """Decides for one session, which does the logging."""
 
     def __init__(self) -> None:
-        self.counted = 0  # told by number only, and not told yet
-        self.ids: dict[str, list[str]] = {}  # by reason, not told yet
+        self.counted = 0  # refusals to be logged as a number
+        self.ids: dict[str, list[str]] = {}  # error ids not logged yet, by reason
         self._ids_count = 0
         self._since = -SECOND
         self._in_full = 0
         self._ids_told = 0  # in this second
 
     def enter(self, now: int) -> bool:
-        """True where another second begins, as it does when the clock was set back."""
+        """True if a new second starts, also when the clock was set back."""
         if self._since <= now < self._since + SECOND:
             return False
         self._since = now
@@ -42,7 +42,7 @@ class Refusals:
         return self._in_full <= IN_FULL_PER_SECOND
 
     def add_id(self, reason: str, error_id: str) -> bool:
-        """Keep an id that a client was given; True when they fill a line."""
+        """Buffer an error id; True when there are enough for a line."""
         self._ids_told += 1
         if self._ids_told > IDS_PER_SECOND:
             self.counted += 1

@@ -1,11 +1,11 @@
-"""The shape all protocols share: a session is fed bytes and leaves bytes in its outbox. It knows no socket.
+"""The interface all protocols share: a session is fed bytes and leaves bytes in its outbox. It knows no socket.
 
     feed(data, now) ──► requests ──► verbs of the broker
                                             │ deliver
     drain() ◄── outbox ◄────────────────────┘
 
-Whoever owns the socket feeds what it reads, and after each turn of its loop writes what `Hub.dirty` sessions have to
-say, one write each.
+The owner of the socket feeds what it reads. At the end of each event loop iteration it writes the outboxes of the
+`Hub.dirty` sessions, one write each.
 """
 
 from collections.abc import Callable
@@ -33,29 +33,29 @@ from penstock.wire.gate import LEAVES, PINGS, SHOWS, Gate, Greeting
 from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
 from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals
 
-# Whether the first bytes of a connection are this protocol's.
+# Whether the first bytes of a connection match a protocol.
 NO: Final = 0
-MAYBE: Final = 1  # too early to say
+MAYBE: Final = 1  # more bytes are needed
 YES: Final = 2
 
-# An outbox that has grown beyond this is not kept for the next turn: ten thousand clients have one each.
+# A larger outbox is not reused after a drain: ten thousand clients have one each.
 OUTBOX_KEPT_MAX: Final = 1 << 16
 
-LEFT_AT_ONCE: Final = 500  # consumers that end in one slice, when their connection is gone
-LOOKS_PER_WORK: Final = 50  # to look at a consumer is a small part of a piece of work
+LEFT_AT_ONCE: Final = 500  # consumers cancelled in one slice after their connection closed
+LOOKS_PER_WORK: Final = 50  # checking a consumer costs a fraction of one unit of work
 
-# What a session does at once where nobody says how much: all there is.
+# The slice size when none is configured: a session does all its work at once.
 NO_SLICES: Final = 1 << 60
 
-ERROR_WORK: Final = 4  # an error has an id and a reason, and may have a line in the log
-EVALUATION_WORK: Final = 10_000  # of an `_eval`, whatever it is: more than a slice, so that others go first
+ERROR_WORK: Final = 4  # an error has an id and a reason, and may be logged
+EVALUATION_WORK: Final = 10_000  # of any `_eval`: more than a slice, so that other sessions run first
 
-# (level, event name, details): how a session tells people about something, without knowing where logs go.
+# (level, event name, details): how a session logs, without knowing where the log goes.
 Report = Callable[[str, str, dict[str, object]], None]
 
 
 class Options:
-    """Switches between a protocol's better behaviour, which is the default, and what its original program does."""
+    """Each option restores the behaviour of a protocol's original program in place of our default."""
 
     def __init__(
         self,
@@ -63,15 +63,13 @@ class Options:
         sevx_id_inside: bool = False,
         rq_broadcast_as_request: bool = False,
     ) -> None:
-        self.smqs_lose_undone = smqs_lose_undone  # a lost consumer's undone messages are gone, as in the original
-        self.sevx_id_inside = (
-            sevx_id_inside  # deliveries carry the id inside the JSON, as version 0.1.1 of its text says
-        )
-        self.rq_broadcast_as_request = rq_broadcast_as_request  # stock librq consumers die of a BROADCAST
+        self.smqs_lose_undone = smqs_lose_undone  # drop a lost consumer's un-acked messages, as the original does
+        self.sevx_id_inside = sevx_id_inside  # deliveries carry the id inside the JSON, as in version 0.1.1 of the spec
+        self.rq_broadcast_as_request = rq_broadcast_as_request  # stock librq consumers crash on a BROADCAST
 
 
 class Hub:
-    """What the sessions of one node share."""
+    """State shared by all sessions of one node."""
 
     def __init__(self, broker: Broker, report: Report, options: Options | None = None, id_prefix: bytes = b"") -> None:
         self.broker = broker
@@ -80,32 +78,32 @@ class Hub:
         self.report = report
         self.ids = IdSource(id_prefix or random_id(10) + b".")
         self.sessions: dict[Session, None] = {}
-        self.dirty: list[Session] = []  # have something to write
-        self.receipts: list[Receipt] = []  # confirmations of this turn, for when it is safe
-        self.access: Directory | None = None  # None: everybody may do everything
-        self.slice_work: i64 = NO_SLICES  # how much of what it was fed a session does before others have their turn
-        self.unfinished: list[Session] = []  # are `busy`, and wait for their next slice
-        self.awake: list[Session] = []  # asked to go on once the broker is done with what it does now
-        self.broken: list[tuple[Session, Exception]] = []  # could not take what they were given: to be ended
-        self.connections_max = 0  # 0: as many as there are
-        self.consumers = Places(self.limits.consumers_max)  # that have a name
+        self.dirty: list[Session] = []  # sessions with something to write
+        self.receipts: list[Receipt] = []  # confirmations of this iteration, sent once it is safe on disk
+        self.access: Directory | None = None  # None: no access control
+        self.slice_work: i64 = NO_SLICES  # how much work a session does before it yields to others
+        self.unfinished: list[Session] = []  # `busy` sessions that wait for their next slice
+        self.awake: list[Session] = []  # sessions whose `wake` is called after the broker's current operation
+        self.broken: list[tuple[Session, Exception]] = []  # sessions whose code raised: to be ended
+        self.connections_max = 0  # 0: no limit
+        self.consumers = Places(self.limits.consumers_max)  # named consumers
         self.evaluations = Allowance()
 
     def has_place(self, user: User) -> bool:
-        """Whether a user may have one more connection, as far as there have to be some for others."""
+        """Whether a user may open one more connection and still leave some for others."""
         if self.connections_max == 0:
             return True
-        # The connection that asks is there already.
+        # The requesting connection is already counted.
         free = self.connections_max - len(self.sessions) + 1
         return user.connections == 0 or user.connections < GREED_OF_ONE * free
 
     def run_awake(self, now: int) -> None:
-        """Let sessions go on that were given something they waited for."""
+        """Wake all sessions in `awake`, including those woken in the process."""
         while self.awake:
             self.run_awake_once(now)
 
     def run_awake_once(self, now: int) -> None:
-        """The same for those that are awake by now, and not for those they wake in turn."""
+        """Wake the sessions that are in `awake` now, but not those they wake in turn."""
         sessions = self.awake
         self.awake = []
         for session in sessions:
@@ -117,11 +115,11 @@ class Hub:
 
 
 class TurnedAway(Error):
-    """The client showed a wrong token among other requests: what is behind it is not done."""
+    """The client presented a wrong token among other requests: the requests after it are not executed."""
 
 
 class Receipt:
-    """A confirmation that waits until what it confirms is safe."""
+    """A confirmation that waits until what it confirms is safe on disk."""
 
     def __init__(self, session: "Session", answer: bytes) -> None:
         self.session = session
@@ -129,7 +127,7 @@ class Receipt:
 
 
 class Session:
-    """One client, from its first byte to goodbye."""
+    """One client, from its first byte until its connection closes."""
 
     protocol = ""
 
@@ -139,40 +137,40 @@ class Session:
         self.peer = peer
         self.outbox = BytesWriter()
         self.outbox_max = hub.limits.outbox_bytes_max
-        self.resumed = 0  # how often
+        self.resumed = 0  # number of `resume` calls
         self.unconfirmed = 0  # confirmations that wait for the disk
-        self.unconfirmed_size = 0  # bytes of them
-        self.waits_for_room = False  # executes nothing while its answers are not read, so there is no use in reading on
-        self.busy = False  # its slice was not enough for all that it was fed, see `go_on`
-        self.unfed: list[bytes] = []  # reads that wait until it is not, or until there is time for them
-        self.closing = False  # write what is there, then close
-        self.over = False  # the connection is gone
-        self.successor: Session | None = None  # takes this one's place at its connection
-        self.now = 0  # when the present read came in
+        self.unconfirmed_size = 0  # in bytes
+        self.waits_for_room = False  # it executes nothing while its answers are unread, so reading on is useless
+        self.busy = False  # its slice ended before its input did, see `go_on`
+        self.unfed: list[bytes] = []  # reads that wait until it is not busy, or until there is time for them
+        self.closing = False  # flush the outbox, then close
+        self.over = False  # the connection is closed
+        self.successor: Session | None = None  # replaces this session on its connection
+        self.now = 0  # when the current read arrived
         self.errors = 0  # requests that were refused
-        self.unrouted = 0  # messages it published with a confirmation that no queue took
+        self.unrouted = 0  # messages published with a confirmation that matched no queue
         self.refusals = Refusals()
-        self.identity: Identity | None = None  # as whom it came in, and by what; None for nobody in particular
+        self.identity: Identity | None = None  # the authenticated user and how it authenticated; None for anonymous
         self.user: User | None = None
-        self.owner = b""  # its user's name: message ids are a user's own
-        self.holder = f"address {address_of(peer)}"  # who pays for what it takes: its address or, once known, its user
-        self.publishable: dict[bytes, None] | None = None  # its user's, see there; None: it may do everything
+        self.owner = b""  # its user's name: message ids are scoped to a user
+        self.holder = f"address {address_of(peer)}"  # who its usage is charged to: its address or, once known, its user
+        self.publishable: dict[bytes, None] | None = None  # see `User.publishable`; None: no access control
         self.puttable: dict[bytes, None] | None = None
-        self.gate: Gate | None = None  # while it has not said who it is
+        self.gate: Gate | None = None  # until it has authenticated
         hub.sessions[self] = None
 
-    # -- what the owner of the socket calls -------------------------------------------------------------------------
+    # -- called by the owner of the socket --------------------------------------------------------------------------
 
     def feed(self, data: bytes, now: int) -> None:
-        """Take what was read; answers and deliveries land in outboxes. Raises nothing.
+        """Process a read; answers and deliveries are written to outboxes. Raises nothing.
 
-        It stops between two requests when `hub.slice_work` is used up, and is `busy` then. Until it is not, nothing
-        more is fed to it, and whoever owns the socket calls `go_on`, after others had their turn.
+        When `hub.slice_work` is used up, it stops between two requests and is `busy`. While it is busy it is fed
+        nothing; the owner of the socket calls `go_on` after other sessions had a slice.
         """
         raise NotImplementedError
 
     def go_on(self, now: int) -> None:
-        """The next slice of what was fed to a session that is busy."""
+        """Run the next slice of a busy session."""
         self.busy = False
         if not self.closing and self.gate is None:
             self.now = now
@@ -180,36 +178,36 @@ class Session:
             self.run_on()
 
     def run_on(self) -> None:
-        """Carry out more of what was fed, as `feed` does."""
+        """Execute more of the input, as `feed` does."""
 
     def be_gone(self) -> None:
-        """The client is gone, and what it sent before is still to be done: it is given nothing any more."""
+        """The client disconnected, but its earlier requests still have to run: stop all deliveries."""
         self.pause()
         self.suspend_all()
 
     def be_busy(self) -> None:
-        """The slice is used up, and there is more to do."""
+        """The slice is used up and input is left."""
         if not self.busy:
             self.busy = True
             self.hub.unfinished.append(self)
 
     def pending(self) -> int:
-        """How many bytes of requests are kept that are not whole, or of frames that wait for their turn."""
+        """The number of buffered bytes: incomplete requests, or frames that are not executed yet."""
         return 0
 
     def unworked(self) -> int:
-        """How many bytes were read, and wait for their slice, about."""
+        """Roughly how many bytes were read and wait for a slice."""
         size = 0
         for read in self.unfed:
             size += len(read)
         return size
 
     def kept_out(self) -> int:
-        """How many bytes of answers wait for room in the outbox."""
+        """The number of bytes of answers that wait for room in the outbox."""
         return 0
 
     def drain(self) -> bytes:
-        """Everything there is to write now."""
+        """Take everything there is to write now."""
         data = self.outbox.getvalue()
         if len(data) > OUTBOX_KEPT_MAX:
             self.outbox = BytesWriter()
@@ -218,11 +216,11 @@ class Session:
         return data
 
     def pause(self) -> None:
-        """The socket takes no more: no deliveries until `resume`."""
+        """The socket's write buffer is full: no deliveries until `resume`."""
         self.suspend_all()
 
     def resume(self) -> None:
-        """Each time another consumer is the first: the outbox may have room for one of them alone."""
+        """Deliveries may continue. Start with a different consumer each time: the outbox may have room for only one."""
         if not self.closing:
             subscriptions = self.subscriptions()
             first = self.resumed % len(subscriptions) if subscriptions else 0
@@ -235,7 +233,7 @@ class Session:
         return len(self.outbox) < self.outbox_max
 
     def leave_some(self, now: int) -> bool:
-        """The connection is gone, and it has many consumers: some of them end. True when few are left for `end`."""
+        """Cancel some of a closed connection's many consumers. True when few enough are left for `end`."""
         subscriptions = self.subscriptions()
         left = [subscription for subscription in subscriptions if subscription.queue is not None]
         for subscription in left[:LEFT_AT_ONCE]:
@@ -244,9 +242,9 @@ class Session:
         return len(left) <= LEFT_AT_ONCE
 
     def end(self, now: int) -> None:
-        """The connection is gone: its consumers end, what they held goes back."""
+        """The connection closed: cancel its consumers, whose un-acked messages are requeued."""
         self.over = True
-        self.suspend_all()  # what one of them gives back is not for another that goes as well
+        self.suspend_all()  # a message one of them requeues must not go to another that is about to end
         for subscription in self.subscriptions():
             self.broker.cancel(subscription, now)
         self.outbox = BytesWriter()
@@ -259,27 +257,27 @@ class Session:
         self.tell_counted()
 
     def owes(self) -> bool:
-        """Whether something is under way that a stopping broker should wait for, besides what is in the outbox."""
+        """Whether a stopping broker should wait for something in progress, besides the outbox."""
         return False
 
     def goodbye(self, now: int) -> None:
-        """The broker is shutting down: say what the protocol has to say about it."""
+        """The broker is shutting down: tell the client, if the protocol has a message for it."""
 
     def broke(self, error: Exception) -> None:
-        """Code of the session raised this while the broker spoke to it. It ends with this turn; nobody else notices.
+        """Session code raised this when the broker called it. The session ends with this iteration; others go on.
 
-        None of its consumers is given anything more: what they hold goes back to its place.
+        Its consumers get nothing more, and what they hold is requeued in its old place.
         """
         self.hub.broken.append((self, error))
         self.suspend_all()
 
     def wake(self, now: int) -> None:
-        """Go on with what waited; asked for by putting the session into `hub.awake`."""
+        """Continue deferred work; requested by appending the session to `hub.awake`."""
 
-    # -- who it is --------------------------------------------------------------------------------------------------
+    # -- authentication ---------------------------------------------------------------------------------------------
 
     def enter(self, identity: Identity | None, now: int) -> None:
-        """The client is known by what its connection shows, or has to say who it is first."""
+        """Start with the identity its connection provides; without one, the client has to authenticate first."""
         access = self.hub.access
         if identity is not None:
             self._become(identity)
@@ -288,17 +286,17 @@ class Session:
             self.broker.deadlines.set(self.gate, now + access.auth_time)
 
     def inherit(self, former: "Session") -> None:
-        """Take the place of a session that was there before the protocol was known."""
+        """Replace the session that handled the connection before its protocol was known."""
         gate = former.gate
         if gate is not None:
             gate.session = gate.owner = self
             self.gate = gate
         if former.identity is not None:
             self._adopt(former.identity)
-            former.user = None  # who is counted once
+            former.user = None  # the connection is counted once
 
     def knock(self, data: bytes, now: int) -> None:
-        """What `feed` does while the client has not said who it is."""
+        """What `feed` does until the client has authenticated."""
         gate = self.gate
         if gate is None or gate.failing:
             return
@@ -332,19 +330,19 @@ class Session:
         gate.held = data[at:]
 
     def greet(self, data: bytes, at: int) -> Greeting | None:
-        """The request of an unknown client that begins there; None while it is not there as a whole."""
+        """Decode the request of an unauthenticated client that starts at `at`; None while it is incomplete."""
         raise NotImplementedError
 
     def welcome(self, id: bytes) -> bytes:
-        """What a client is told whose token was right."""
+        """The answer to a valid token."""
         return b""
 
     def rebuff(self, id: bytes, reason: str) -> bytes:
-        """What a client is told that is not let in, before the connection closes."""
+        """The answer to a client whose authentication failed, before the connection closes."""
         return b""
 
     def present(self, id: bytes, token: bytes) -> None:
-        """The client shows a token. Where nobody has to, anything is as good."""
+        """The client presents a token. Without access control, any token is accepted."""
         access = self.hub.access
         if access is not None:
             identity = access.authenticate(token, self.now)
@@ -353,7 +351,7 @@ class Session:
                 self.turn_away(id, f"the token is not known, or not any longer{why}", token)
                 return
             if identity.user is not self.user and self.user is not None and self.subscriptions():
-                # They were given to the former user, and would stay when its rights are taken away.
+                # They were granted to the former user, and would survive the revocation of its permissions.
                 reason = f"has consumers as user {self.user.name!r}: it cannot become another one"
                 self.turn_away(id, reason, token, True)
                 return
@@ -371,13 +369,13 @@ class Session:
         self.send(self.welcome(id))
 
     def present_among_others(self, id: bytes, token: bytes) -> None:
-        """The same for a client that is known already. Raises TurnedAway when the token is wrong."""
+        """The same for a client that is already authenticated. Raises TurnedAway when the token is wrong."""
         self.present(id, token)
         if self.gate is not None:
             raise TurnedAway
 
     def turn_away(self, id: bytes, reason: str, token: bytes, at_once: bool = False) -> None:
-        """Refuse the client for good, after a while that grows with what its address did before."""
+        """Refuse the client and close, after a delay that grows with the earlier failures of its address."""
         access = self.hub.access
         if access is None or self.closing:
             return
@@ -400,7 +398,7 @@ class Session:
             self.broker.deadlines.set(gate, self.now + access.lobby.failed(gate.address, self.now))
 
     def hold_back(self) -> None:
-        """Give the client nothing more; nobody calls `resume` from here on."""
+        """Stop deliveries to the client; `resume` is not called any more."""
         self.suspend_all()
 
     def _become(self, identity: Identity) -> None:
@@ -431,7 +429,7 @@ class Session:
         self.puttable = identity.user.puttable
 
     def leave_user(self) -> None:
-        """Count no longer as one of its user's connections."""
+        """Stop counting as one of its user's connections."""
         user = self.user
         if user is not None:
             self.user = None
@@ -439,16 +437,16 @@ class Session:
             self.share(user)
 
     def may_stay(self, now: int) -> bool:
-        """Whether what the client came in by still holds, or it is still to come in."""
+        """Whether the client's credentials are still valid, or it has yet to authenticate."""
         access = self.hub.access
         if access is None:
             return True
         if self.identity is None:
             return self.gate is not None
-        return access.still_holds(self.identity, now)  # also of one that waits to be told that its next token is wrong
+        return access.still_holds(self.identity, now)  # also if its next token was wrong and the refusal is delayed
 
     def show_out(self, now: int) -> None:
-        """What the client came in by was taken away: it may come again by something else."""
+        """The client's credentials were revoked: close. It may reconnect with others."""
         if not self.closing:
             self.now = now
             details: dict[str, object] = {"peer": self.peer, "protocol": self.protocol}
@@ -460,28 +458,28 @@ class Session:
             self.hang_up()
 
     def say_out(self, reason: str) -> None:
-        """Tell the client, where the protocol has a way that cannot be taken for something else."""
+        """Tell the client, if the protocol has an unambiguous way to."""
 
-    # -- what it may do ---------------------------------------------------------------------------------------------
+    # -- permissions ------------------------------------------------------------------------------------------------
     #
-    # Each raises Refused. None of them is called for a session that may do everything.
+    # Each `check_*` raises Refused. None of them is called without access control.
 
     def check_publish(self, event: bytes) -> None:
-        """An event that is not in `publishable`."""
+        """Check an event that is not in `publishable`."""
         user = self.user
         if user is None:
             raise nobody()
         user.check_publish(event)
 
     def check_claim(self, event: bytes, body: bytes) -> None:
-        """A message that patterns look at: its body may say that it is another event."""
+        """Check a message that is matched against patterns: its body may claim to be another event."""
         user = self.user
         if user is None:
             raise nobody()
         check_claim(user, event, body, self.hub.limits.name_size_max)
 
     def check_put(self, queue: bytes) -> None:
-        """A queue that is not in `puttable`."""
+        """Check a queue that is not in `puttable`."""
         user = self.user
         if user is None:
             raise nobody()
@@ -498,14 +496,14 @@ class Session:
         self._check_made(user, queue)
 
     def check_consumer(self, queue: bytes) -> None:
-        """The same for a consumer that stays, and needs its share of what its user may have un-acked."""
+        """The same for a lasting consumer, which needs its share of its user's un-acked quota."""
         self.check_consume(queue)
         user = self.user
         if user is not None and user.quotas.unacked and self._sharing_count(user) >= user.quotas.unacked:
             raise user.over_quota("unacked", user.quotas.unacked)
 
     def check_events(self, events: tuple[bytes, ...]) -> None:
-        """Events that a queue is to be bound to."""
+        """Check the events that a queue is about to be bound to."""
         user = self.user
         if user is None:
             raise nobody()
@@ -513,14 +511,14 @@ class Session:
             user.check(CONSUME, EVENT, event)
 
     def check_all_events(self) -> None:
-        """A pattern that any event may match."""
+        """Check a pattern that any event may match."""
         user = self.user
         if user is None:
             raise nobody()
         user.check_all(CONSUME, EVENT)
 
     def check_rebind(self, queue: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
-        """A queue that is there may lose bindings by this."""
+        """Check new bindings, which may remove some of an existing queue's bindings."""
         found = self.broker.queues.get(queue)
         user = self.user
         if user is None:
@@ -529,7 +527,7 @@ class Session:
             check_rebind(user, found, events, patterns)
 
     def check_expiry(self, queue: bytes, after: int) -> None:
-        """To let a queue go when it is unused is to delete it: whoever has not made it needs the right to."""
+        """Letting an existing queue expire when unused amounts to deleting it, and needs that permission."""
         found = self.broker.queues.get(queue)
         user = self.user
         if user is None:
@@ -544,14 +542,14 @@ class Session:
         user.check(DELETE, QUEUE, queue)
 
     def check_redrive(self, queue: bytes) -> None:
-        """Take from a queue what died elsewhere."""
+        """Check the source of a redrive: it takes dead-lettered messages from this queue."""
         user = self.user
         if user is None:
             raise nobody()
         user.check(CONSUME, QUEUE, queue)
 
     def check_targets(self, queues: list[bytes]) -> None:
-        """Put it into those where the messages were before, or into another."""
+        """Check the targets of a redrive: the queues the messages came from, or another one."""
         user = self.user
         if user is None:
             raise nobody()
@@ -566,7 +564,7 @@ class Session:
         return queue in self.broker.queues or user.may(DECLARE, QUEUE, queue)
 
     def check_get(self, queue: bytes) -> None:
-        """A queue that is not in its user's `gettable`: one message is taken from it, which may make it."""
+        """Check a queue that is not in its user's `gettable`: taking one message from it may create it."""
         self.check_consume(queue)
         user = self.user
         if user is not None and user.quotas.queues == 0 and user.may(DECLARE, QUEUE, queue):
@@ -579,14 +577,14 @@ class Session:
         user.check_has(ADMIN)
 
     def may_see(self, queue: bytes) -> bool:
-        """Whether a queue is shown in answers that list queues."""
+        """Whether a queue is included in answers that list queues."""
         if self.puttable is None:
             return True
         user = self.user
         return user is not None and user.may(BROWSE, QUEUE, queue)
 
     def _check_made(self, user: User, queue: bytes) -> None:
-        """A queue that comes to be by this needs the right to declare it."""
+        """Creating a queue this way needs the permission to declare it."""
         if queue not in self.broker.queues:
             user.check(DECLARE, QUEUE, queue)
             user.count_made(queue, self.broker.queues)
@@ -594,29 +592,29 @@ class Session:
     # -- un-acked messages ------------------------------------------------------------------------------------------
 
     def sharing(self) -> list[Subscription]:
-        """The consumers that share what their user may have un-acked."""
+        """The consumers that share their user's un-acked quota."""
         return [subscription for subscription in self.subscriptions() if subscription.manual]
 
     def allow(self, credit: int) -> None:
-        """Let each of those have so many messages un-acked."""
+        """Let each of those have up to `credit` messages un-acked."""
         for subscription in self.sharing():
             self.broker.allow(subscription, credit)
 
     def first_share(self) -> int:
-        """What a consumer may have un-acked that is about to come; 0 for as much as the broker lets it."""
+        """The un-acked limit of a consumer that is about to start; 0 for the broker's own limit."""
         user = self.user
         if user is None or user.quotas.unacked == 0:
             return 0
         return max(1, user.quotas.unacked // (self._sharing_count(user) + 1))
 
     def share(self, user: User | None = None) -> None:
-        """Share out anew what the user may have un-acked: a consumer has come or gone."""
+        """Redistribute the user's un-acked quota after a consumer started or ended."""
         user = user or self.user
         if user is not None and user.quotas.unacked:
             self.share_out(user)
 
     def share_out(self, user: User) -> None:
-        """The same, also where there is no quota, since it may have been taken away."""
+        """The same, also without a quota, since it may have been removed."""
         count = self._sharing_count(user)
         credit = self.hub.limits.unacked_max
         if user.quotas.unacked and count:
@@ -633,14 +631,14 @@ class Session:
         """Bytes in the outbox."""
         return len(self.outbox)
 
-    # -- what protocols build on ------------------------------------------------------------------------------------
+    # -- for the protocols ------------------------------------------------------------------------------------------
 
     def subscriptions(self) -> list[Subscription]:
         """The consumers of this client."""
         return []
 
     def suspend_all(self) -> None:
-        """Give none of the consumers anything for now."""
+        """Suspend deliveries to all consumers."""
         for subscription in self.subscriptions():
             self.broker.suspend(subscription)
 
@@ -654,18 +652,18 @@ class Session:
         self.outbox.write(data)
 
     def release(self, answer: bytes) -> None:
-        """What was to be confirmed is safe."""
+        """Send a confirmation whose request is safe now."""
         self.unconfirmed -= 1
         self.unconfirmed_size -= len(answer)
         if not self.over:
             self.write(answer)
 
     def confirm(self, answer: bytes) -> None:
-        """Answer once all that is accepted in this turn is as safe as this broker promises: the one road of every
-        confirm.
+        """Answer once everything accepted in this iteration is as safe as the broker promises. All confirmations go
+        through here.
 
-        Called before the request is carried out, where a consumer of this very connection may be given something by it:
-        the answer goes first then.
+        If the request may cause a delivery to this same connection, call this before executing it, so that the answer
+        goes first.
         """
         if self.broker.log.is_instant:
             self.send(answer)
@@ -675,7 +673,7 @@ class Session:
             self.hub.receipts.append(Receipt(self, answer))
 
     def publish_confirmed(self, message: Message, id: bytes, ok: bytes) -> None:
-        """Publish, and confirm with `id` and `ok` before a consumer of this very connection is given the message."""
+        """Publish, and confirm with `id` and `ok` before the message is delivered to a consumer of this connection."""
         broker = self.broker
         before = broker.unrouted
         if not broker.log.is_instant:
@@ -699,10 +697,10 @@ class Session:
         self.unrouted += broker.unrouted - before
 
     def fail(self, reason: str, request: bytes, denied: bool = False) -> bytes:
-        """Log what went wrong under a new error id, and give that id, for the client to be told.
+        """Log what went wrong under a new error id, and return that id for the client.
 
-        Whoever calls this sees to it that `tell_ids` is called at the end of the read. The id says whether a right is
-        missing, which is for the client's user to know: nothing it tries again will change that.
+        The caller makes sure that `tell_ids` is called at the end of the read. The id shows whether a permission is
+        missing, since retrying does not help then.
         """
         error_id = DENIED_ID + random_id(ERROR_ID_LENGTH - len(DENIED_ID)) if denied else random_id(ERROR_ID_LENGTH)
         if self._is_in_full():
@@ -712,19 +710,19 @@ class Session:
         return error_id
 
     def complain(self, reason: str, request: bytes) -> None:
-        """Log what went wrong, where the protocol has no way to tell the client an id."""
+        """Log what went wrong, where the protocol cannot give the client an error id."""
         if self._is_in_full():
             self._tell_in_full(random_id(ERROR_ID_LENGTH), reason, request)
         else:
             self.refusals.counted += 1
 
     def tell_ids(self) -> None:
-        """Log the error ids that clients were given and that were not told in full."""
+        """Log the error ids given to the client that were not logged in full."""
         if self.refusals.ids:
             self._tell_more({"error_ids": self.refusals.take_ids()})
 
     def tell_counted(self) -> None:
-        """Log how many were refused without a word about each."""
+        """Log the number of refusals that were only counted."""
         if self.refusals.counted:
             self._tell_more({"count": self.refusals.take_counted()})
 
@@ -752,7 +750,7 @@ class Session:
         self.hub.report("warning", "requests.refused", details)
 
     def hang_up(self) -> None:
-        """Close once what is in the outbox is written. What came after that would be lost, so nothing does."""
+        """Close once the outbox is written. Later deliveries would be lost, so consumers are suspended."""
         if not self.closing:
             self.closing = True
             self.suspend_all()
@@ -761,7 +759,7 @@ class Session:
 
 
 def told(reason: str) -> str:
-    """A reason as it is logged: names that clients made up are in it, and may be tokens."""
+    """A reason as it is logged. It may contain names chosen by clients, so tokens are redacted."""
     reason = reason[:TEXT_SIZE_MAX]
     if "pst_" not in reason:
         return reason
@@ -773,7 +771,7 @@ def is_denied(error: Exception) -> bool:
 
 
 def check_claim(user: User, event: bytes, body: bytes, name_size_max: int) -> None:
-    """Raises Refused when patterns would take a message for an event that its user may not publish."""
+    """Raises Refused when patterns would match a message as an event that its user may not publish."""
     if not may_claim_event(body) or user.may_all(PUBLISH, EVENT):
         return
     claimed = event_claimed_by(body)
@@ -782,18 +780,18 @@ def check_claim(user: User, event: bytes, body: bytes, name_size_max: int) -> No
 
 
 def check_claimed(user: User, event: bytes, name_size_max: int) -> None:
-    """The same for an event that a body is known to name."""
+    """The same for an event that the body is known to name."""
     if len(event) > name_size_max:
-        user.check_all(PUBLISH, EVENT)  # what was decided is kept by name, and this is none to keep
+        user.check_all(PUBLISH, EVENT)  # decisions are cached by name, and this one is too long to cache
     elif event not in user.publishable:
         user.check_publish(event)
 
 
 def check_rebind(user: User, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
-    """Raises Refused where these bindings, canonical texts, would take others from a queue that are not its user's.
+    """Raises Refused when these bindings (canonical texts) would remove bindings that the user may not remove.
 
-    To take a binding away needs what making it needs, or the right to delete the queue. The refusal does not say what
-    the queue is bound to.
+    Removing a binding needs the same permission as creating it, or the permission to delete the queue. The refusal
+    does not reveal what the queue is bound to.
     """
     if (queue.events == events and queue.patterns == patterns) or user.may(DELETE, QUEUE, queue.name):
         return
@@ -806,7 +804,7 @@ def check_rebind(user: User, queue: Queue, events: tuple[bytes, ...], patterns: 
 
 
 def may_bind_pattern(user: User, pattern: object) -> bool:
-    """A pattern that asks for one event needs what that event needs; any other one may match all of them."""
+    """A pattern for one event needs that event's permission; any other pattern may match all events."""
     event = pattern.get("event") if isinstance(pattern, dict) else None
     if isinstance(event, str):
         return user.may(CONSUME, EVENT, event.encode("utf-8", "surrogatepass"))
@@ -814,35 +812,35 @@ def may_bind_pattern(user: User, pattern: object) -> bool:
 
 
 def nobody() -> Refused:
-    """For a session whose connection is gone, or about to go."""
+    """For a session whose connection is closed or about to close."""
     return Refused(DENIED, "nobody may do anything")
 
 
 class Dialect:
-    """One protocol: opens sessions, and holds what they share."""
+    """One protocol: opens sessions and holds their shared state."""
 
     name = ""
     default_port = 0
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
-        self.default_user = ""  # who a client of its listener is that presents nothing
+        self.default_user = ""  # the user of clients that present no credentials to its listener
 
     def open(self, peer: str, now: int) -> Session:
-        """A session for a client that has just connected."""
+        """Open a session for a new connection."""
         raise NotImplementedError
 
     def recognise(self, head: bytes) -> int:
-        """Whether a connection that begins like this speaks this protocol: NO, MAYBE (wait for more) or YES.
+        """Whether a connection that starts with `head` speaks this protocol: NO, MAYBE (wait for more) or YES.
 
-        Never YES for a beginning that another protocol could have as well.
+        Never YES for bytes that could also start another protocol.
         """
         raise NotImplementedError
 
     def recognise_at_rest(self, head: bytes) -> bool:
-        """Whether a client that has said just this, and waits, speaks this protocol: if commands need no end."""
+        """Whether a client that sent just `head` and now waits speaks this protocol: commands may need no line end."""
         return False
 
     def full(self) -> bytes:
-        """What to say to a client there is no room for, before the door closes."""
+        """What to send to a client over the connection limit, before closing."""
         return b""

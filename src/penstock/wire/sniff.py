@@ -1,8 +1,8 @@
-"""One door for all protocols: the first bytes say which one is spoken.
+"""One port for all protocols: detects the protocol from a connection's first bytes.
 
-Every client of every one of them speaks first, so the door listens. Each read is shown to every dialect with all that
-came before it, until one says yes, or all say no. A beginning that fits several waits for the next byte; where a
-client may wait for an answer after such a beginning (a command that needs no line end), a short rest decides.
+In all protocols the client speaks first. After each read, every dialect is asked about all bytes so far, until one says
+YES or all say NO. If several still match, more bytes are needed. A client may wait for an answer at that point (after a
+command that needs no line end); then a short pause in its input decides.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from penstock.wire.session import MAYBE, YES, Dialect, Hub, Session
 from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "any"
-HEAD_SIZE_MAX: Final = 4096  # far more than any protocol needs to be recognised
+HEAD_SIZE_MAX: Final = 4096  # far more than it takes to recognise any protocol
 REST_TIME: Final = 100_000  # microseconds
 
 
@@ -29,7 +29,7 @@ class AnyDoor(Dialect):
 
 
 class Rest(SessionTimer):
-    """Due when a client whose beginning fits several protocols has said nothing more for a while."""
+    """Fires when a client whose first bytes match several protocols has sent nothing more for a while."""
 
     def __init__(self, session: "Listening") -> None:
         super().__init__(session)
@@ -40,7 +40,7 @@ class Rest(SessionTimer):
 
 
 class Listening(Session):
-    """A client whose protocol is not known yet. `successor` is the session that takes its place."""
+    """A client whose protocol is not known yet. `successor` is the session that replaces this one."""
 
     protocol = PROTOCOL
 
@@ -48,14 +48,14 @@ class Listening(Session):
         super().__init__(door.hub, peer)
         self.door = door
         self.head = b""
-        self.reads: list[bytes] = []  # what `head` is made of: where a read begins may mean something
+        self.reads: list[bytes] = []  # the reads that make up `head`: their boundaries may matter
         self.rest = Rest(self)
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
         if self.successor is not None:
-            self._feed_successor(self.successor, data, now)  # more came before the owner of the socket saw it
+            self._feed_successor(self.successor, data, now)  # the owner of the socket has not switched yet
             return
         self.head += data
         self.reads.append(data)
@@ -82,14 +82,14 @@ class Listening(Session):
                 return
 
     def hold_back(self) -> None:
-        self.broker.deadlines.cancel(self.rest)  # nobody takes over a client that is refused
+        self.broker.deadlines.cancel(self.rest)  # a refused client gets no successor
         super().hold_back()
 
     def may_stay(self, now: int) -> bool:
         return super().may_stay(now) if self.successor is None else self.successor.may_stay(now)
 
     def show_out(self, now: int) -> None:
-        """Whoever took over is the one that goes, also where the owner of the socket has not seen it yet."""
+        """Close the successor if there is one, even if the owner of the socket has not switched yet."""
         if self.successor is None:
             self.broker.deadlines.cancel(self.rest)
             super().show_out(now)
@@ -112,7 +112,7 @@ class Listening(Session):
         self.successor.unfed += self.unfed
         self.head = b""
         self.reads = []
-        # Whoever owns the socket finds the successor when it comes to write what this session has to say.
+        # The owner of the socket switches to the successor when it writes this session's outbox.
         self.hub.dirty.append(self)
 
     def _feed_successor(self, successor: Session, read: bytes, now: int) -> None:

@@ -1,4 +1,4 @@
-"""The statistics that `_eval` may look at, under the names the MQKS documents use. Worked out when asked for."""
+"""The statistics available to `_eval`, under the names in the MQKS documents. Computed on access."""
 
 from typing import ClassVar
 
@@ -13,13 +13,13 @@ def text(name: bytes) -> str:
 
 
 def evaluate_state(hub: Hub, code: str, now: int) -> object:
-    """What a client's `_eval` answers; raises ExpressionError."""
+    """The result of a client's `_eval`. Raises ExpressionError."""
     hub.broker.usage.work += EVALUATION_WORK
     return evaluate(code, {"state": StateView(hub)}, STEPS_MAX, hub.evaluations, now)
 
 
 class StateView(View):
-    """`state` of an `_eval` expression."""
+    """The `state` variable of an `_eval` expression."""
 
     visible: ClassVar[frozenset[str]] = frozenset(
         {
@@ -100,7 +100,7 @@ class StateView(View):
         return {session.peer: session.protocol for session in self._hub.sessions}
 
     def _consumers(self) -> dict[str, Subscription]:
-        """By id; of two users with a consumer of one id, the second one's says whose it is."""
+        """Consumers by id. If two users share an id, the second one's is shown as `{id} of {user}`."""
         found: dict[str, Subscription] = {}
         for session in self._hub.sessions:
             for subscription in session.subscriptions():

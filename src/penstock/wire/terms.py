@@ -1,12 +1,12 @@
-"""What a client may ask for beyond plain delivery, as the protocols write it.
+"""Delivery options of a message, as the protocols write them: delay, time to live, delivery limit, deduplication.
 
-Line protocols have flags, which stand before everything else; a word that is not exactly one of them is what it was
-before there were any. Protocols with room for JSON have an object:
+Line protocols have flags, which come before everything else; a word that is not exactly a flag keeps its original
+meaning. Protocols with room for JSON have an object:
 
-    --delay=SECONDS       "delay": SECONDS           not to be delivered before
-    --ttl=SECONDS         "ttl": SECONDS             not to be delivered after, counted from when it first could be
-    --max-deliveries=N    "max_deliveries": N        not to be tried more often
-    --dedup               "dedup": ID                the same id again is the same message
+    --delay=SECONDS       "delay": SECONDS           deliver no earlier than this
+    --ttl=SECONDS         "ttl": SECONDS             expires after this, counted from the earliest possible delivery
+    --max-deliveries=N    "max_deliveries": N        maximum number of delivery attempts
+    --dedup               "dedup": ID                a message with the same id is a duplicate
 """
 
 from typing import Final
@@ -19,10 +19,10 @@ from penstock.message import Terms
 SECONDS_MAX: Final = 1_000_000_000
 TRIES_MAX: Final = 2**31 - 1
 
-FLAGS_MAX: Final = 16  # of one request
+FLAGS_MAX: Final = 16  # per request
 NUMBER_SIZE_MAX: Final = 64  # characters of a number
 
-REDRIVE_LIMIT: Final = 10_000  # messages in one go, where nothing else is said
+REDRIVE_LIMIT: Final = 10_000  # messages per redrive by default
 REDRIVE_LIMIT_MAX: Final = 100_000
 
 DELAY: Final = b"--delay="
@@ -32,7 +32,7 @@ DEDUP: Final = b"--dedup"
 
 
 class Wish:
-    """What was asked for, in the units of whoever asked; -1 is nothing."""
+    """The options a client asked for, as durations. -1 (0 for `deliveries_max`) if not given."""
 
     def __init__(self) -> None:
         self.delay = -1  # microseconds
@@ -41,14 +41,14 @@ class Wish:
         self.dedup = False
 
     def terms(self, now: int, dedup_seconds: int) -> Terms:
-        """The same as points in time."""
+        """The same with absolute times."""
         due_at = now + self.delay if self.delay > 0 else 0
         expires_at = max(now, due_at) + self.ttl if self.ttl >= 0 else 0
         return Terms(due_at, expires_at, self.deliveries_max, dedup_seconds if self.dedup else 0)
 
 
 class Flags:
-    """The flags at the beginning of a line's arguments, and what follows them."""
+    """The flags at the start of a line's arguments, and the rest after them."""
 
     def __init__(self, text: bytes) -> None:
         self.wish: Wish | None = None
@@ -67,7 +67,7 @@ class Flags:
 
 
 def check_flags(count: int) -> None:
-    """There are a few kinds of flags, so nobody needs many. Raises Refused."""
+    """There are only a few kinds of flags, so no request needs many. Raises Refused."""
     if count > FLAGS_MAX:
         raise Refused(INVALID, f"more than {FLAGS_MAX} flags in a request")
 
@@ -87,7 +87,7 @@ def _take(wish: Wish, word: bytes) -> bool:
 
 
 def microseconds_in(word: bytes, flag: bytes) -> int:
-    """The seconds behind a flag such as `--delay=`."""
+    """Microseconds from the seconds in a flag such as `--delay=`."""
     name = flag.decode().rstrip("=")
     try:
         seconds = float(word[len(flag) : len(flag) + NUMBER_SIZE_MAX + 1])
@@ -99,7 +99,7 @@ def microseconds_in(word: bytes, flag: bytes) -> int:
 
 
 def number_in(word: bytes, flag: bytes, most: int) -> int:
-    """The count behind a flag such as `--limit=`."""
+    """The count in a flag such as `--limit=`."""
     digits = word[len(flag) :]
     if not digits.isdigit() or len(digits) > 18 or not 0 < int(digits) <= most:
         raise Refused(INVALID, f"{flag.decode().rstrip('=')} wants a whole number from 1 to {most}")
@@ -127,7 +127,7 @@ def _microseconds(name: str, seconds: float) -> int:
 
 
 class Options:
-    """The same as a JSON object; `id` is the message's, where the client gave one."""
+    """The same options as a JSON object; `id` is the message id from `dedup`, if given."""
 
     def __init__(self, text: bytes, name_size_max: int) -> None:
         self.wish = Wish()

@@ -1,4 +1,4 @@
-"""Timers of sessions: what goes wrong in one ends that session, and not the run of all timers."""
+"""Timers of sessions: an error in one ends that session and does not affect other timers."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class SessionTimer(Timer):
-    """Something a session has to do at a time. Subclasses say what."""
+    """Something a session has to do at a certain time; subclasses implement `fire`."""
 
     def __init__(self, owner: "Session") -> None:
         super().__init__()

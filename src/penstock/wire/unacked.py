@@ -1,4 +1,4 @@
-"""What a consumer still has to settle, by the ids its client knows."""
+"""A consumer's un-acked deliveries, by the ids its client uses."""
 
 from collections import deque
 
@@ -6,7 +6,7 @@ from penstock.core.subscription import Delivery
 
 
 class Unacked:
-    """Open deliveries by message id. Publishers make up the ids, so two messages may share one: oldest first then."""
+    """Open deliveries by message id. Publishers choose the ids, so two messages may share one: oldest first then."""
 
     def __init__(self) -> None:
         self._first: dict[bytes, Delivery] = {}
@@ -22,7 +22,7 @@ class Unacked:
             self._first[id] = delivery
 
     def take(self, id: bytes) -> Delivery | None:
-        """The oldest of that id, which is not remembered any longer."""
+        """Remove and return the oldest delivery of that id."""
         delivery = self._first.pop(id, None)
         if delivery is not None and self._others:
             others = self._others.get(id)

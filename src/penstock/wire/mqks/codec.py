@@ -1,11 +1,11 @@
-"""MQKS on the wire: lines to requests, answers and deliveries to lines.
+"""The MQKS wire format: decodes lines to requests, encodes answers and deliveries as lines.
 
 request   {request_id} {action} {data}
 answer    {request_id} ok {data}           an empty `ok ` keeps its trailing space: clients need three parts
 refusal   {request_id} error {error_id}
 delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64][,escaped=event] {data}
 
-Ours alone: flags before the event of a publish (`wire/terms.py`) and behind the message of a reject, `redrive` and
+Our extensions: flags before the event of a publish (`wire/terms.py`) and after the message of a reject, `redrive` and
 `unrouted`.
 """
 
@@ -30,23 +30,23 @@ DEAD: Final = b"--dead"
 LIMIT: Final = b"--limit="
 TO: Final = b"--to="
 DRY_RUN: Final = b"--dry-run"
-ID_SIZE_CAP: Final = 64 << 10  # no message has an id that is longer, so nobody looks for flags behind it
+ID_SIZE_CAP: Final = 64 << 10  # no message id is longer, so flags are not searched for beyond it
 
 NEVER: Final = -1
 INFINITY: Final = float("inf")
-SECONDS_MAX: Final = 1e9  # some 30 years; whoever says more means as much
+SECONDS_MAX: Final = 1e9  # some 30 years; larger values are cut to it
 
 COMMA: Final = 44
-_NO_WORD: Final = re.compile(rb"[\0\t-\r ]")  # as `message.is_word` has it
+_NO_WORD: Final = re.compile(rb"[\0\t-\r ]")  # the same characters as in `message.is_word`
 _NO_EVENT: Final = re.compile(rb"[\0\t-\r ,]")
 
 
 class BadRequest(ValueError):
-    """A line that means nothing: answered with an error, and the connection goes on."""
+    """An invalid line: answered with an error, and the connection stays open."""
 
 
 class Request:
-    """One line, taken apart. `rest` is what follows the action, without a leading `--confirm `."""
+    """One parsed line. `rest` is what follows the action, without a leading `--confirm `."""
 
     def __init__(self, id: bytes, action: bytes, rest: bytes, confirm: bool) -> None:
         self.id = id
@@ -56,12 +56,12 @@ class Request:
 
 
 class RejectRequest:
-    """Which messages of which consumer, and what to do with them."""
+    """The messages of a consumer to reject, and what to do with them."""
 
     def __init__(self, consumer: bytes, message: bytes) -> None:
         self.consumer = consumer
         self.message = message
-        self.delay = -1  # microseconds; -1 when the request says nothing of it
+        self.delay = -1  # microseconds; -1 if not given
         self.dead = False
 
 
@@ -78,11 +78,11 @@ class ConsumeRequest:
         self.queue = queue
         self.events = events
         self.manual_ack = manual_ack
-        self.expires_after = expires_after  # microseconds, or NEVER; None when the request says nothing of it
+        self.expires_after = expires_after  # microseconds, or NEVER; None if not given
 
 
 def decode(line: bytes) -> Request | None:
-    """The request in a line whose end was stripped; None when it has fewer than three parts."""
+    """The request in a line without its line end; None if it has fewer than three parts."""
     parts = line.split(b" ", 2)
     if len(parts) < 3:
         return None
@@ -110,7 +110,7 @@ def decode_pair(rest: bytes) -> tuple[bytes, bytes]:
 
 
 def decode_reject(rest: bytes) -> RejectRequest:
-    """Flags may follow the message; a word that is none is part of the message's id, as it always was."""
+    """Flags may follow the message. A word that is not a flag is part of the message id, as in the original."""
     consumer, message = decode_pair(rest)
     request = RejectRequest(consumer, message)
     count = 0
@@ -152,7 +152,7 @@ def decode_redrive(rest: bytes) -> RedriveRequest:
 
 
 def decode_consume(rest: bytes, events_max: int) -> ConsumeRequest:
-    """Flags may stand anywhere; the first other word is the queue, the rest are events."""
+    """Flags may be anywhere; the first other word is the queue, the rest are events."""
     if rest.count(b" ") > events_max + FLAGS_MAX:
         raise BadRequest(f"more than {events_max} events: events_per_queue_max is {events_max}")
     words: list[bytes] = []
@@ -195,11 +195,12 @@ def encode_error(request_id: bytes, error_id: bytes) -> bytes:
 
 
 def encode_delivery(prefix: bytes, message: Message, retry: int) -> bytes:
-    """The line for any message, also one that came in by a protocol that carries more than a line can.
+    """The line for any message, including one from a protocol that allows more than a line can carry.
 
-    A body that would not survive is base64-coded and says so; what came in a line of ours goes out in one. White space
-    in an id or an event becomes `%XX`, since the line is cut at spaces, and so does a comma in an event, since the
-    properties are cut there. An event that was changed says so, and its own `%` became `%25`: it can be read back.
+    A body that does not fit in a line is base64-coded, with `encoding=base64`; one from MQKS always fits. White space
+    in an id or an event becomes `%XX`, since the line is split at spaces. So does a comma in an event, since the
+    properties are split at commas. A changed event is marked `escaped=event`, and its own `%` becomes `%25`, so it can
+    be decoded.
     """
     event = message.event
     properties = b"event=" + encode_event(event)
@@ -220,14 +221,14 @@ def _is_plain(body: bytes) -> bool:
 
 
 def encode_word(name: bytes) -> bytes:
-    """The name, with white space as `%XX` if it has any; NUL counts as such."""
+    """The name with white space and NUL written as `%XX`."""
     if _NO_WORD.search(name) is None:
         return name
     return b"".join([b"%%%02X" % byte if byte <= 32 else bytes([byte]) for byte in name])
 
 
 def encode_event(name: bytes) -> bytes:
-    """The same with commas, and with `%` itself where there is any of these."""
+    """The same, also for commas, and for `%` itself if anything was escaped."""
     if _NO_EVENT.search(name) is None:
         return name
     return b"".join([b"%%%02X" % byte if byte <= 32 or byte in b",%" else bytes([byte]) for byte in name])

@@ -1,7 +1,8 @@
-"""One MQKS client: its requests become verbs of the broker, deliveries become lines.
+"""One MQKS client: its requests become broker calls, deliveries become lines.
 
-Consumer ids are known to all connections of a user, not to one: an ack may come by another one, and a client that
-reconnects starts its consumers again under their old ids, perhaps before its old connection was seen to be gone.
+All connections of a user share their consumer ids: an ack may arrive on another connection, and a client that
+reconnects restarts its consumers under their old ids, perhaps before the broker has noticed that the old connection is
+closed.
 """
 
 from collections.abc import Callable
@@ -41,10 +42,10 @@ from penstock.wire.terms import Flags
 ALL: Final = b"--all"
 SHARED_WITH_SEVX: Final = (b"auth", b"ack", b"reject", b"redrive", b"unrouted", b"delete_queue", b"_eval")
 DASH: Final = 45
-SPACE: Final = 32  # a number is appended at a fifth of the cost of bytes
+SPACE: Final = 32  # an int: appending it costs a fifth of appending bytes
 LF: Final = 10
-RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
-NOBODY: Final = b"None"  # the id in the answer to a line that has none
+RECOGNISE_WITHIN: Final = 512  # an id and action are not longer than this
+NOBODY: Final = b"None"  # the id in the answer to a line without one
 
 
 class Mqks(NamingDialect):
@@ -57,7 +58,7 @@ class Mqks(NamingDialect):
         return MqksSession(self, peer)
 
     def recognise(self, head: bytes) -> int:
-        """By the action of the first line; `ack` and `_eval` are SEVX's too, which has JSON behind them."""
+        """By the action of the first line. SEVX has some of the same actions, with JSON after them."""
         line, end, _ = head[: RECOGNISE_WITHIN + 1].partition(b"\n")
         if not may_begin_text(line):
             return NO
@@ -142,7 +143,7 @@ class MqksSession(NamingSession):
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         broker = self.broker
         usage = broker.usage
-        slice_end = self.slice_end + start  # each line is one piece of work, and may be more
+        slice_end = self.slice_end + start  # each line counts as at least one unit of work
         count: i64 = len(lines)
         consumers = self.consumers
         now = self.now
@@ -157,16 +158,15 @@ class MqksSession(NamingSession):
             line = lines[done]
             done += 1
             parts = line.split(b" ", 3)
-            # The two most frequent lines, a plain publish and a plain ack, are recognised before a Request is made of
-            # them.
+            # Fast path for the two most frequent lines, a plain publish and a plain ack, without creating a Request.
             if len(parts) == 4 and parts[1] == b"publish":
                 event = parts[2]
                 data = parts[3]
                 fits = len(parts[0]) <= name_size_max and len(event) <= name_size_max
-                # What begins with a dash may be a flag.
+                # A word that starts with a dash may be a flag.
                 if fits and data and data[-1] > 32 and event and event[0] != DASH:
                     message = Message(parts[0], event, data, now, PROTOCOL)
-                    if event != last_event:  # mostly it is the same: to compare is cheaper than to search
+                    if event != last_event:  # mostly it is the same, and comparing is cheaper than searching
                         last_event = event
                         has_comma = COMMA in event
                     if not has_comma:
@@ -192,7 +192,7 @@ class MqksSession(NamingSession):
             self._request(line.rstrip())
             if self.unsettled:
                 break
-            publishable = self.publishable  # it may have shown a token
+            publishable = self.publishable  # the request may have been a token
             owner = self.owner if broker.dedups else b""
             consumers = self.consumers
         usage.work += done - start
@@ -215,7 +215,7 @@ class MqksSession(NamingSession):
         except (BadRequest, Refused, ExpressionError) as error:
             self._refuse(request.id, str(error), line, is_denied(error))
 
-    # -- who it is --------------------------------------------------------------------------------------------------
+    # -- authentication ---------------------------------------------------------------------------------------------
 
     def greet(self, data: bytes, at: int) -> Greeting | None:
         end = data.find(b"\n", at)
@@ -278,7 +278,7 @@ class MqksSession(NamingSession):
         if arguments.expires_after is not None:
             broker.expire(arguments.queue, arguments.expires_after)
         if request.confirm:
-            # At once, before the backlog: whatever is confirmed later is behind the queue in the log.
+            # Without waiting, and before the backlog: anything confirmed later comes after the queue in the log.
             self.send(encode_ok(request.id))
         self.start(arguments.queue, Consumer(self, request.id, arguments.manual_ack))
 

@@ -1,14 +1,14 @@
-"""MQMQ on the wire: frames to requests, answers to frames.
+"""The MQMQ wire format: decodes frames to requests, encodes answers as frames.
 
     frame     ┌────────────┬─────────┬─────────┬───         value   ┌────────────┬──────────
               │ length: u32│ value   │ value   │ ...                │ length: u32│ bytes ...
               └────────────┴─────────┴─────────┴───                 └────────────┴──────────
 
     request   Put, {queue}, {message}[, {options}] · Get, {queue}[, {timeout in ms}] · Info · Quit
-              Auth, {token}, which is ours alone
+              Auth, {token} (our extension)
     answer    OK[, {message or info}] · Timeout · Error, {error type}
 
-Numbers are big-endian. A frame's length does not count itself; a length that a frame cannot have ends the connection.
+Numbers are big-endian. A frame's length does not include itself; an invalid length ends the connection.
 """
 
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ from penstock.errors import ProtocolError
 from penstock.wire.buffer import ReceiveBuffer
 
 NAME_SIZE_MAX: Final = 1024
-MESSAGE_SIZE_MAX: Final = 32 << 20  # of a message whose queue has the longest name; others may use what theirs leaves
+MESSAGE_SIZE_MAX: Final = 32 << 20  # of a message whose queue has the longest name; a shorter name leaves more
 FRAME_SIZE_MAX: Final = 4 + len(b"Put") + 4 + NAME_SIZE_MAX + 4 + MESSAGE_SIZE_MAX
 
-TIMEOUT_MIN: Final = 1  # milliseconds; also that of a Get which names none
+TIMEOUT_MIN: Final = 1  # milliseconds; also the default of a Get
 TIMEOUT_MAX: Final = 3_600_000
-PLAIN_DIGITS: Final = 7  # as many as the longest timeout has
+PLAIN_DIGITS: Final = 7  # as many as TIMEOUT_MAX has
 INT64_DIGITS: Final = 19
 ZERO: Final = 48  # ASCII
 NINE: Final = 57
@@ -35,7 +35,7 @@ PUT: Final = b"Put"
 GET: Final = b"Get"
 INFO: Final = b"Info"
 QUIT: Final = b"Quit"
-AUTH: Final = b"Auth"  # ours alone
+AUTH: Final = b"Auth"  # our extension
 COMMANDS: Final = (PUT, GET, INFO, QUIT, AUTH)
 
 UNKNOWN_COMMAND: Final = b"REQUEST_UNKNOWN_COMMAND"
@@ -46,10 +46,10 @@ BAD_TIMEOUT: Final = b"REQUEST_BAD_TIMEOUT"
 
 @mypyc_attr(free_list_len=1)
 class Request:
-    """A command with the two values behind it; `count` says how many of the three there were.
+    """A command and the two values after it; `count` is how many of the three were present.
 
-    A fourth that begins like a JSON object is ours alone: the options of a Put. Other values behind the third mean
-    nothing to anybody: they are checked to be values, and left out.
+    A fourth value that starts like a JSON object holds the options of a Put, which are our extension. Any other value
+    after the third is checked for its length and ignored.
     """
 
     def __init__(self, command: bytes, queue: bytes, argument: bytes, count: int, options: bytes) -> None:
@@ -61,7 +61,7 @@ class Request:
 
 
 class Decoder:
-    """Cuts what is read into requests, one at a time, since a request may have to wait for an earlier one's answer."""
+    """Splits input into requests, one at a time, since a request may have to wait for an earlier one's answer."""
 
     def __init__(self, line_size_max: int) -> None:
         self._buffer = ReceiveBuffer(4 + line_size_max)
@@ -71,9 +71,9 @@ class Decoder:
         self._buffer.append(read)
 
     def take(self) -> Request | None:
-        """The next request; None while it is not there as a whole.
+        """The next request; None while it is incomplete.
 
-        Raises ProtocolError when what is there is no frame: nothing behind it can be made sense of.
+        Raises ProtocolError for an invalid frame: nothing after it can be decoded.
         """
         buffer = self._buffer
         if not buffer.have(4):
@@ -89,11 +89,11 @@ class Decoder:
         return request
 
     def pending(self) -> int:
-        """How many bytes are kept."""
+        """The number of buffered bytes."""
         return self._buffer.size()
 
     def hold(self) -> None:
-        """Keep what is left for later. Raises ProtocolError when it is more than anybody may leave waiting."""
+        """Keep the rest for later. Raises ProtocolError when it exceeds the buffer's limit."""
         self._buffer.hold()
 
     def clear(self) -> None:
@@ -101,7 +101,7 @@ class Decoder:
 
 
 def decode(data: bytes, start: int, end: int) -> Request:
-    """The request in a frame whose values stand from `start` to `end`."""
+    """Decode the request in a frame whose values span `start` to `end`."""
     command = queue = argument = options = b""
     count = 0
     seen = 0
@@ -131,7 +131,7 @@ def decode(data: bytes, start: int, end: int) -> Request:
 
 
 def _number(data: bytes, at: i64) -> i64:
-    # Four looks at single bytes: int.from_bytes on a slice takes longer than all the rest of a frame.
+    # Byte by byte: int.from_bytes on a slice takes longer than the rest of the frame.
     first: i64 = data[at]
     second: i64 = data[at + 1]
     third: i64 = data[at + 2]
@@ -140,7 +140,7 @@ def _number(data: bytes, at: i64) -> i64:
 
 
 def decode_timeout(text: bytes) -> int:
-    """Milliseconds from the decimal text of a Get; -1 when it is not a number or too large a one."""
+    """Milliseconds from the decimal text of a Get; -1 if it is not a number or too large."""
     plain: i64 = 0
     if not 0 < len(text) <= PLAIN_DIGITS:
         return _decode_odd_timeout(text)
@@ -184,12 +184,12 @@ def encode_error(error_type: bytes) -> bytes:
 
 
 def encode_ok_head(size: int) -> bytes:
-    """What goes before a value of that many bytes, to make it the frame `OK, {value}` without copying it."""
+    """The bytes of the frame `OK, {value}` before a value of `size` bytes, which then need not be copied."""
     return b"%s\0\0\0\2OK%s" % ((10 + size).to_bytes(4, "big"), size.to_bytes(4, "big"))
 
 
 def encode_info(connection_count: int, ready_counts: Mapping[bytes, int]) -> bytes:
-    """The server's numbers as compact JSON, byte for byte as the original's encoder writes them."""
+    """The server's statistics as compact JSON, byte for byte as the original encodes them."""
     queues = ",".join([f'"{_json_text(name)}":{{"NumMessages":{ready_counts[name]}}}' for name in sorted(ready_counts)])
     return (
         f'{{"NumConnections":{connection_count},"NumQueues":{len(ready_counts)},'
@@ -198,7 +198,7 @@ def encode_info(connection_count: int, ready_counts: Mapping[bytes, int]) -> byt
 
 
 def _json_text(name: bytes) -> str:
-    # Each byte that is not UTF-8 comes out of this decoder as one code of its own, and is replaced by one U+FFFD.
+    # This decoder maps each invalid byte to a surrogate of its own, which is then replaced by one U+FFFD.
     return name.decode("utf-8", "surrogateescape").translate(_JSON_ESCAPES)
 
 

@@ -1,13 +1,13 @@
 """One MQMQ client: requests are answered one at a time and in order.
 
-A Get that finds its queue empty waits, and everything the client sent behind it waits too. It waits as a consumer with
-one delivery to its name, which is settled when the session goes on (`wake`), just before the answer is written. Until
-then the connection may turn out to be gone, and the message goes back to its place as if it had never left.
+A Get on an empty queue waits, and so does everything the client sent after it. It waits as a consumer with a credit of
+one. Its delivery is acked in `wake`, just before the answer is written. If the connection is lost before that, the
+message returns to its old place in the queue.
 
     next request ──► Get, nothing ready ──► waiting ──deliver──► handed over ──wake──► settled, next request
                                                │                     │
                                                ├── timeout ──► next  └── end ──► released
-                                               └── end ──► out of the line
+                                               └── end ──► cancelled
 """
 
 from typing import Final
@@ -59,10 +59,10 @@ from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "mqmq"
 
-# Beyond the four error types of the original: what the core refuses, and a client that sends on behind a waiting Get.
+# In addition to the original's four error types: refusals by the core, and too many requests behind a waiting Get.
 REFUSALS: Final = {
     NOT_FOUND: b"REQUEST_NOT_FOUND",
-    TOO_LARGE: b"REQUEST_MESSAGE_TOO_LARGE",  # names are measured before the core sees them
+    TOO_LARGE: b"REQUEST_MESSAGE_TOO_LARGE",  # name sizes are checked before the core is called
     OVER_LIMIT: b"REQUEST_QUEUE_FULL",
     DENIED: b"REQUEST_DENIED",
     DRAINING: b"REQUEST_SERVER_STOPPING",
@@ -87,7 +87,7 @@ class Mqmq(Dialect):
         return MqmqSession(self, peer)
 
     def recognise(self, head: bytes) -> int:
-        """By a possible length, then the length and the letters of one of the four commands."""
+        """By a valid frame length, then the length and the letters of one of the COMMANDS."""
         length = head[:4]
         if length > FRAME_SIZE_MAX.to_bytes(4, "big")[: len(length)]:
             return NO
@@ -104,13 +104,13 @@ class Mqmq(Dialect):
 
 
 class WaitingGet(Subscription):
-    """A Get that found nothing: takes one message, and no other after it."""
+    """A Get that found nothing: takes exactly one message."""
 
     def __init__(self, session: "MqmqSession") -> None:
         super().__init__(session.peer.encode(), manual=True, credit=1)
         self.session = session
         self.holder = session.holder
-        self.delivery: Delivery | None = None  # stays None for a message that no queue keeps
+        self.delivery: Delivery | None = None  # stays None for a message that no queue holds
 
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         self.delivery = delivery
@@ -118,7 +118,7 @@ class WaitingGet(Subscription):
         return False
 
     def take_delivery(self) -> Delivery | None:
-        """What it was given. Not kept: a delivery knows its consumer, and the two would keep each other alive."""
+        """Take its delivery. The reference is dropped: a delivery refers to its consumer, which would form a cycle."""
         delivery = self.delivery
         self.delivery = None
         return delivery
@@ -132,7 +132,7 @@ class WaitingGet(Subscription):
 
 
 class GetDeadline(SessionTimer):
-    """Ends a waiting Get that got nothing."""
+    """The timeout of a waiting Get."""
 
     def __init__(self, session: "MqmqSession") -> None:
         super().__init__(session)
@@ -153,10 +153,10 @@ class MqmqSession(Session):
         self.decoder = Decoder(limits.line_size_max)
         self.name_size_max = min(NAME_SIZE_MAX, limits.name_size_max)
         self.waiting: WaitingGet | None = None
-        self.served: WaitingGet | None = None  # was given a message that is not known to be written yet
+        self.served: WaitingGet | None = None  # got a message that is not acked yet, see `wake`
         self.deadline: GetDeadline | None = None
-        self.paused = False  # the socket takes no more
-        self.gone = False  # nobody is there to be given anything
+        self.paused = False  # the socket's write buffer is full
+        self.gone = False  # the client disconnected
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
@@ -185,13 +185,13 @@ class MqmqSession(Session):
         self.run_on()
 
     def run_on(self) -> None:
-        """Answer what can be answered now: up to a Get that has to wait, or as much as the outbox takes."""
+        """Answer requests until a Get has to wait or the outbox is full."""
         if self.served is not None:
-            return  # until `wake`, which is due: these bytes may be the last of a client that is gone by then
+            return  # wait for `wake`, which is due: the client may have disconnected after these bytes
         try:
             self._run()
         except ProtocolError as error:
-            # The client is out of step: whatever an answer said, it would be taken for something else.
+            # The stream is out of sync: the client would take an answer for something else.
             self.complain(error.reason, b"")
             self.hang_up()
         if self.closing:
@@ -212,7 +212,7 @@ class MqmqSession(Session):
         puttable = self.puttable
         usage = broker.usage
         done: i64 = 0
-        slice_end = usage.work + self.hub.slice_work  # each request is one piece of work, and may be more
+        slice_end = usage.work + self.hub.slice_work  # each request counts as at least one unit of work
         while self.waiting is None and self._has_room() and not self.closing and self.gate is None:
             if usage.work + done >= slice_end:
                 if decoder.pending():
@@ -223,7 +223,7 @@ class MqmqSession(Session):
             if request is None:
                 break
             queue = request.queue
-            # The most frequent request first; all that may be wrong with it is sorted out further down.
+            # Fast path for the most frequent request; an invalid Put is handled in `_rest`.
             if request.count == 3 and request.command == PUT and len(queue) <= name_size_max:
                 message = Message(ids.next(), queue, request.argument, self.now, PROTOCOL)
                 try:
@@ -240,7 +240,7 @@ class MqmqSession(Session):
                 self._get(request)
             else:
                 self._rest(request)
-                puttable = self.puttable  # it may have been its token
+                puttable = self.puttable  # the request may have been a token
         usage.work += done
 
     def _set_terms(self, message: Message, text: bytes) -> None:
@@ -252,12 +252,12 @@ class MqmqSession(Session):
             message.terms.owner = self.owner
 
     def _has_room(self) -> bool:
-        """Whether one more answer may follow those that the client has not been given yet."""
+        """Whether there is room for one more answer behind those not sent yet."""
         return not self.paused and self.outbox_size + self.unconfirmed_size < self.outbox_max
 
     def _get(self, request: Request) -> None:
         if self.gone:
-            self.decoder.clear()  # there is no answer, and what is behind it waits for one
+            self.decoder.clear()  # it cannot be answered, so what follows it never runs
             return
         queue = request.queue
         if request.count < 2:
@@ -308,7 +308,7 @@ class MqmqSession(Session):
         self.send(encode_ok_head(len(value)))
         self.send(value)
 
-    # -- who it is --------------------------------------------------------------------------------------------------
+    # -- authentication ---------------------------------------------------------------------------------------------
 
     def greet(self, data: bytes, at: int) -> Greeting | None:
         start = at + 4
@@ -355,7 +355,7 @@ class MqmqSession(Session):
             error_type = TOO_MANY_QUEUES
         self._refuse(error_type, str(refusal), request.command + b" " + request.queue)
 
-    # -- waiting ----------------------------------------------------------------------------------------------------
+    # -- waiting Gets -----------------------------------------------------------------------------------------------
 
     def _wait(self, queue: bytes, timeout: int) -> None:
         waiting = WaitingGet(self)
@@ -366,21 +366,21 @@ class MqmqSession(Session):
             self.waiting = None
             raise
         if self.served is not None:
-            self._settle_served()  # it got something at once
+            self._settle_served()  # it got a message at once
             return
         if self.deadline is None:
             self.deadline = GetDeadline(self)
         self.broker.deadlines.set(self.deadline, self.now + timeout * 1000)
 
     def hand_over(self, waiting: WaitingGet, message: Message) -> None:
-        """The waiting Get was given a message. The broker is in the middle of its work: the rest is done in `wake`."""
+        """The waiting Get got a message. The broker is in the middle of an operation: `wake` does the rest."""
         self.waiting = None
         self.served = waiting
         self._send_value(message.body)
         self.hub.awake.append(self)
 
     def lose_queue(self) -> None:
-        """The queue was deleted under the waiting Get: nothing can come any more, and the next Get makes a new one."""
+        """The queue of the waiting Get was deleted: answer Timeout. The next Get creates the queue again."""
         self.waiting = None
         self.send(TIMEOUT)
         self.hub.awake.append(self)
@@ -393,7 +393,7 @@ class MqmqSession(Session):
             self.run_on()
 
     def _settle_served(self) -> None:
-        """The client is there to receive what its waiting Get was given."""
+        """The client is still connected: ack the delivery to its waiting Get."""
         served = self.served
         if served is not None:
             self.served = None
@@ -416,7 +416,7 @@ class MqmqSession(Session):
             self.broker.deadlines.cancel(self.deadline)
 
     def sharing(self) -> list[Subscription]:
-        return []  # what it is given is settled with its answer
+        return []  # a delivery is acked when its answer is written
 
     def subscriptions(self) -> list[Subscription]:
         return [] if self.waiting is None else [self.waiting]
@@ -424,7 +424,7 @@ class MqmqSession(Session):
     # -- the connection ---------------------------------------------------------------------------------------------
 
     def send(self, data: bytes) -> None:
-        """Answers carry no ids, so none may overtake a confirmation that waits for the disk."""
+        """Answers carry no ids, so none may overtake a confirmation that is waiting for the disk."""
         if self.unconfirmed:
             self.confirm(data)
         else:
@@ -433,7 +433,7 @@ class MqmqSession(Session):
     def release(self, answer: bytes) -> None:
         super().release(answer)
         if self.unconfirmed == 0:
-            self.hub.awake.append(self)  # requests may have had to wait for that
+            self.hub.awake.append(self)  # requests may have been waiting for that
 
     def pause(self) -> None:
         self.paused = True
@@ -442,7 +442,7 @@ class MqmqSession(Session):
     def resume(self) -> None:
         super().resume()
         if self.paused:
-            # It may have been a while: `wake` knows what time it is, which a Get that has to wait must know.
+            # Some time may have passed: `wake` gets the current time, which a Get that has to wait needs.
             self.paused = False
             self.hub.awake.append(self)
         else:

@@ -1,4 +1,4 @@
-"""What a client has asked for and waits to hear about."""
+"""A requester's open requests."""
 
 from typing import TYPE_CHECKING
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 class Ask(Requester):
-    """A request of a client that is not over yet. Its client is told DELIVERED once, then REPLY or UNDELIVERED once.
+    """An open request. Its client gets DELIVERED once, then REPLY or UNDELIVERED once.
 
-    A silent one has nobody to tell: it is there for its time-out alone.
+    A silent one sends nothing: it exists only for its timeout.
     """
 
     def __init__(self, session: "RqSession", id: int, message: Message, silent: bool) -> None:
         self.session = session
         self.id = id
-        # Until it is over: the message knows its request as well, and what is tied together like that is freed by the
-        # collector alone, which counts objects and no bytes.
+        # None once it is over: the message refers to its request, and only the garbage collector frees such a cycle. It
+        # counts objects, not bytes.
         self.message: Message | None = message
         self.silent = silent
         self.told = False
@@ -47,7 +47,7 @@ class Ask(Requester):
         self.session.broke(error)
 
     def give_up(self, revoke: bool) -> None:
-        """There will be no reply; with `revoke` nobody is to work on it any more."""
+        """End the request without a reply; with `revoke` it is not delivered any more either."""
         if not self.over:
             if self.message is not None:
                 self.session.broker.forget_request(self.message, revoke)
@@ -69,7 +69,7 @@ class Ask(Requester):
 
 
 class Timeout(SessionTimer):
-    """Ends the wait for a reply."""
+    """The timeout of a request."""
 
     def __init__(self, ask: Ask) -> None:
         super().__init__(ask.session)

@@ -1,20 +1,20 @@
-"""RQ on the wire: RISP commands to groups of fields that an action closes, answers and deliveries to commands.
+"""The RQ wire format: decodes RISP commands to groups of fields, each ended by an action, and encodes answers.
 
-A command is one byte and an argument. The top three bits of the byte say what kind of argument follows, so a command
-that means nothing here can be stepped over. All numbers are big-endian and unsigned.
+A command is one byte and an argument. The top three bits of the byte give the type of the argument, so unknown commands
+can be skipped. All numbers are big-endian and unsigned.
 
     code >> 5    0         1       2        3         4         5                 6                 7
     codes        0-31      32-63   64-95    96-127    128-159   160-191           192-223           224-255
     argument     none      none    1 byte   2 bytes   4 bytes   length 1, bytes   length 2, bytes   length 4, bytes
-    what it is   action    flag    number   number    number    string            string            string
+    meaning      action    flag    number   number    number    string            string            string
 
-Fields and flags only fill in a form, an action acts on what is filled in, and nothing but CLEAR empties the form: what
-one group said holds for the next one, unless that begins with CLEAR. Everybody's groups do.
+Numbers, strings and flags set fields, an action uses them, and only CLEAR resets them: fields carry over to the next
+group unless it starts with CLEAR. All known clients start every group with CLEAR.
 
     a request               CLEAR ID QUEUE PAYLOAD [NOREPLY] [RETRIES] [TIMEOUT] [DELAY] [TTL] REQUEST
     to a consumer           CLEAR QUEUEID|QUEUE PAYLOAD [NOREPLY] ID REQUEST
     its answers             CLEAR ID DELIVERED    CLEAR ID [PAYLOAD] REPLY    CLEAR ID UNDELIVERED
-    who a client is         CLEAR TOKEN           answered by WELCOME, or DENIED and closed; ours alone
+    authentication          CLEAR TOKEN           answered by WELCOME, or DENIED and closed; our extension
 """
 
 from typing import Final
@@ -44,11 +44,11 @@ QUEUEID: Final = 0x60
 TIMEOUT: Final = 0x61
 MAX: Final = 0x62
 ID: Final = 0x80
-DELAY: Final = 0x90  # ours alone, as TTL: milliseconds. Whoever does not know them steps over them.
+DELAY: Final = 0x90  # our extension, like TTL: milliseconds. Peers that do not know them skip them.
 TTL: Final = 0x91
-WELCOME: Final = 0x1A  # ours alone, as TOKEN and DENIED: nobody hears them who has not shown a token
+WELCOME: Final = 0x1A  # our extension, like TOKEN and DENIED: only sent to clients that presented a token
 DENIED: Final = 0x1B
-TOKEN: Final = 0xB0  # a string that acts by itself, when it is there as a whole
+TOKEN: Final = 0xB0  # a string that acts by itself once it is complete
 LONG_TOKEN: Final = 0xD0  # the same with a length of two bytes
 QUEUE: Final = 0xA0
 PAYLOAD: Final = 0xE0
@@ -56,7 +56,7 @@ PAYLOAD: Final = 0xE0
 FIRST_WITH_ARGUMENT: Final = 0x40
 FIRST_STRING: Final = 0xA0
 
-# Code and number, or code and length of a string: how many bytes that is, by code >> 5.
+# The size of code and number, or of code and string length, by code >> 5.
 HEADER_SIZES: Final = bytes((1, 1, 2, 3, 5, 2, 3, 5))
 
 PAYLOAD_KEPT_MAX: Final = 64 << 10
@@ -80,7 +80,7 @@ NOBODY_UNDELIVERED: Final = b"\x01\x10"  # for a request that came without an ID
 
 
 class Fields:
-    """The form that commands fill in. Numbers are ABSENT, and names empty, until they are said."""
+    """The fields that commands set. Until set, numbers are ABSENT and names are empty."""
 
     def __init__(self) -> None:
         self.id = ABSENT
@@ -96,7 +96,7 @@ class Fields:
         self.delay = ABSENT  # milliseconds
         self.ttl = ABSENT  # milliseconds
         self.token = b""
-        self.spent = False  # PAYLOAD was large, and is not kept after its action
+        self.spent = False  # PAYLOAD was large and was dropped after its action
 
     def clear(self) -> None:
         self.id = ABSENT
@@ -114,14 +114,14 @@ class Fields:
         self.spent = False
 
     def spend(self) -> None:
-        """What uses a PAYLOAD has been done. A large PAYLOAD is let go of: many clients would hold one each."""
+        """Drop a large PAYLOAD after the action that used it: many clients would hold one each."""
         payload = self.payload
         if payload is not None and len(payload) > PAYLOAD_KEPT_MAX:
             self.payload = None
             self.spent = True
 
     def band(self) -> int:
-        """The band a PRIORITY belongs to. Said to be 0, it is NONE; not said at all, it is NORMAL."""
+        """The band of the PRIORITY: NONE for an explicit 0, NORMAL if it is absent."""
         priority = self.priority
         if priority == ABSENT:
             return NORMAL
@@ -133,30 +133,30 @@ class Fields:
 
 
 class Decoder:
-    """Feed it reads, cut anywhere; it fills in `fields` and stops at every action.
+    """Feed it reads, cut anywhere; it sets `fields` and stops at every action.
 
-    What it keeps of an unfinished command is at most a PAYLOAD of `payload_size_max`. A longer one is refused when its
-    length is seen; a string it does not know is stepped over at any length, and never kept.
+    It buffers at most one PAYLOAD of `payload_size_max` bytes. A longer one is refused as soon as its length is read.
+    An unknown string of any length is skipped and never buffered.
     """
 
     def __init__(self, payload_size_max: int) -> None:
         self.fields = Fields()
         self._payload_size_max = payload_size_max
         self._buffer = ReceiveBuffer(payload_size_max)
-        self._acted = False  # what was given last uses a PAYLOAD
-        self._skipping = 0  # bytes of an unknown string that are still to come
+        self._acted = False  # the last action uses a PAYLOAD
+        self._skipping = 0  # bytes of an unknown string that have not arrived yet
 
     def feed(self, data: bytes) -> None:
         self._buffer.append(data)
 
     def pending(self) -> int:
-        """How many bytes of an unfinished command are kept."""
+        """The number of buffered bytes."""
         return self._buffer.size()
 
     def next_action(self) -> int:
-        """The code of the next action other than NOP and CLEAR, known or not; MORE when there is none yet.
+        """The code of the next action other than NOP and CLEAR, known or not; MORE if there is none yet.
 
-        Raises ProtocolError for a PAYLOAD that is too long: the stream cannot be used any further.
+        Raises ProtocolError for a PAYLOAD that is too long, or large and used twice: the stream is unusable then.
         """
         if self._skipping:
             self._skip(self._skipping)
@@ -255,7 +255,7 @@ class Decoder:
             fields.ttl = number
 
     def _skip(self, count: int) -> None:
-        """Step over that many bytes, those that have not come yet included."""
+        """Skip that many bytes, including those that have not arrived yet."""
         buffer = self._buffer
         while count and buffer.have(1):
             step = min(count, len(buffer.data) - buffer.position)
@@ -269,7 +269,7 @@ def encode_consuming(number: int, queue: bytes) -> bytes:
 
 
 def encode_denied(queue: bytes) -> bytes:
-    """That a queue is not for this client to consume."""
+    """DENIED for a CONSUME of that queue."""
     return b"\x01\xa0%c%b\x1b" % (len(queue), queue)
 
 
@@ -290,7 +290,7 @@ REPLY_TAIL: Final = b"\x0b"
 
 
 def encode_head_by_number(number: int) -> bytes:
-    """What a consumer gets before the length of a body, with its queue as QUEUEID."""
+    """The bytes of a request to a consumer before the body's length, with its queue as QUEUEID."""
     return b"\x01\x60%b\xe0" % number.to_bytes(2, "big")
 
 
@@ -300,7 +300,7 @@ def encode_head_by_name(queue: bytes) -> bytes:
 
 
 def encode_request_tail(id: int, noreply: bool) -> bytes:
-    """What a consumer gets after the body of a request."""
+    """The bytes of a request to a consumer after the body."""
     if noreply:
         return b"\x21\x80%b\x0a" % id.to_bytes(4, "big")
     return b"\x80%b\x0a" % id.to_bytes(4, "big")

@@ -1,4 +1,4 @@
-"""One queue that a node serves: what the queue gives becomes commands."""
+"""A node's consumer of one queue: deliveries become commands."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 PROTOCOL: Final = "rq"
 NOREPLY_HEADER: Final = INTERNAL_PREFIX + b"rq-noreply"
 
-# The original client keeps IDs in 16 signed bits, so that is what it gets. Where all are in use, it gets no more
-# requests until some are free again; the few that are under way in that moment get higher ones.
+# The original client keeps IDs in 16 signed bits, so IDs stay in that range. When all are in use, a consumer gets no
+# more requests until some are free; the few already under way at that moment get higher IDs.
 IDS_MAX: Final = 32768
 
-# The original client dies of an empty PAYLOAD in a request, and so would the one that is given the message next. A body
-# of another protocol may be empty; it comes as the end of a C string.
+# The original client crashes on an empty PAYLOAD in a request, and so would the next one to get the message. A body
+# from another protocol may be empty; it is sent as a C string terminator.
 EMPTY_BODY: Final = b"\0"
 
 
 class Consumer(Subscription):
-    """One queue that a node serves."""
+    """A node's consumer of one queue."""
 
     def __init__(self, session: "RqSession", queue: bytes, number: int, exclusive: bool) -> None:
         super().__init__(b"%b/%b" % (session.peer.encode(), queue), manual=True, exclusive=exclusive)
@@ -41,9 +41,9 @@ class Consumer(Subscription):
         self.head_by_number = encode_head_by_name(queue) if number == NUMBERLESS else encode_head_by_number(number)
         self.head_by_name = encode_head_by_name(queue)
         self.max = 0
-        self.announced = False  # has had its CONSUMING
+        self.announced = False  # its CONSUMING was sent
         self.parked = False
-        self.retired = False  # gets nothing more, and ends once it has answered what it holds
+        self.retired = False  # gets nothing more, and ends once its open requests are answered
 
     def allow(self, fields: Fields) -> None:
         """Take MAX and PRIORITY from a CONSUME."""
@@ -51,7 +51,7 @@ class Consumer(Subscription):
         self.priority = fields.band()
 
     def limit(self, unacked_max: int) -> None:
-        """Say to the queue how much may be out: nothing in band NONE, which is there for broadcasts."""
+        """Set its credit: 0 in band NONE, which gets broadcasts only."""
         if self.priority == NONE:
             self.credit = 0
         else:
@@ -104,9 +104,9 @@ class Consumer(Subscription):
 
 
 def is_noreply(message: Message) -> bool:
-    """Whether its consumer is to answer DELIVERED only: so it was asked for, or nobody could be given the reply."""
+    """Whether the consumer should answer DELIVERED only: NOREPLY was set, or nobody waits for a reply."""
     if message.protocol == PROTOCOL:
-        # Also when its requester is gone by now: who gets it again gets it as before.
+        # Even if its requester has disconnected: a redelivery is the same as the first delivery.
         headers = message.headers
         return headers is not None and NOREPLY_HEADER in headers
     return message.requester is None

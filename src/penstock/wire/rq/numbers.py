@@ -1,14 +1,13 @@
-"""The short numbers that stand for queue names in QUEUEID: 1 to 65535, the same for every client of the process.
+"""The short numbers that stand for queue names in QUEUEID: 1 to 65534, the same for every client of the process.
 
-The first queue gets 1, the next one 2, and a name keeps its number for as long as the process lives, up to the point
-where all numbers are given away. From there on the name that has been without a user for longest loses its number to
-the new one. Where every name has a user, a new one is NUMBERLESS: its consumers are told 65535, which stands for no
-queue, and get its name with every request.
+The first queue gets 1, the next one 2, and a name keeps its number for the life of the process, until all numbers are
+assigned. From then on a new name takes the number of the name that has been unused the longest. If all are in use, the
+new name is NUMBERLESS: its consumers are told 65535, which stands for no queue, and get its name with every request.
 """
 
 from typing import Final
 
-NUMBERLESS: Final = 65535  # told to consumers of a queue there is no number for; a client's CONSUMING must have one
+NUMBERLESS: Final = 65535  # sent to consumers of a queue without a number, since CONSUMING must have one
 NUMBERS_MAX: Final = 65534
 
 
@@ -17,11 +16,11 @@ class QueueNumbers:
         self._numbers_max = numbers_max
         self._numbers: dict[bytes, int] = {}
         self._names: dict[int, bytes] = {}
-        self._users: dict[bytes, int] = {}  # connections that were told the number
-        self._unused: dict[bytes, None] = {}  # names without one, longest unused first
+        self._users: dict[bytes, int] = {}  # number of connections that were told the number
+        self._unused: dict[bytes, None] = {}  # numbered names without users, longest unused first
 
     def take(self, name: bytes) -> int:
-        """The number of the name, for one more connection that knows it until it calls `release`."""
+        """The number of a name, for one more connection that uses it until `release`."""
         number = self._numbers.get(name, 0)
         if number == 0:
             number = self._assign(name)
@@ -39,7 +38,7 @@ class QueueNumbers:
                 self._unused[name] = None
 
     def name_of(self, number: int) -> bytes:
-        """The name behind a number; empty when there is none."""
+        """The name of a number; empty if there is none."""
         return self._names.get(number, b"")
 
     def _assign(self, name: bytes) -> int:

@@ -1,18 +1,18 @@
-"""One RQ client, called a node: it may send requests, serve queues, or both on the same connection.
+"""One RQ client, called a node: it may send requests, consume queues, or both on the same connection.
 
-Two spaces of IDs meet here and must not be mixed up. A requester picks the IDs of its own requests, any 32 bits, and
-gets them back as they were. A consumer gets IDs that this session picks, and answers with those. So a DELIVERED that
-comes in is always about a request we handed out, and one that goes out is always about a request we were handed.
+Two ID spaces meet here and must not be mixed up. A requester picks the IDs of its own requests, any 32 bits, and our
+answers carry them unchanged. This session picks the IDs of requests to a consumer, which answers with those. So a
+DELIVERED we receive is always about a request we sent, and one we send is always about a request we received.
 
     requester                          broker                             consumer
       REQUEST 7 ───────────────────► put ─► queue ─► deliver ──────────────► REQUEST 0
       DELIVERED 7 ◄──── Ask.delivered ◄───────────────────────────────────── DELIVERED 0
       REPLY 7 ◄──────── Ask.replied ◄─────── reply, accept ◄──────────────── REPLY 0
 
-A consumer is given nothing for any of these reasons, each of which comes and goes on its own: its socket is full; it
-has not been heard of for long (IDLE); it has as many unfinished requests as there are IDs; it is leaving, or we are; a
-queue that this client asked for earlier is still parked behind an exclusive consumer, which the original client does
-not survive. `_review` is the one place that weighs them.
+Any of these independent conditions suspends a consumer: its socket is full; it has been silent for too long (IDLE); it
+has as many unfinished requests as there are IDs; it or the broker is closing; a queue that this client asked for
+earlier is still parked behind an exclusive consumer (the original client aborts if a later queue delivers before that).
+Only `_review` decides.
 """
 
 from collections import deque
@@ -67,11 +67,11 @@ from penstock.wire.timer import SessionTimer
 
 SECOND: Final = 1_000_000
 MILLISECOND: Final = 1000
-QUIET_TIME: Final = 15 * SECOND  # without a byte from a node: it is pinged, and after as long again it is IDLE
+QUIET_TIME: Final = 15 * SECOND  # of silence: then the node is pinged, and after as long again it is IDLE
 
-IDS_ENOUGH: Final = IDS_MAX - 1024  # a consumer that had run out of IDs goes on when no more than this are in use
+IDS_ENOUGH: Final = IDS_MAX - 1024  # a consumer that ran out of IDs resumes when no more than this are in use
 
-# A web page may make a browser send a request here, and RISP would step over its text and act on its body.
+# A web page may make a browser send a request here, and RISP would skip its text and act on its body.
 HTTP_BEGINNINGS: Final = (
     b"GET ",
     b"POST ",
@@ -85,13 +85,13 @@ HTTP_BEGINNINGS: Final = (
     b"PRI ",
 )
 
-# An MQMQ connection begins with the length of a frame, below 48 MiB, then that of a word, which is short.
+# An MQMQ connection starts with the length of a frame, below 48 MiB, then the length of a short word.
 MQMQ_FIRST_BYTE_MAX: Final = 2
 MQMQ_WORD_SIZE_MAX: Final = 64
 
 
 class Rq(Dialect):
-    """The protocol, with the numbers of its queues."""
+    """The protocol, with its queue numbers."""
 
     name = PROTOCOL
     default_port = 13700
@@ -104,7 +104,7 @@ class Rq(Dialect):
         return RqSession(self, peer, now)
 
     def recognise(self, head: bytes) -> int:
-        """By a first CLEAR, PING or NOP, which no text begins with, once it cannot be the length of an MQMQ frame."""
+        """By a first CLEAR, PING, NOP or token, once it cannot be an MQMQ frame length. No text starts with these."""
         if not head:
             return MAYBE
         if head[0] not in (CLEAR, PING, NOP, TOKEN, LONG_TOKEN):
@@ -114,7 +114,7 @@ class Rq(Dialect):
         return MAYBE if len(head) < 8 else NO
 
     def recognise_at_rest(self, head: bytes) -> bool:
-        """A node may wait for an answer to CLEAR PING. For MQMQ it would be the middle of a frame of 16 MiB or more."""
+        """A node may wait for an answer to CLEAR PING. In MQMQ that would be the start of a frame of 16 MiB or more."""
         return head[:1] == bytes([CLEAR]) and self.recognise(head) == MAYBE
 
     def full(self) -> bytes:
@@ -122,7 +122,7 @@ class Rq(Dialect):
 
 
 class Silence(SessionTimer):
-    """Due when nothing was heard of a node for QUIET_TIME."""
+    """Fires after a node has been silent for QUIET_TIME."""
 
     def __init__(self, session: "RqSession") -> None:
         super().__init__(session)
@@ -139,32 +139,32 @@ class RqSession(Session):
         super().__init__(dialect.hub, peer)
         self.dialect = dialect
         self.decoder = Decoder(dialect.hub.limits.body_size_max)
-        self.head: bytes | None = b""  # the first bytes, until it is clear that they are not HTTP
+        self.head: bytes | None = b""  # the first bytes, until they are known not to be HTTP
         # As a requester.
         self.asks: dict[Ask, None] = {}
-        self.replies: deque[tuple[int, bytes]] = deque()  # wait for room: one PAYLOAD may be the reply to any number
-        self.replies_size = 0  # bytes of those; a PAYLOAD of several in a row counts once
+        self.replies: deque[tuple[int, bytes]] = deque()  # wait for room; one PAYLOAD may reply to many requests
+        self.replies_size = 0  # in bytes; a PAYLOAD shared by consecutive replies counts once
         # As a consumer.
-        self.consumers: dict[bytes, Consumer] = {}  # by queue, in the order they were asked for
+        self.consumers: dict[bytes, Consumer] = {}  # by queue, in the order they were requested
         self.retiring: dict[bytes, Consumer] = {}
-        self.deleted: list[Consumer] = []  # their queue was deleted under them
-        self.parked = 0  # of the consumers
-        self.unacked_max = dialect.hub.limits.unacked_max  # of each
-        self.several = False  # it has ever asked for more than one queue
-        self.numbered: set[bytes] = set()  # queues it was told the number of
-        self.unfinished: dict[int, Delivery] = {}  # what it has not answered yet, by the ID we gave it
-        self.noreply: set[int] = set()  # those of them for which DELIVERED is the whole answer
-        self.unheld: set[int] = set()  # IDs of broadcasts in the shape of a request, not answered yet
+        self.deleted: list[Consumer] = []  # consumers whose queue was deleted
+        self.parked = 0  # number of parked consumers
+        self.unacked_max = dialect.hub.limits.unacked_max  # of each consumer
+        self.several = False  # it has consumed more than one queue at a time
+        self.numbered: set[bytes] = set()  # queues whose number it was told
+        self.unfinished: dict[int, Delivery] = {}  # unanswered requests, by the ID we assigned
+        self.noreply: set[int] = set()  # those for which DELIVERED is the complete answer
+        self.unheld: set[int] = set()  # IDs of unanswered broadcasts that were sent as requests
         self.next_id = 0
         self.next_high_id = IDS_MAX
-        # Why it gets nothing for now.
+        # Why deliveries are suspended.
         self.socket_full = False
         self.idle = False
         self.out_of_ids = False
-        self.showed_token = False  # so it knows what only we say
-        self.parting = False  # CLOSING was said, by either side
+        self.showed_token = False  # so it understands our extensions
+        self.parting = False  # CLOSING was sent by either side
         self.said_closing = False
-        # Whether it is alive.
+        # Liveness.
         self.heard = now
         self.pinged = False
         self.silence = Silence(self)
@@ -196,7 +196,7 @@ class RqSession(Session):
         decoder = self.decoder
         usage = self.broker.usage
         done: i64 = 0
-        slice_end = usage.work + self.hub.slice_work  # each action is one piece of work, and may be more
+        slice_end = usage.work + self.hub.slice_work  # each action counts as at least one unit of work
         try:
             while not self.closing:
                 if usage.work + done >= slice_end:
@@ -205,7 +205,7 @@ class RqSession(Session):
                     break
                 done += 1
                 action = decoder.next_action()
-                # The three of a request's life are called without looking for them.
+                # The three most frequent actions skip the table lookup.
                 if action == REQUEST:
                     self.on_request(decoder.fields)
                 elif action == DELIVERED:
@@ -225,7 +225,7 @@ class RqSession(Session):
         usage.work += done
 
     def _past_http(self, head: bytes) -> bytes:
-        """The beginning of the connection, or nothing while it could be, or when it is, that of an HTTP request."""
+        """The first bytes of the connection; empty if they are, or could still become, an HTTP request."""
         if head.startswith(HTTP_BEGINNINGS):
             self.complain("an HTTP request on the RQ port", head)
             self.hang_up()
@@ -238,7 +238,7 @@ class RqSession(Session):
         return head
 
     def _break_off(self, reason: str) -> None:
-        """The stream cannot be read on. A request whose ID and QUEUE are known by then is at least told so."""
+        """The rest of the stream is unusable: close. A request whose ID and QUEUE are known gets UNDELIVERED first."""
         fields = self.decoder.fields
         self.complain(reason, fields.queue)
         if fields.id >= 0 and self._queue_of(fields):
@@ -247,7 +247,7 @@ class RqSession(Session):
         self._review()
         self.hang_up()
 
-    # -- who it is --------------------------------------------------------------------------------------------------
+    # -- authentication ---------------------------------------------------------------------------------------------
 
     def greet(self, data: bytes, at: int) -> Greeting | None:
         code = data[at]
@@ -290,7 +290,7 @@ class RqSession(Session):
         self.hold_back()
         self.send(DENIED_BYTES if self.showed_token else CLOSING_BYTES)
 
-    # -- the requester's side ---------------------------------------------------------------------------------------
+    # -- requester --------------------------------------------------------------------------------------------------
 
     def on_request(self, fields: Fields) -> None:
         payload = fields.payload
@@ -325,7 +325,7 @@ class RqSession(Session):
             self.confirm(encode_delivered(fields.id))
         if ask is not None:
             if message.route == TO_CONSUMERS:
-                # It was itself the reply to a request, so nobody is going to answer it.
+                # It was itself the reply to a request, so nobody will answer it.
                 ask.delivered(message)
                 ask.close()
             elif fields.timeout > 0 and not ask.over:
@@ -333,7 +333,7 @@ class RqSession(Session):
                 self.broker.deadlines.set(ask.timeout, self.now + fields.timeout * SECOND)
 
     def _terms_of(self, fields: Fields) -> Terms:
-        """In the log, so that they hold when the broker has been down: then nobody else keeps the TIMEOUT."""
+        """The request's limits. They are logged, so the TIMEOUT also holds after a restart, when no timer exists."""
         now = self.now
         due_at = now + fields.delay * MILLISECOND if fields.delay > 0 else 0
         expires_at = 0
@@ -345,7 +345,7 @@ class RqSession(Session):
         return Terms(due_at, expires_at, fields.retries + 1 if fields.retries >= 0 else 0)
 
     def on_broadcast(self, fields: Fields) -> None:
-        """To whoever consumes the queue now. There is no answer to it, whatever happens; an ID is ignored."""
+        """Send to all current consumers of the queue. It is never answered; an ID is ignored."""
         payload = fields.payload
         queue = self._queue_of(fields)
         if not payload or not queue:
@@ -359,7 +359,7 @@ class RqSession(Session):
             self.complain(str(refusal), queue)
 
     def _check_broadcast(self, queue: bytes) -> None:
-        """A broadcast makes no queue, so it needs no more than the right to publish."""
+        """A broadcast creates no queue, so the permission to publish is enough."""
         user = self.user
         if user is None:
             raise nobody()
@@ -375,14 +375,14 @@ class RqSession(Session):
             self._write_reply(id, body)
 
     def _write_reply(self, id: int, body: bytes) -> None:
-        """A reply without a body has an empty PAYLOAD: without any, the original client waits on for ever."""
+        """Send an empty PAYLOAD if there is no body: without a PAYLOAD the original client waits forever."""
         self.send(encode_reply_head(id, len(body)))
         if body:
             self.send(body)
         self.send(REPLY_TAIL)
 
     def _fault_in(self, fields: Fields, queue: bytes) -> str:
-        """Why a REQUEST cannot be taken; empty when it can."""
+        """Why a REQUEST is refused; empty if it is not."""
         if fields.id < 0:
             return "REQUEST needs an ID"
         if self.parting:
@@ -400,13 +400,13 @@ class RqSession(Session):
         self.send(encode_undelivered(fields.id) if fields.id >= 0 else NOBODY_UNDELIVERED)
 
     def _queue_of(self, fields: Fields) -> bytes:
-        """The queue a group names; QUEUE goes before QUEUEID. Empty when it names none that we know."""
+        """The queue a group names, where QUEUE takes precedence over QUEUEID; empty if there is none we know."""
         return fields.queue or self.dialect.numbers.name_of(fields.queue_id)
 
-    # -- the consumer's side ----------------------------------------------------------------------------------------
+    # -- consumer ---------------------------------------------------------------------------------------------------
 
     def on_consume(self, fields: Fields) -> None:
-        """Answered with CONSUMING once the queue is really served, and only once. There is no way to say no."""
+        """Answered with CONSUMING, once, when the consumer is active. The protocol has no refusal; DENIED is ours."""
         queue = self._queue_of(fields)
         if not queue or self.parting:
             self.complain("CONSUME after CLOSING" if self.parting else "CONSUME needs a QUEUE", queue)
@@ -429,10 +429,10 @@ class RqSession(Session):
                 self.check_consumer(queue)
             self.broker.declare(queue)
         except Refused as refusal:
-            # Whoever makes up numbers is not to learn which queues there are.
+            # A client that guesses numbers must not learn which queues exist.
             if self.showed_token and (fields.queue or queue in self.numbered):
                 self.send(encode_denied(queue))
-            self.complain(str(refusal), queue)  # before it gets a number: names that are not taken must not pile up
+            self.complain(str(refusal), queue)  # no number was assigned: refused names must not pile up
             return
         consumer = Consumer(self, queue, self._number_of(queue), fields.exclusive)
         consumer.allow(fields)
@@ -451,10 +451,10 @@ class RqSession(Session):
         if self.consumers and queue not in self.consumers:
             self.several = True
         self.consumers[queue] = consumer
-        consumer.suspended = True  # until it is decided whether it may be given something
+        consumer.suspended = True  # until it is decided whether it may get deliveries
         try:
             if self.puttable is not None:
-                self.check_consume(queue)  # also where the queue was deleted, and would come to be again
+                self.check_consume(queue)  # also if the queue was deleted and would be created again
             self.broker.subscribe(queue, consumer, None, self.now)
         except Refused as refusal:
             del self.consumers[queue]
@@ -475,13 +475,13 @@ class RqSession(Session):
             self.broker.allow(consumer, consumer.credit)
 
     def _readmit(self, consumer: Consumer) -> None:
-        """Let a consumer stand in its queue's line by what it allows now."""
+        """Apply a consumer's new MAX and PRIORITY to its place in the queue's order."""
         consumer.limit(self.unacked_max)
         self.broker.suspend(consumer)
         self._review()
 
     def on_cancel_queue(self, fields: Fields) -> None:
-        """Nothing more comes from that queue; what has come may still be answered. There is no answer to it."""
+        """Stop deliveries from a queue; open requests may still be answered. CANCEL_QUEUE itself is not answered."""
         queue = self._queue_of(fields)
         consumer = self.consumers.get(queue)
         if consumer is not None:
@@ -515,13 +515,13 @@ class RqSession(Session):
         wanted = not (self.noreply and id in self.noreply)
         self._free(id)
         if delivery is not None:
-            if wanted and delivery.message is not None:  # else it was let go of, and nobody waits for it
+            if wanted and delivery.message is not None:  # else it was dropped, and nobody waits for it
                 self.broker.reply(delivery.message.id, fields.payload or b"")
             self.broker.accept(delivery)
             self._settled(delivery)
 
     def on_undelivered(self, fields: Fields) -> None:
-        """The consumer cannot do it: somebody else may try."""
+        """The consumer cannot handle the request: another one may."""
         id = self._known(fields.id)
         if id < 0:
             self.complain("UNDELIVERED for an ID that is not open", b"%d" % fields.id)
@@ -533,7 +533,7 @@ class RqSession(Session):
             self._settled(delivery)
 
     def take_id(self) -> int:
-        """The next free ID towards this consumer, going round: a late answer is not to meet a new request."""
+        """The next free ID for this consumer. IDs wrap around, so a late answer does not hit a new request."""
         unfinished = self.unfinished
         unheld = self.unheld
         if len(unfinished) + len(unheld) >= IDS_MAX:
@@ -549,7 +549,7 @@ class RqSession(Session):
         return id
 
     def _known(self, id: int) -> int:
-        """The open ID that is meant; ABSENT when there is none. The original client sends 16 bits with their sign."""
+        """The open ID that is meant, or ABSENT. The original client sends 16-bit IDs sign-extended."""
         if id in self.unfinished or id in self.unheld:
             return id
         low = id & 0xFFFF
@@ -558,7 +558,7 @@ class RqSession(Session):
         return ABSENT
 
     def _free(self, id: int) -> None:
-        """The consumer is done with an open ID."""
+        """The consumer has answered an open ID."""
         if self.unfinished.pop(id, None) is None:
             self.unheld.discard(id)
         elif self.noreply:
@@ -590,7 +590,7 @@ class RqSession(Session):
             self.broker.cancel(consumer, self.now)
 
     def on_activated(self, consumer: Consumer) -> None:
-        """Called by the broker in the middle of its work."""
+        """Called by the broker in the middle of an operation."""
         if not consumer.announced:
             consumer.announced = True
             self.send(encode_consuming(consumer.number, consumer.queue_name))
@@ -600,7 +600,7 @@ class RqSession(Session):
             self.hub.awake.append(self)
 
     def on_ended(self, consumer: Consumer) -> None:
-        """Called by the broker in the middle of its work."""
+        """Called by the broker in the middle of an operation."""
         if consumer.parked:
             consumer.parked = False
             self.parked -= 1
@@ -608,9 +608,9 @@ class RqSession(Session):
         self.hub.awake.append(self)
 
     def wake(self, now: int) -> None:
-        """After a promotion, later queues may be served as well.
+        """After a promotion, later queues may be consumed as well.
 
-        A deleted queue is consumed again: nothing in this protocol can tell a node that it is not any longer.
+        A deleted queue is consumed again: the protocol cannot tell a node that its consumer ended.
         """
         self.now = now
         self.broker.set_time(now)
@@ -623,10 +623,10 @@ class RqSession(Session):
                 del self.retiring[consumer.queue_name]
         self._review()
 
-    # -- when it may be given something ------------------------------------------------------------------------------
+    # -- suspending and resuming -------------------------------------------------------------------------------------
 
     def has_room(self) -> bool:
-        """Whether one more delivery may follow the last one."""
+        """Whether there is room for one more delivery."""
         if len(self.unfinished) + len(self.unheld) >= IDS_MAX:
             self.out_of_ids = True
             return False
@@ -638,8 +638,8 @@ class RqSession(Session):
         return self.outbox_size < self.outbox_max
 
     def _review(self) -> None:
-        """Suspend and resume consumers by the reasons there are now."""
-        answered = True  # every queue asked for before this one
+        """Suspend or resume each consumer according to the current conditions."""
+        answered = True  # whether all queues requested before this one are active
         for consumer in list(self.consumers.values()):
             answered = answered and consumer.active
             if answered and self._may_be_given():
@@ -663,7 +663,7 @@ class RqSession(Session):
             self.part_when_done()
         self._review()
 
-    # -- silence ----------------------------------------------------------------------------------------------------
+    # -- keep-alive -------------------------------------------------------------------------------------------------
 
     def on_ping(self, fields: Fields) -> None:
         self.send(PONG_BYTES)
@@ -686,17 +686,17 @@ class RqSession(Session):
             self.idle = False
             self._review()
 
-    # -- leaving ----------------------------------------------------------------------------------------------------
+    # -- closing ----------------------------------------------------------------------------------------------------
 
     def on_closing(self, fields: Fields) -> None:
-        """The node wants to go: nothing new for it, and the door closes once nothing is owed either way."""
+        """The node is closing: send it nothing new, and close once neither side owes an answer."""
         self.parting = True
         for consumer in list(self.consumers.values()):
             self._retire(consumer)
         self.part_when_done()
 
     def goodbye(self, now: int) -> None:
-        """We are going. Requests that nobody has begun are given back; those that are in work may still be answered."""
+        """The broker is stopping. Requests not yet delivered get UNDELIVERED; delivered ones may still be answered."""
         if self.closing or self.said_closing:
             return
         self.now = now
@@ -710,7 +710,7 @@ class RqSession(Session):
         self.part_when_done()
 
     def owes(self) -> bool:
-        """Whether a request of this node waits for its reply, or one given to it for its answer."""
+        """Whether this node waits for a reply, or has not answered a request itself."""
         return bool(self.asks) or bool(self.replies) or bool(self.unfinished)
 
     def part_when_done(self) -> None:
@@ -727,7 +727,7 @@ class RqSession(Session):
             if ask.timeout is None and ask.message is not None:
                 self.broker.forget_request(ask.message, False)
             else:
-                ask.silent = True  # still not to be begun after its time
+                ask.silent = True  # the timeout still stops it from being delivered too late
         self.asks.clear()
         self.replies.clear()
         self.replies_size = 0
@@ -739,7 +739,7 @@ class RqSession(Session):
         self.unfinished.clear()
 
 
-# Actions that are not in here are stepped over: those we do not know, PONG, and those that only we may send.
+# Other actions are ignored: unknown ones, PONG, and those that only the broker may send.
 HANDLERS: Final[dict[int, Callable[[RqSession, Fields], None]]] = {
     REQUEST: RqSession.on_request,
     REPLY: RqSession.on_reply,

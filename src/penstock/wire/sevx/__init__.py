@@ -1,1 +1,1 @@
-"""SEVX - Simple EVent eXchange: one text line per request, JSON in it, queues bound by patterns."""
+"""SEVX - Simple EVent eXchange: one line of text per request, with JSON; queues are bound by patterns."""

@@ -1,15 +1,15 @@
-"""SEVX on the wire: lines to requests, answers and deliveries to lines.
+"""The SEVX wire format: decodes lines to requests, encodes answers and deliveries as lines.
 
     request   {request_id} {action} {json object}
     answer    {request_id} ok {json object}      an empty `ok ` keeps its trailing space
     refusal   {request_id} error {error_id}
     delivery  {receiver_id} ok {event_id} {json object}
-              {receiver_id} ok {json object with "id"}           where the id is wanted inside
+              {receiver_id} ok {json object with "id"}           with `sevx_id_inside`
 
-Ours alone: flags before the JSON of a send (`wire/terms.py`), `delay` and `dead` in a reject, `redrive` and
+Our extensions: flags before the JSON of a send (`wire/terms.py`), `delay` and `dead` in a reject, `redrive` and
 `unrouted`.
 
-The JSON of an event is carried as the bytes it was sent as; what is added to it is put in front.
+The JSON of an event is delivered as the bytes that were sent; added members go in front.
 """
 
 from base64 import b64encode
@@ -37,20 +37,20 @@ OPENING: Final = (91, 123)
 CLOSING: Final = (93, 125)
 CONTROLS: Final = bytes([code for code in range(32) if code not in b"\b\t\n\f\r"])  # `\u0000` in JSON
 
-DEPTH_MAX: Final = 1024  # JSON that is nested deeper is not read, here and by most clients
+DEPTH_MAX: Final = 1024  # neither we nor most clients parse JSON that is nested deeper
 
 
 class BadRequest(ValueError):
-    """A line that means nothing: answered with an error, and the connection goes on."""
+    """An invalid line: answered with an error, and the connection stays open."""
 
 
 class Request:
-    """One line, taken apart."""
+    """One parsed line."""
 
     def __init__(self, id: bytes, action: bytes, text: bytes) -> None:
         self.id = id
         self.action = action
-        self.text = text  # of the JSON
+        self.text = text  # the JSON
 
 
 class RecvRequest:
@@ -58,7 +58,7 @@ class RecvRequest:
         self.queue = queue
         self.pattern = pattern
         self.manual_ack = manual_ack
-        self.expires_after = expires_after  # microseconds; None when the request says nothing of it
+        self.expires_after = expires_after  # microseconds; None if not given
 
 
 class SettleRequest:
@@ -66,9 +66,9 @@ class SettleRequest:
 
     def __init__(self, receiver_id: bytes, event_id: bytes | None) -> None:
         self.receiver_id = receiver_id
-        self.event_id = event_id  # None for all
-        self.delay = -1  # of a reject, in microseconds; -1 when it says nothing of it
-        self.dead = False  # of a reject: not to be tried again
+        self.event_id = event_id  # None for all events
+        self.delay = -1  # of a reject, in microseconds; -1 if not given
+        self.dead = False  # of a reject: do not redeliver
 
 
 class RedriveRequest:
@@ -79,11 +79,11 @@ class RedriveRequest:
         self.dry_run = dry_run
 
 
-# -- lines in ----------------------------------------------------------------------------------------------------------
+# -- decoding ----------------------------------------------------------------------------------------------------------
 
 
 def decode(line: bytes) -> Request:
-    """The request in a line; what the line lacks is empty."""
+    """Split a line into its request; missing parts are empty."""
     id, _, rest = line.partition(b" ")
     action, _, text = rest.partition(b" ")
     return Request(id, action, text)
@@ -146,7 +146,7 @@ def decode_text(arguments: dict[str, object], name: str) -> bytes:
 
 
 def decode_ping(text: bytes) -> bytes:
-    """What to answer: the object as it came."""
+    """The answer to a ping: its object, unchanged."""
     _member(decode_object(text), "data")
     return text
 
@@ -178,7 +178,7 @@ def _expiry(arguments: dict[str, object], name: str) -> int | None:
 
 
 def is_id(id: bytes) -> bool:
-    """True for what may stand before a space in a line and in a JSON string alike."""
+    """True if an id, which has no spaces, can be used both in a line and in a JSON string."""
     if id.isalnum():
         return True
     try:
@@ -198,7 +198,7 @@ def is_printable_word(name: bytes) -> bool:
     return text.isprintable() and " " not in text and text != ""
 
 
-# -- lines out ---------------------------------------------------------------------------------------------------------
+# -- encoding ----------------------------------------------------------------------------------------------------------
 
 
 def encode_ok(request_id: bytes, text: bytes = b"") -> bytes:
@@ -210,7 +210,7 @@ def encode_redriven(moved: int) -> bytes:
 
 
 def encode_targets(counts: dict[bytes, int]) -> bytes:
-    """Where a redrive would send how many."""
+    """How many messages a redrive would send to each queue."""
     named = {name.decode("utf-8", "backslashreplace"): count for name, count in sorted(counts.items())}
     return b'{"targets": %s}' % orjson.dumps(named)
 
@@ -220,7 +220,7 @@ def encode_error(request_id: bytes, error_id: bytes) -> bytes:
 
 
 def encode_result(value: object) -> bytes:
-    """The value as JSON where it has a JSON form of bearable size, else as the text that would be printed of it."""
+    """The value as JSON if it has a JSON form of at most TEXT_MAX bytes, else as its printed text."""
     try:
         text = orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS)
     except TypeError:
@@ -231,14 +231,14 @@ def encode_result(value: object) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """What `dumps` asks for where it knows no JSON form."""
+    """The fallback of `dumps` for values without a JSON form."""
     if isinstance(value, (set, frozenset, DICT_KEYS, DICT_VALUES, DICT_ITEMS)):
         return list(value)
     return render(value)
 
 
 def encode_delivery(prefix: bytes, message: Message, retry: int, id_inside: bool) -> bytes:
-    """The line for any message, whichever protocol it came by."""
+    """The line for a message from any protocol."""
     text = encode_body(message)
     id = encode_id(message)
     if id_inside:
@@ -252,7 +252,7 @@ def encode_delivery(prefix: bytes, message: Message, retry: int, id_inside: bool
 
 
 def encode_id(message: Message) -> bytes:
-    """The message's id as a word a client can say again in JSON: other bytes become `%XX`, and no id becomes a dtid."""
+    """The message's id as a word a client can repeat in JSON: other bytes become `%XX`, an empty id a dtid."""
     id = message.id
     if is_printable_word(id):
         return id
@@ -270,21 +270,21 @@ def _coded(character: str) -> bytes:
 
 
 def encode_body(message: Message) -> bytes:
-    """The body as a JSON object on one line that a client can read; what is none becomes its `data`.
+    """The body as a JSON object on one line. A body that is not an object becomes its `data`.
 
-    There is such a line for every body, whatever it is and whichever way it came in.
+    This works for any body from any protocol.
     """
     text = message.body
     if message.protocol != PROTOCOL:
         text = _wrapped(text)
-    # Within valid JSON a line end is white space between two tokens: in a string it would be an escape.
+    # In valid JSON a raw line end is white space between two tokens: in a string it would be escaped.
     if b"\n" in text or b"\r" in text:
         text = text.replace(b"\n", b" ").replace(b"\r", b" ")
     return text
 
 
 def _wrapped(body: bytes) -> bytes:
-    """JSON with more values than are parsed here counts as text; what would take long to write as one, as bytes."""
+    """JSON with too many values to parse is treated as text. One too large or slow to escape becomes base64."""
     if len(body) > SHORT and (len(body) > SIZE_MAX or _has_many_controls(body)):
         return _coded_body(body)
     try:
@@ -298,12 +298,12 @@ def _wrapped(body: bytes) -> bytes:
         return body.strip()
     text = b'{"data": %s}' % body.strip()
     if isinstance(value, list) and text.count(b"[") + text.count(b"{") > DEPTH_MAX and not _is_readable(text):
-        return _coded_body(body)  # one level more than it had is one too many
+        return _coded_body(body)  # the wrapping made it one level too deep
     return text
 
 
 def _has_many_controls(body: bytes) -> bool:
-    """Whether one byte in eight or more would become six."""
+    """Whether more than one byte in eight would be escaped as six bytes."""
     return len(body) - len(body.translate(None, CONTROLS)) > len(body) // 8
 
 
@@ -320,10 +320,10 @@ def _is_readable(text: bytes) -> bool:
 
 
 def put_first(text: bytes, members: bytes, names: tuple[str, ...]) -> bytes:
-    """The JSON object with members in front of its own, or in place of those of the same names.
+    """Put members in front of a JSON object's own, replacing members of the same names.
 
-    The rest stays as it was written, down to the digits: numbers may be larger or finer than any parser keeps. What is
-    no JSON object, though it came in as one, is put into one: a log may have been written where more could be read.
+    The rest is kept byte for byte: numbers may exceed the range or precision of a parser. A text that does not parse as
+    an object, though it did when it was published, is wrapped in one: the log may come from a more lenient parser.
     """
     try:
         value: object = orjson.loads(text)
@@ -341,7 +341,7 @@ def put_first(text: bytes, members: bytes, names: tuple[str, ...]) -> bytes:
 
 
 def _members_but(text: bytes, names: tuple[str, ...]) -> list[bytes]:
-    """The members of a valid JSON object, each as it is written, without some."""
+    """The source text of each member of a valid JSON object, except those in `names`."""
     kept: list[bytes] = []
     name = b""
     depth = 1
@@ -368,7 +368,7 @@ def _members_but(text: bytes, names: tuple[str, ...]) -> list[bytes]:
 
 
 def _end_of_string(text: bytes, start: int) -> int:
-    """Just behind the quote that ends the string."""
+    """The position after the closing quote."""
     place = start + 1
     while text[place] != QUOTE:
         place += 2 if text[place] == BACKSLASH else 1
@@ -379,7 +379,7 @@ def _end_of_string(text: bytes, start: int) -> int:
 
 
 def dtid(now: int, tail: bytes) -> bytes:
-    """A date-time id: 20 digits of UTC time down to the microsecond, then 4 base62 characters for neighbours."""
+    """A date-time id: 20 digits of UTC time in microseconds, then 4 base62 characters for uniqueness."""
     assert len(tail) == DTID_TAIL_LENGTH
     seconds, microseconds = divmod(now, 1_000_000)
     moment = datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%d%H%M%S")
@@ -387,7 +387,7 @@ def dtid(now: int, tail: bytes) -> bytes:
 
 
 def tail_of(number: int) -> bytes:
-    """Four base62 characters that are always the same for the same number."""
+    """Four base62 characters derived from a number."""
     digits: list[int] = []
     for _ in range(DTID_TAIL_LENGTH):
         number, digit = divmod(number, 62)

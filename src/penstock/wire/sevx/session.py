@@ -1,8 +1,8 @@
-"""One SEVX client: its requests become verbs of the broker, deliveries become lines.
+"""One SEVX client: its requests become broker calls, deliveries become lines.
 
-Every request is answered, under the id it came with. Receiver ids are known to all connections of a user, not to one:
-an ack may come by another one, and a client that reconnects starts its receivers again under their old ids, perhaps
-before its old connection was seen to be gone.
+Every request is answered, with its own id. All connections of a user share their receiver ids: an ack may arrive on
+another connection, and a client that reconnects restarts its receivers under their old ids, perhaps before the broker
+has noticed that the old connection is closed.
 """
 
 from collections.abc import Callable
@@ -64,16 +64,16 @@ from penstock.wire.sevx.codec import (
 from penstock.wire.state import evaluate_state
 from penstock.wire.terms import Flags
 
-loads: Final = orjson_loads  # a global of our own costs no lookup per message
+loads: Final = orjson_loads  # a Final global saves a lookup per message
 SEND: Final = b"send"
-SEND_WORD: Final[i32] = 0x646E6573  # its letters, as they are read in one go
-SPACE: Final = 32  # a number: looking for bytes of length one is ten times as slow, appending them five times
+SEND_WORD: Final[i32] = 0x646E6573  # its four letters, read as one integer
+SPACE: Final = 32  # an int: searching for bytes of length one is ten times as slow, appending them five times
 LF: Final = 10
 RETURN: Final = 13
 NO_EVENT: Final = b"sevx"  # the event of a message whose JSON does not name one
 SHARED_WITH_MQKS: Final = (b"auth", b"ack", b"reject", b"redrive", b"unrouted", b"delete_queue", b"_eval")
-RECOGNISE_WITHIN: Final = 512  # no id and action are longer than this
-BESIDE_JSON: Final = 512  # of a line: an action, flags and spaces are not longer than this
+RECOGNISE_WITHIN: Final = 512  # an id and action are not longer than this
+BESIDE_JSON: Final = 512  # of a line: the action, flags and spaces are not longer than this
 
 
 class Sevx(NamingDialect):
@@ -84,7 +84,7 @@ class Sevx(NamingDialect):
 
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)
-        self._last_value = ""  # most messages have the event of the one before
+        self._last_value = ""  # most messages have the same event as the previous one
         self._last_event = NO_EVENT
         self._last_is_safe = True
         self.patterns = hub.broker.routing.by_pattern
@@ -93,7 +93,7 @@ class Sevx(NamingDialect):
         return SevxSession(self, peer)
 
     def recognise(self, head: bytes) -> int:
-        """By the action of the first line; `ack` and `_eval` are MQKS's too, which has no JSON behind them."""
+        """By the action of the first line. MQKS has some of the same actions, but without JSON after them."""
         line, end, _ = head[: RECOGNISE_WITHIN + 1].partition(b"\n")
         if not may_begin_text(line):
             return NO
@@ -115,9 +115,9 @@ class Sevx(NamingDialect):
         return YES
 
     def event_of(self, document: dict[str, object]) -> bytes:
-        """The event that other protocols know the message by: what its JSON says, if that is one word.
+        """The event of the message in other protocols: the JSON's `event`, if that is one word.
 
-        Patterns that ask for it are to find an event in every document, so one that has none gets it.
+        Patterns on `event` must find one in every document, so a document without it gets one.
         """
         value = document.get("event")
         if not isinstance(value, str):
@@ -134,7 +134,7 @@ class Sevx(NamingDialect):
         return self._last_event
 
     def is_line_safe(self, event: bytes) -> bool:
-        """Whether the event that was found last may stand in a list of properties, where there is such a thing."""
+        """Whether the last event found may appear in an MQKS property list, which is split at commas."""
         return self._last_is_safe or event == NO_EVENT
 
 
@@ -185,14 +185,14 @@ class SevxSession(NamingSession):
         self.dialect = dialect
         self.id_inside = dialect.hub.options.sevx_id_inside
         self.fresh = True
-        self.id_size = 24  # of the ids of its requests: a dtid's, until another is seen
-        self.rest_is_clean = True  # the beginning of a line that is kept, see `feed`
-        self.is_clean = True  # the lines of the present read
+        self.id_size = 24  # of its request ids: that of a dtid, until another is seen
+        self.rest_is_clean = True  # whether the buffered start of a line is clean, see `feed`
+        self.is_clean = True  # whether the lines of the current read are clean
         limits = dialect.hub.limits
         self.line_max = limits.json_size_max + limits.name_size_max + BESIDE_JSON
         self.lines = LineBuffer(limits.line_size_max, kept_max=max(HEAD, self.line_max))
 
-    # -- bytes in ---------------------------------------------------------------------------------------------------
+    # -- input ------------------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
@@ -203,7 +203,7 @@ class SevxSession(NamingSession):
         self.now = now
         self.broker.set_time(now)
         lines = self.lines.begin(data)
-        # A read without a CR and of ASCII alone, as most are, spares looking for such things in each of its lines.
+        # Most reads are pure ASCII without a CR. Checking once per read saves checking each line.
         clean = data.isascii() and RETURN not in data
         if lines:
             self.is_clean = clean and self.rest_is_clean
@@ -230,7 +230,7 @@ class SevxSession(NamingSession):
         is_clean = self.is_clean
         usage = self.broker.usage
         beginning = self.lines.beginning
-        slice_end = self.slice_end + start  # each line is one piece of work, and may be more
+        slice_end = self.slice_end + start  # each line counts as at least one unit of work
         count: i64 = len(lines)
         done = start
         while done < count and usage.work + done < slice_end:
@@ -239,8 +239,8 @@ class SevxSession(NamingSession):
             if len(line) > self.line_max or line is beginning:
                 self._refuse_long(line, self.lines.whole_size if line is beginning else len(line))
                 continue
-            # The two most frequent lines, a send and an ack of one event, are recognised before a Request is made of
-            # them. The ids that a client makes up are mostly of one size.
+            # Fast path for the two most frequent lines, a send and an ack of one event, without creating a Request. The
+            # ids a client chooses mostly have the same size.
             size = self.id_size
             if len(line) > size + 6 and line[size] == SPACE and read_i32_le(line, size + 1) == SEND_WORD:
                 id = line[:size]
@@ -258,7 +258,7 @@ class SevxSession(NamingSession):
         return done
 
     def _refuse_long(self, line: bytes, size: int) -> None:
-        """Answer a line with more JSON than may be parsed, without a copy of it."""
+        """Refuse a line with too much JSON to parse, without copying it."""
         id = line[: self.hub.limits.name_size_max + 1].partition(b" ")[0]
         if not is_id(id) or len(id) > self.hub.limits.name_size_max:
             id = self._new_id()
@@ -269,7 +269,7 @@ class SevxSession(NamingSession):
         if text and (text[-1] <= 32 or text[0] <= 32):
             text = text.strip()
         if len(text) > self.hub.limits.body_size_max:
-            # Said by the core as well, but only after all of it would have been parsed.
+            # The core checks this too, but only after all of it would have been parsed.
             self._refuse(id, f"body of {len(text)} bytes: body_size_max is {self.hub.limits.body_size_max}", line)
             return
         if len(text) > SHORT and has_more_values(text, self.hub.limits.json_values_max):
@@ -305,10 +305,10 @@ class SevxSession(NamingSession):
             self.publish_confirmed(message, id, b" ok \n")
         except Refused as refusal:
             self._refuse(id, str(refusal), line, is_denied(refusal))
-        message.document = None  # it was for the routing; a queue would hold it as long as the message
+        message.document = None  # only routing needs it; otherwise it would live as long as the message
 
     def _may_publish(self, id: bytes, event: bytes, document: dict[str, object], line: bytes) -> bool:
-        """Whether it may publish the event, and the one that patterns see, should that be a text which is no name."""
+        """Whether it may publish the event, and also the `event` text that patterns see if that is not a valid name."""
         user = self.user
         try:
             if user is None:
@@ -325,7 +325,7 @@ class SevxSession(NamingSession):
         return True
 
     def _publish_flagged(self, id: bytes, text: bytes, line: bytes) -> bool:
-        """Take an event that has flags before its JSON; False when they are none."""
+        """Publish an event with flags before its JSON; False if there are no valid flags."""
         try:
             flags = Flags(text)
         except Refused as refusal:
@@ -337,7 +337,7 @@ class SevxSession(NamingSession):
         return True
 
     def _ack_one(self, id: bytes, text: bytes) -> bool:
-        """Take an ack that names a receiver and an event, and nothing else; False when it is not like that."""
+        """Handle an ack with just a receiver and an event; False if it is anything else."""
         try:
             arguments: object = loads(text)
         except ValueError:
@@ -375,7 +375,7 @@ class SevxSession(NamingSession):
         except (BadRequest, Refused, ExpressionError) as error:
             self._refuse(request.id, str(error), line, is_denied(error))
 
-    # -- who it is --------------------------------------------------------------------------------------------------
+    # -- authentication ---------------------------------------------------------------------------------------------
 
     def greet(self, data: bytes, at: int) -> Greeting | None:
         end = data.find(b"\n", at)

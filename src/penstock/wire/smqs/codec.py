@@ -1,21 +1,21 @@
-"""SMQS on the wire: one line, one request; no ids, and hardly an answer.
+"""The SMQS wire format: one request per line, no ids, and almost no answers.
 
-    M:{queue}:{data}       a message for the queue       not answered
+    M:{queue}:{data}       put a message in the queue    not answered
     C:{queue}[:]           consume the queue             not answered; from then on each message comes as {data} LF
-    D:{queue}:{count}      that many are done            not answered
+    D:{queue}:{count}      ack that many messages        not answered
     S[:[:]]                statistics                    {"queue":count,...} LF
-    A:{token}              who the client is, ours       not answered; wrong: UNKNOWN_TYPE LF, and closed
+    A:{token}              authenticate (our extension)  not answered; wrong: UNKNOWN_TYPE LF, and closed
     anything else                                        UNKNOWN_TYPE LF
 
-The queue is what stands between the first and the second colon. Data may hold colons, a CR, or nothing at all.
+The queue is the text between the first and the second colon. Data may contain colons or a CR, and may be empty.
 
-The documents write C, D and S without a line end. Such a command ends where the next one begins, and these rules are
-narrow enough that a conversation with line ends means the same wherever its reads are cut:
+The documents write C, D and S without a line end. Such a command ends where the next one begins. These rules are narrow
+enough that input with line ends means the same wherever its reads are cut:
 
-- A D that has its count is ended by a command directly behind it: no count goes on with one of these letters.
-- A C, D or S that is complete is ended by a read that begins with a command (`ends_before`). For a `C:{queue}` the name
-  may go on in the next read, so that has to hold more than a name and its colon could: `C:USER` and then `S:` is USERS.
-- An M ends at its LF, and nowhere else: its data may look like anything.
+- A command directly after the count of a D ends it: no count continues with one of these letters.
+- A read that starts with a command ends a complete C, D or S (`ends_before`). The name in `C:{queue}` may continue in
+  the next read, so that read must hold more than a name and its colon could: `C:USER` and then `S:` is USERS.
+- An M ends only at its LF: its data may look like anything.
 """
 
 import re
@@ -34,11 +34,11 @@ AUTH: Final = b"A"
 
 UNKNOWN_TYPE: Final = b"UNKNOWN_TYPE\n"
 
-GLUED_SIZE_MAX: Final = 1 << 20  # no client has that much to say in one breath
+GLUED_SIZE_MAX: Final = 1 << 20  # no client sends that many commands without a line end
 PIECES_MAX: Final = 10_000
 
-COUNT_MAX: Final = 10**18  # more than there can be, and as good as any larger number
-COUNT_SIZE_MAX: Final = 16 << 10  # bytes of a count, white space before it included
+COUNT_MAX: Final = 10**18  # more messages than can exist; larger numbers are cut to it
+COUNT_SIZE_MAX: Final = 16 << 10  # bytes of a count, including leading white space
 
 
 PLUS: Final = 43
@@ -46,7 +46,7 @@ DIGIT_0: Final = 48
 DIGIT_9: Final = 57
 SPACES: Final = (32, 9, 10, 11, 12, 13)
 
-# What the next command begins with: enough of it that no name goes on like this. `S` alone may be the end of a name.
+# The start of a command, long enough that no name continues like this. A lone `S` may be the end of a name.
 _COMMAND: Final = rb"M:[^:\n]*:|D:[^:\n]*:|C:[^:\r\n]|S::"
 _BEGINS: Final = re.compile(_COMMAND)
 _BEGINS_OR_S: Final = re.compile(_COMMAND + rb"|S(?=[:\r\n]|\Z)")
@@ -54,12 +54,12 @@ _DONE_AND_MORE: Final = re.compile(rb"D:[^:]*:[ \t]*\+?[0-9]+(?=" + _COMMAND + r
 
 
 def decode_count(text: bytes) -> int:
-    """How many are done; -1 when it is not a count.
+    """The count of a D; -1 if it is not a count.
 
-    The original reads the digits that the text begins with, behind white space and a plus, and nothing that follows:
-    `1.9`, `1e1` and `1x` are 1, and `0x1F` is 31. A count below zero is none.
+    The original skips white space and a plus, reads the digits that follow, and ignores the rest: `1.9`, `1e1` and `1x`
+    are 1, and `0x1F` is 31. A negative count is invalid.
     """
-    text = text[:COUNT_SIZE_MAX]  # of what is longer, the digits that follow change nothing
+    text = text[:COUNT_SIZE_MAX]  # further digits would change nothing
     at = 0
     size = len(text)
     while at < size and text[at] in SPACES:
@@ -88,9 +88,9 @@ def _decode_hex(text: bytes) -> int:
 
 
 def split_done(line: bytes) -> list[bytes]:
-    """A line with all that is glued to the counts it begins with cut off; most are just what they are.
+    """Split off the D commands at the start of a line that have another command right after their count.
 
-    Of very many, the first are cut off, and the rest is a line like this one.
+    Most lines come back whole. At most PIECES_MAX are split off; the last item is the rest of the line.
     """
     pieces: list[bytes] = []
     at = 0
@@ -106,7 +106,7 @@ def split_done(line: bytes) -> list[bytes]:
 
 
 def ends_before(rest: bytes, read: bytes) -> bool:
-    """True when an unfinished line is a complete C, D or S, and the next read begins with another command."""
+    """True if an unterminated line is a complete C, D or S and the next read starts with another command."""
     parts = rest.split(b":", 2)
     if parts[0] == CONSUME and len(parts) == 2:
         return len(parts[1]) > 0 and _BEGINS.match(read) is not None
@@ -119,16 +119,16 @@ def ends_before(rest: bytes, read: bytes) -> bool:
 
 
 def needs_no_end(rest: bytes) -> bool:
-    """True for an unfinished line that is a request nevertheless: the documented C, D and S have no LF.
+    """True if an unterminated line may be executed: the documented C, D and S have no LF.
 
-    A message is none, since it may be the first half of one. Neither is a lone `C` or `D`.
+    Not a message, since it may be incomplete. Not a lone `C` or `D` either.
     """
     kind, colon, _ = rest.partition(b":")
     return kind == STATS or (bool(colon) and kind in (CONSUME, DONE))
 
 
 def is_whole(data: bytes) -> bool:
-    """True when the data shows by itself that nothing is missing: a JSON object, array or string, with its end."""
+    """True if the data is provably complete: a valid JSON object, array or string."""
     if data.lstrip()[:1] not in (b"{", b"[", b'"'):
         return False
     try:
@@ -139,7 +139,7 @@ def is_whole(data: bytes) -> bool:
 
 
 def encode_stats(counts: dict[bytes, int]) -> bytes:
-    """The counts as one line of JSON, which is text: names that look the same as text are counted together."""
+    """The counts as one line of JSON. JSON is text, so names that decode to the same text are added up."""
     named: dict[str, int] = {}
     for name, count in counts.items():
         text = name.decode("utf-8", "replace")
@@ -148,7 +148,7 @@ def encode_stats(counts: dict[bytes, int]) -> bytes:
 
 
 def encode_foreign(body: bytes) -> bytes:
-    """The line for a body that came by a protocol which knows no lines."""
+    """The line for a body from another protocol, which may contain line ends."""
     if b"\n" in body:
         return b'{"base64": "%s"}\n' % b64encode(body)
     return body + b"\n"

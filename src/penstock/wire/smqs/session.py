@@ -1,12 +1,12 @@
-"""One SMQS client: its lines become verbs of the broker, deliveries become lines.
+"""One SMQS client: its lines become broker calls, deliveries become lines.
 
-Messages carry no id on this wire, so a client says how many it is done with, and that is taken from the oldest on. The
-queue named with the number comes first; what is left goes to the oldest of the connection's other queues, because the
-original counts per connection and its clients may name any queue.
+Messages carry no id in SMQS, so a client acks by count, and the oldest deliveries are acked first. The queue named with
+the count comes first; the remainder acks the oldest deliveries of the connection's other queues, because the original
+counts per connection and its clients may name any queue.
 
-A client with one queue, as nearly all are, needs no order but the one its subscription keeps anyway. From the second
-queue on the session keeps `order`, all deliveries as they went out. What was accepted out of its middle stays there, as
-a stale entry, until it comes to the front or until more than half of `order` is stale.
+Nearly all clients have one queue, and its subscription already keeps the order. From the second queue on the session
+keeps `order`: all deliveries in the order they were sent. A delivery acked out of order stays there as a stale entry
+until it reaches the front, or until more than half of `order` is stale.
 """
 
 from collections import deque
@@ -44,10 +44,10 @@ from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "smqs"
 LF: Final = 10
-QUIET_TIME: Final = 50_000  # microseconds after which an unfinished C, D or S is taken as it is
-WITHOUT_NAME_MAX: Final = 64  # of a C, D or S: more than its letter, its colons and any count that makes sense
+QUIET_TIME: Final = 50_000  # microseconds after which an unterminated C, D or S is executed
+WITHOUT_NAME_MAX: Final = 64  # of a C, D or S: more than its letter, its colons and any plausible count
 
-# First bytes that may be the start of a request, and what tells a line of MQKS or SEVX whose id looks like one of ours.
+# First bytes of a request, and the actions that identify an MQKS or SEVX line whose id looks like one.
 KINDS: Final = (b"M:", b"C:", b"D:", b"S:", b"A:")
 UNTERMINATED: Final = (ord("C"), ord("D"), ord("S"))
 LETTERS: Final = (MESSAGE, CONSUME, DONE, STATS)
@@ -57,7 +57,7 @@ ACTIONS_ELSEWHERE: Final = frozenset(
         b"auth ping _ping _eval"
     ).split()
 )
-RECOGNISE_WITHIN: Final = 512  # the others' id and action are not longer than this
+RECOGNISE_WITHIN: Final = 512  # an id and action of MQKS or SEVX are not longer than this
 
 
 class Smqs(Dialect):
@@ -72,7 +72,7 @@ class Smqs(Dialect):
         return SmqsSession(self, peer)
 
     def recognise(self, head: bytes) -> int:
-        """By the letter and the colon, unless the first line could be `{id} {action} ...` with such an id."""
+        """By the letter and the colon, unless the first line is `{id} {action} ...` with such an id."""
         line, end, _ = head[: RECOGNISE_WITHIN + 1].partition(b"\n")
         if len(line) < 2 or line == b"S\r":
             if end:
@@ -90,7 +90,7 @@ class Smqs(Dialect):
 
 
 class Consumer(Subscription):
-    """One queue that a connection consumes."""
+    """A connection's consumer of one queue."""
 
     def __init__(self, session: "SmqsSession", queue: bytes) -> None:
         super().__init__(b"%s/%s" % (session.peer.encode(), queue), manual=True)
@@ -127,7 +127,7 @@ class Consumer(Subscription):
 
 
 class QuietTime(SessionTimer):
-    """Ends the wait for the rest of a line."""
+    """The timeout for the rest of a line."""
 
     def __init__(self, session: "SmqsSession") -> None:
         super().__init__(session)
@@ -138,13 +138,13 @@ class QuietTime(SessionTimer):
 
 
 class Accepting:
-    """A count that was said, and what is left of it."""
+    """An ack by count in progress."""
 
     def __init__(self, consumer: Consumer | None, own: int, others: int, given: int) -> None:
         self.consumer = consumer
-        self.own = own  # deliveries of that consumer, the oldest first ...
+        self.own = own  # deliveries of that consumer, oldest first ...
         self.others = others  # ... and then of the connection ...
-        self.given = given  # ... among so many of the first: accepting may bring more, which the count is not meant for
+        self.given = given  # ... among the first so many: accepting may cause deliveries the count does not cover
 
 
 class SmqsSession(LineSession):
@@ -153,18 +153,18 @@ class SmqsSession(LineSession):
     def __init__(self, dialect: Smqs, peer: str) -> None:
         super().__init__(dialect.hub, peer)
         self.listings = dialect.listings
-        self.quiet_time: QuietTime | None = None  # made when a line is first left unfinished
+        self.quiet_time: QuietTime | None = None  # created when a line is first left unterminated
         self.fresh = True
         self.own: dict[bytes, Consumer] = {}
-        self.sole: Consumer | None = None  # the only one there is, while `order` is not kept
+        self.sole: Consumer | None = None  # the only consumer, while `order` is not kept
         self.order: deque[Delivery] | None = None
-        self.stale = 0  # entries of `order` that are not open any more
+        self.stale = 0  # entries of `order` that are already settled
         self.accepting: Accepting | None = None
-        self.blocked = False  # the socket takes no more
-        self.stats_owed = 0  # answers that wait for room
+        self.blocked = False  # the socket's write buffer is full
+        self.stats_owed = 0  # number of answers that wait for room
         self.unknown_owed = 0
 
-    # -- bytes in ---------------------------------------------------------------------------------------------------
+    # -- input ------------------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
@@ -192,9 +192,9 @@ class SmqsSession(LineSession):
         self._watch_rest(self.now)
 
     def _end_unfinished(self, data: bytes) -> bool:
-        """Carry out a complete C, D or S that came without a line end, where the next read begins with a command.
+        """Execute a complete C, D or S without a line end if the next read starts with a command.
 
-        False when the client was turned away by it.
+        Returns False if the client was refused because of it.
         """
         if self.lines.pending() > self.hub.limits.name_size_max + WITHOUT_NAME_MAX or data[:1] not in LETTERS:
             return True
@@ -212,7 +212,7 @@ class SmqsSession(LineSession):
         return True
 
     def _watch_rest(self, now: int) -> None:
-        """Wait for the end of an unfinished C, D or S, but not for long."""
+        """Start the timer if an unterminated C, D or S is pending."""
         timer = self.quiet_time
         if self.lines.first_byte() in UNTERMINATED:
             if timer is None:
@@ -222,7 +222,7 @@ class SmqsSession(LineSession):
             self.broker.deadlines.cancel(timer)
 
     def run_unfinished(self, now: int) -> None:
-        """Nothing came for a while: take the unfinished line as it is, if it can be a request."""
+        """The timeout expired: execute the unterminated line if it can be a request."""
         if self.closing or self.over or self.gate is not None or self.busy:
             return
         *lines, rest = split_done(self.lines.take_rest())
@@ -236,7 +236,7 @@ class SmqsSession(LineSession):
             self.work_off(lines, 0)
 
     def _run(self, lines: list[bytes]) -> None:
-        """Carry out a few lines, whatever they take."""
+        """Execute a few lines to the end, regardless of slices."""
         done: i64 = 0
         while done < len(lines):
             self.begin_slice()
@@ -250,7 +250,7 @@ class SmqsSession(LineSession):
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         broker = self.broker
         usage = broker.usage
-        slice_end = self.slice_end + start  # each line is one piece of work, and may be more
+        slice_end = self.slice_end + start  # each line counts as at least one unit of work
         count: i64 = len(lines)
         ids = self.hub.ids
         now = self.now
@@ -274,7 +274,7 @@ class SmqsSession(LineSession):
                 else:
                     pieces = split_done(line)
                     if len(pieces) > 1:
-                        lines[done:done] = pieces  # each is a request
+                        lines[done:done] = pieces  # each piece is a request
                         count = len(lines)
                     else:
                         self._accept(line, parts)
@@ -282,7 +282,7 @@ class SmqsSession(LineSession):
                     break
             else:
                 self._request(line, parts)
-                puttable = self.puttable  # it may have shown a token
+                puttable = self.puttable  # the request may have been a token
         usage.work += done - start
         return done
 
@@ -300,7 +300,7 @@ class SmqsSession(LineSession):
             elif word:
                 self._unknown("expected {type}:{queue}", line)
 
-    # -- who it is --------------------------------------------------------------------------------------------------
+    # -- authentication ---------------------------------------------------------------------------------------------
 
     def greet(self, data: bytes, at: int) -> Greeting | None:
         end = data.find(b"\n", at)
@@ -324,7 +324,7 @@ class SmqsSession(LineSession):
 
     def hold_back(self) -> None:
         if self.quiet_time is not None:
-            self.broker.deadlines.cancel(self.quiet_time)  # what is behind a wrong token is not done
+            self.broker.deadlines.cancel(self.quiet_time)  # nothing after a wrong token is executed
         super().hold_back()
 
     # -- requests ---------------------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ class SmqsSession(LineSession):
         consumer.credit = self.first_share()
         consumer.suspended = self.blocked
         if self.sole is not None:
-            # Until now there was one queue, so its deliveries in their order are the connection's.
+            # Until now there was one queue, so its delivery order is the connection's.
             self.order = deque(self.sole.held())
             self.sole.ordered = self.sole.in_flight
             self.sole = None
@@ -362,7 +362,7 @@ class SmqsSession(LineSession):
         self.share()
 
     def on_done(self, line: bytes, parts: list[bytes]) -> None:
-        """One without a count; those with one are done where they are found."""
+        """A D without a count; `run_lines` handles those with one."""
         self.complain("expected D:{queue}:{count}", line)
 
     def _accept(self, line: bytes, parts: list[bytes]) -> None:
@@ -404,7 +404,7 @@ class SmqsSession(LineSession):
         self._answer_stats()
 
     def _accept_of(self, consumer: Consumer, count: int) -> None:
-        """Accept the oldest deliveries of one consumer."""
+        """Ack the oldest deliveries of one consumer."""
         broker = self.broker
         count = min(count, consumer.in_flight)
         broker.usage.work += count
@@ -417,7 +417,7 @@ class SmqsSession(LineSession):
                 broker.accept(delivery)
 
     def _accept_in_order(self, accepting: Accepting, room: int) -> bool:
-        """Accept the oldest deliveries of the connection, and tidy up; False when there was no room for all of them."""
+        """Ack the oldest deliveries of the connection, and sweep. False if the slice ended before all were acked."""
         broker = self.broker
         order = self.order
         while order and accepting.given and (accepting.others or not order[0].open):
@@ -453,7 +453,7 @@ class SmqsSession(LineSession):
             self.stats_owed += 1
 
     def _refuse_message(self, refusal: Refused, line: bytes) -> None:
-        """A message is never answered, but for a client that has shown a token, and is told what it may not do."""
+        """Messages are never answered, except that a client with a token is told when a permission is missing."""
         if is_denied(refusal) and self.identity is not None and self.identity.how == BY_TOKEN:
             self._unknown(str(refusal), line)
         else:
@@ -467,7 +467,7 @@ class SmqsSession(LineSession):
             self.unknown_owed += 1
 
     def _has_room(self) -> bool:
-        """False when the client does not read as fast as it asks: its answers are counted then, and given later."""
+        """False when the client reads slower than it asks: its answers are then counted and sent later."""
         return not self.blocked and self.outbox_size < self.outbox_max
 
     def _stats(self) -> bytes:
@@ -488,10 +488,10 @@ class SmqsSession(LineSession):
             self.send(UNKNOWN_TYPE)
         super().resume()
 
-    # -- consumers come and go --------------------------------------------------------------------------------------
+    # -- ending -----------------------------------------------------------------------------------------------------
 
     def forget(self, consumer: Consumer) -> None:
-        """The consumer has ended, and its deliveries with it."""
+        """The consumer and its deliveries have ended."""
         self.own.pop(consumer.queue_name, None)
         if not self.own:
             self.sole = None
@@ -505,18 +505,18 @@ class SmqsSession(LineSession):
         return list(self.own.values())
 
     def leave_some(self, now: int) -> bool:
-        """What an unfinished line settles, or is lost with the connection, is settled before its consumers end."""
+        """Leave all consumers to `end` if an unterminated line, an open ack or `smqs_lose_undone` settles first."""
         if self.lines.pending() or self.unsettled or self.hub.options.smqs_lose_undone:
             return True
         return super().leave_some(now)
 
     def end(self, now: int) -> None:
-        """The unfinished line stays so: as a count it is taken, as a message only if it cannot be half of one."""
+        """Execute an unterminated line if it is a count, or a message that is certainly complete."""
         if self.quiet_time is not None:
             self.broker.deadlines.cancel(self.quiet_time)
             self.quiet_time = None
         self.now = now
-        self.suspend_all()  # a count that was left behind must not bring more
+        self.suspend_all()  # the remaining counts must not cause deliveries
         self._finish_accepting()
         *counts, rest = split_done(b"" if self.closing or self.gate is not None else self.lines.take_rest())
         if rest.startswith(b"D:"):
@@ -532,7 +532,7 @@ class SmqsSession(LineSession):
         if rest.startswith(MESSAGE):
             parts = rest.split(b":", 2)
             if len(parts) == 3 and parts[0] == MESSAGE and is_whole(parts[2]):
-                self.user = user  # whose message it is, though no longer one of its connections
+                self.user = user  # the message's publisher, though its connection is no longer counted
                 self._run([rest])
                 self.user = None
             else:
