@@ -1,1 +1,1 @@
-"""HTTP: health, metrics, the API, and the console, on the broker's own loop."""
+"""HTTP: health, metrics, the API, and the console, on the broker's event loop."""

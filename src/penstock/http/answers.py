@@ -1,8 +1,8 @@
-"""Large answers over HTTP: those that are being made, and those that a client has not read yet.
+"""Limits the memory of large HTTP responses: those being built, and those a client has not read yet.
 
-Together they may take a share of the memory, and those of one user, or of one address where users have no names, half
-of that. Whoever asks for one more waits for a while, and is refused then. A client that reads nothing of its answer
-while somebody waits is closed.
+Together they may take a share of the memory, and those of one user (or of one address, without authentication) half of
+that. A request for one more waits for a while and is then refused. Meanwhile, clients that read nothing of their
+response are closed.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from penstock.http.problems import over_limit
 
 WAIT_SECONDS = 0.05
 WAITS_MAX = 200  # ten seconds
-PATIENCE_SECONDS = 5.0  # for who reads nothing
-SMALL_BYTES = 64 << 10  # an answer up to this size is not asked about
+PATIENCE_SECONDS = 5.0  # with a client that reads nothing
+SMALL_BYTES = 64 << 10  # responses up to this size are not limited
 
 
 class Unread:
-    """What one client had not read when it was looked at, and since when it is not less."""
+    """Bytes one client had not read at the last check, and since when they have not decreased."""
 
     def __init__(self, size: int, since: float) -> None:
         self.size = size
@@ -31,17 +31,17 @@ class Unread:
 class Answers:
     def __init__(self, bytes_max: int) -> None:
         self.bytes_max = bytes_max
-        self.connections: Collection[Any] = ()  # of all clients
-        self._made: dict[str, int] = {}  # bytes of answers that are being made, by whom they are for
-        self._owners: dict[str, str] = {}  # who has asked last by which connection
+        self.connections: Collection[Any] = ()  # all HTTP connections
+        self._made: dict[str, int] = {}  # bytes of responses being built, by owner
+        self._owners: dict[str, str] = {}  # owner of the last request, by connection
         self._unread: dict[str, Unread] = {}
 
     def let_hold(self, bytes_max: int) -> None:
-        """The share is this large from now on."""
+        """Set the size of its share of memory."""
         self.bytes_max = bytes_max
 
     def unread(self) -> dict[str, int]:
-        """By connection, what its socket has not taken."""
+        """Bytes in the write buffer, by connection."""
         found: dict[str, int] = {}
         for connection in self.connections:
             transport = connection.transport
@@ -57,7 +57,7 @@ class Answers:
 
     @asynccontextmanager
     async def room(self, who: Caller, size: int) -> AsyncIterator[None]:
-        """While an answer of so many bytes is made; it waits until there is room for it. Raises Problem."""
+        """Reserve room while a response of this size is built; waits until there is room. Raises Problem."""
         if size <= SMALL_BYTES:
             yield
             return
@@ -82,7 +82,7 @@ class Answers:
                 del self._made[owner]
 
     def _has_room(self, owner: str, size: int) -> bool:
-        """One answer is always made, however large."""
+        """A single response is always allowed, however large."""
         unread = self.unread()
         self._owners = {peer: name for peer, name in self._owners.items() if peer in unread}
         own = self._made.get(owner, 0)

@@ -1,4 +1,4 @@
-"""The application: one router for each resource, problems for errors, and the document that describes them."""
+"""The application: one router per resource, problem responses for errors, and the OpenAPI document."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ from penstock.http.replies import BODY_SHAPES, JSON, answer
 DESCRIPTION = """One message broker for five small queue protocols: what it holds, what it does, and how to change it.
 Errors are problem+json (RFC 9457). docs/http.md has the rules that hold everywhere."""
 
-# Where authentication is on. A client certificate, too, says who asks, which is not for OpenAPI to say.
+# With authentication on. Clients may also authenticate with a certificate, which is not listed here.
 SECURITY = {
     "token": {"type": "http", "scheme": "bearer", "description": "`penstock token create USER` makes one."},
     "console": {
@@ -75,14 +75,14 @@ RESOURCES = (
 
 
 def make_app(inside: Inside) -> Application:
-    """Everything behind the HTTP port, with its guard."""
+    """The whole HTTP application, behind its guard."""
     app = FastAPI(
         title="Penstock",
         version=__version__,
         description=DESCRIPTION,
-        docs_url=None,  # they load their scripts from elsewhere
+        docs_url=None,  # it loads scripts from other hosts
         redoc_url=None,
-        openapi_url=None,  # below: encoded once, not for each who asks
+        openapi_url=None,  # see below: encoded once, not per request
         redirect_slashes=False,
     )
     largest = inside.hub.limits.line_size_max
@@ -95,7 +95,7 @@ def make_app(inside: Inside) -> Application:
     for resource in RESOURCES:
         app.include_router(resource.routes(inside))
     app.openapi = lambda: document_of(app)  # type: ignore[method-assign]
-    document = answer(app.openapi()).body  # now, where nothing waits for it
+    document = answer(app.openapi()).body  # at load time, off the event loop
     app.include_router(page.routes())
 
     async def describe() -> Response:
@@ -109,9 +109,9 @@ _documents: list[dict[str, Any]] = []
 
 
 def document_of(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document, with the shapes of bodies that handlers read by themselves.
+    """The OpenAPI document, with the models of bodies that handlers read themselves.
 
-    Made once: it is the same for every broker of the process.
+    Built once: it is the same for every broker in the process.
     """
     if not _documents:
         document = get_openapi(

@@ -1,13 +1,13 @@
 """Messages as an Arrow IPC stream with the columns of the log, written without the Arrow library.
 
-The library takes sixty MiB of the broker's memory for good, and a copy of what is sent. A stream of one schema needs
-little of it: the columns lie in memory as lists of their values and ends, and their description is a FlatBuffer of
-which only the numbers change. What is read from the log goes by `log/arrow.py`, in a process of its own.
+The library would take 60 MiB of the broker's memory permanently, and copy what is sent. A stream with a fixed schema
+needs little of it: columns are arrays of values and offsets, and the metadata is a FlatBuffer in which only the numbers
+change. Reads of the log use `log/arrow.py`, in a separate process.
 
 A large body, which is alone in its batch, is not copied.
 
     stream    schema, batch ..., end
-    batch     FFFFFFFF, length of the description, description, columns; each padded to 8 bytes
+    batch     FFFFFFFF, length of the metadata, metadata, columns; each padded to 8 bytes
 """
 
 import struct
@@ -22,17 +22,17 @@ CONTINUES = b"\xff\xff\xff\xff"
 END = CONTINUES + bytes(4)
 ALIGNMENT = 8
 
-# Numbers of the format (Message.fbs, Schema.fbs).
+# Constants of the format (Message.fbs, Schema.fbs).
 VERSION_5 = 4
 SCHEMA_HEADER, BATCH_HEADER = 1, 3
 INT, BINARY, UTF8, TIMESTAMP, STRUCT, MAP = 2, 4, 5, 10, 13, 17
 MICROSECONDS = 2
 
-Column = tuple[list[tuple[int, int]], list[bytes]]  # (length, nulls) of its fields, and its buffers
+Column = tuple[list[tuple[int, int]], list[bytes]]  # (length, null count) of each field, and the buffers
 
 
 def schema() -> bytes:
-    """How the stream begins."""
+    """The start of the stream."""
     flat = FlatBuffer()
     fields = [
         _field(flat, "offset", False, INT, _int64(flat)),
@@ -49,7 +49,7 @@ def schema() -> bytes:
 
 
 def batch(messages: Sequence[Message]) -> list[bytes]:
-    """The next pieces of the stream: these messages."""
+    """A batch with these messages, as the next pieces of the stream."""
     events = [_utf8(message.event) for message in messages]
     queues = [None if message.route == BY_EVENT else _utf8(queue_of(message)) for message in messages]
     columns = [
@@ -109,13 +109,13 @@ def _maps(values: Sequence[list[tuple[bytes, bytes]] | None]) -> Column:
 
 
 def _ends(values: Iterable[Sequence[object]]) -> bytes:
-    """Where each ends in what they are together, behind a 0."""
+    """The end offsets of the values in their concatenation, after a leading 0."""
     ends = array("i", accumulate(map(len, values), initial=0))
     return struct.pack(f"<{len(ends)}i", *ends)
 
 
 def _validity(values: Sequence[object]) -> tuple[bytes, int]:
-    """A bit for each that is there, and how many are not; no bits where all are there."""
+    """The validity bitmap and the null count; the bitmap is empty if there are no nulls."""
     nulls = sum(value is None for value in values)
     if not nulls:
         return b"", 0
@@ -124,7 +124,7 @@ def _validity(values: Sequence[object]) -> tuple[bytes, int]:
 
 
 def _shown(headers: dict[bytes, bytes] | None) -> list[tuple[bytes, bytes]] | None:
-    """Those of one protocol alone are shown to nobody."""
+    """The headers without internal ones, which belong to a single protocol."""
     if headers is None:
         return None
     found = [(_utf8(key), _utf8(value)) for key, value in headers.items() if not key.startswith(INTERNAL_PREFIX)]
@@ -136,7 +136,7 @@ def _utf8(name: bytes) -> bytes:
 
 
 def _joined(pieces: list[bytes]) -> list[bytes]:
-    """Small ones together: each is sent by itself."""
+    """Join small pieces: each piece is sent separately."""
     found: list[bytes] = []
     small: list[bytes] = []
     for piece in pieces:
@@ -149,30 +149,30 @@ def _joined(pieces: list[bytes]) -> list[bytes]:
     return [piece for piece in found if piece]
 
 
-# -- descriptions -----------------------------------------------------------------------------------------------------
+# -- metadata ---------------------------------------------------------------------------------------------------------
 
 
 class Reference(int):
-    """The place of something that was written before, from the end."""
+    """The position of an object written earlier, counted from the end."""
 
 
 class FlatBuffer:
-    """A FlatBuffer is written from its end to its beginning: what is referred to lies behind what refers to it."""
+    """A FlatBuffer is written back to front: an object comes after those that refer to it."""
 
     def __init__(self) -> None:
         self.data = b""
 
     def table(self, fields: "dict[int, bytes | Reference]") -> int:
-        """A table with these fields, by their numbers: little-endian values, or what was written before."""
+        """A table with these fields, by number: little-endian values, or references to objects written earlier."""
         slots = max(fields, default=-1) + 1
-        offsets = [0] * slots  # of the fields, from the table's beginning
+        offsets = [0] * slots  # of the fields, from the start of the table
         size = 4
         for slot in sorted(fields, key=lambda slot: -_width(fields[slot])):
             width = _width(fields[slot])
             size += -size % width
             offsets[slot] = size
             size += width
-        # The table begins where the widest field in it is aligned; its fields refer forward from where they are.
+        # The table starts where its widest field is aligned. References are forward, relative to the field.
         self._pad(size, 8)
         at = len(self.data) + size
         body = bytearray(size)
@@ -192,7 +192,7 @@ class FlatBuffer:
         return len(self.data)
 
     def references(self, places: list[int]) -> int:
-        """A vector of what was written before."""
+        """A vector of references to objects written earlier."""
         self._pad(4 * len(places) + 4, 4)
         first = len(self.data) + 4 * len(places)
         offsets = (first - 4 * number - place for number, place in enumerate(places))
@@ -210,7 +210,7 @@ class FlatBuffer:
         return struct.pack("<I", len(self.data) + 4 - root) + self.data
 
     def _pad(self, size: int, alignment: int) -> None:
-        """So that something of this size, written next, begins aligned."""
+        """Pad so that an object of this size, written next, starts aligned."""
         self.data = bytes(-(len(self.data) + size) % alignment) + self.data
 
 

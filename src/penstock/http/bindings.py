@@ -1,4 +1,4 @@
-"""Bindings: which queue wants what."""
+"""Bindings: which queue receives which events."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""What a request carries: read up to a limit, parsed, checked."""
+"""Request bodies: read up to a limit, parsed, validated."""
 
 import asyncio
 from typing import TypeVar
@@ -10,25 +10,25 @@ from starlette.requests import ClientDisconnect
 from penstock.core.documents import VALUES_MAX, TooMuch, loads
 from penstock.http.problems import Problem, from_fields, malformed, over_limit, too_large
 
-JSON_SIZE_MAX = 1 << 20  # of a request that carries no message
-IDLE_SECONDS = 30.0  # a body of which nothing comes for so long is given up
+JSON_SIZE_MAX = 1 << 20  # of a request without messages
+IDLE_SECONDS = 30.0  # a body that stalls for this long is rejected
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 class Intake:
-    """What has been read of bodies that are not whole yet."""
+    """Bytes read of incomplete request bodies."""
 
     def __init__(self, bytes_max: int) -> None:
         self.bytes = 0
-        self.bytes_max = bytes_max  # of all bodies that are being read at one time
+        self.bytes_max = bytes_max  # for all bodies being read at one time
 
     def let_hold(self, bytes_max: int) -> None:
         self.bytes_max = bytes_max
 
 
 async def read_body(request: Request, size_max: int, limit: str) -> bytes:
-    """The whole body, which is refused as soon as it is known to be too long."""
+    """The whole body, rejected as soon as it is known to be too long."""
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > size_max:
         raise too_large(f"body of {length} bytes: {limit} is {size_max}")
@@ -61,9 +61,9 @@ def media_type_of(request: Request) -> str:
 
 
 def parsed(data: bytes, shape: type[Model], values_max: int = VALUES_MAX) -> Model:
-    """A JSON text as one of our shapes."""
+    """Parse a JSON text and validate it against a model."""
     try:
-        value = loads(data, values_max, len(data))  # which is limited where it is read
+        value = loads(data, values_max, len(data))  # its size was limited when it was read
     except TooMuch as error:
         raise too_large(f"the body is JSON of {error}") from error
     except ValueError as error:
@@ -75,7 +75,7 @@ def parsed(data: bytes, shape: type[Model], values_max: int = VALUES_MAX) -> Mod
 
 
 async def read_json(request: Request, shape: type[Model], size_max: int = JSON_SIZE_MAX) -> Model:
-    """The body of a request that takes JSON; one without a body is an empty object."""
+    """The JSON body of a request; no body counts as an empty object."""
     data = await read_body(request, size_max, "the limit")
     if data and media_type_of(request) not in ("application/json", ""):
         raise wrong_media_type(media_type_of(request), "application/json")

@@ -1,7 +1,7 @@
-"""Who asks, in the course of one request, and what they may do.
+"""The caller of a request, and what they may do.
 
-The guard says who it is before anything else is done with a request (`doorman.py`). Whatever handles it finds that
-here, and not in arguments: it holds for all that is done in the request's task.
+The guard authenticates a request before anything else is done with it (`doorman.py`). Handlers get the caller from here
+instead of an argument: it is valid for everything done in the request's task.
 """
 
 from collections.abc import Iterable
@@ -17,18 +17,18 @@ from penstock.http.problems import Problem
 from penstock.message import TO_QUEUE, Message
 from penstock.wire.session import check_claim, check_rebind
 
-VIA = " via "  # between whom a proxy asks for and the proxy
+VIA = " via "  # between the client that a proxy reports and the proxy
 
 
 class Caller:
-    """Everybody may do everything where `user` is None: authentication is off, or the resource is open."""
+    """If `user` is None everything is allowed: authentication is off, or the resource is open."""
 
     def __init__(self, identity: Identity | None, peer: str, login: bytes = b"") -> None:
         self.identity = identity
         self.user: User | None = None if identity is None else identity.user
         self.peer = peer
-        self.login = login  # which login of the console it came by, if so
-        self.request = ""  # what is asked, and from where: for the report of a fault
+        self.login = login  # the console login it was authenticated by, if any
+        self.request = ""  # peer, method and path, for fault reports
 
     @property
     def name(self) -> str:
@@ -36,16 +36,16 @@ class Caller:
 
     @property
     def holder(self) -> str:
-        """Who takes the places that this request needs: the user or, where nobody is known, the address."""
+        """Whose limits this request counts towards: the user or, if there is none, the address."""
         return f"user {self.name!r}" if self.user is not None else f"address {address_of(self.peer.partition(VIA)[0])}"
 
-    # -- one right --------------------------------------------------------------------------------------------------
+    # -- single permissions -----------------------------------------------------------------------------------------
 
     def may(self, right: str, scope: str, name: bytes) -> bool:
         return self.user is None or self.user.may(right, scope, name)
 
     def check(self, right: str, scope: str, name: bytes) -> None:
-        """Raises Refused, as all that is called `check`."""
+        """Raises Refused, like the other checks except `check_rate`."""
         if self.user is not None:
             self.user.check(right, scope, name)
 
@@ -59,13 +59,13 @@ class Caller:
         return self.may(BROWSE, QUEUE, queue)
 
     def seen(self, queues: Iterable[Queue]) -> list[Queue]:
-        """Those of the queues that may be shown."""
+        """Those of the queues that the caller may browse."""
         return list(queues) if self.sees_all() else [queue for queue in queues if self.sees(queue.name)]
 
-    # -- what is done -----------------------------------------------------------------------------------------------
+    # -- operations -------------------------------------------------------------------------------------------------
 
     def check_send(self, message: Message, broker: Broker) -> None:
-        """Publish it, or put it into the queue of its name."""
+        """Publish the message, or put it into the queue it names."""
         user = self.user
         if user is None:
             return
@@ -79,7 +79,7 @@ class Caller:
                 user.count_made(message.event, broker.queues)
 
     def check_claims(self, messages: Iterable[Message], broker: Broker) -> None:
-        """Where patterns look at bodies, a body that says it is another event needs the right to publish that."""
+        """While patterns match bodies, a body that names another event needs the permission to publish that event."""
         user = self.user
         if user is not None and broker.routing.has_patterns:
             for message in messages:
@@ -99,7 +99,7 @@ class Caller:
         return self.may(PUBLISH, QUEUE, queue) and (queue in broker.queues or self.may(DECLARE, QUEUE, queue))
 
     def check_bind(self, events: Iterable[bytes], patterns: Iterable[object]) -> None:
-        """A pattern that asks for one event needs what that event needs; any other one may match all of them."""
+        """A pattern for one event needs the permission for that event; any other pattern may match all events."""
         user = self.user
         if user is None:
             return
@@ -113,24 +113,24 @@ class Caller:
                 user.check_all(CONSUME, EVENT)
 
     def check_rebind(self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
-        """To take what others have bound from a queue needs what binding it needs, or the right to delete the queue."""
+        """Removing bindings of a queue needs the permission to bind them, or to delete the queue."""
         if self.user is not None:
             check_rebind(self.user, queue, events, patterns)
 
     def check_made(self, queue: bytes, broker: Broker) -> None:
-        """The queue comes to be, which a quota may be against."""
+        """Count a queue that is about to be created against the user's quota."""
         if self.user is not None and queue not in broker.queues:
             self.user.count_made(queue, broker.queues)
 
     def check_expiry(self, queue: Queue | None, after: int) -> None:
-        """To let a queue go when it is unused is to delete it: whoever has not made it needs the right to."""
+        """Letting an existing queue expire amounts to deleting it, and needs the same permission."""
         if queue is not None and queue.expires_after != after:
             self.check(DELETE, QUEUE, queue.name)
 
-    # -- how much ---------------------------------------------------------------------------------------------------
+    # -- quotas -----------------------------------------------------------------------------------------------------
 
     def check_rate(self, now: int) -> None:
-        """Who has published more than a second's worth asks again later: nothing of the request is read before."""
+        """Raises Problem if the user has exceeded its rate quotas. Called before the request body is read."""
         if self.user is None:
             return
         wait = self.user.charge(0, 0, now)
@@ -152,17 +152,17 @@ _present: ContextVar[Caller] = ContextVar("caller")
 
 
 def enter(caller: Caller) -> None:
-    """For the guard: whatever this task does now, it does for them."""
+    """Called by the guard: set the caller for this task."""
     _present.set(caller)
 
 
 def caller() -> Caller:
-    """Who asks. Not to be known is a mistake of ours, and lets nobody in."""
+    """The caller of the current request. Fails if none is set: that is a bug, and must not grant access."""
     return _present.get()
 
 
 def describe_request() -> dict[str, object]:
-    """The request that is being worked on, if there is one: for the report of a fault."""
+    """The current request, if there is one, for fault reports."""
     found = _present.get(None)
     if found is None:
         return {}

@@ -1,12 +1,12 @@
-"""One HTTP client: uvicorn's connection, with bounds on what a client may hold without asking anything.
+"""One HTTP client: uvicorn's connection, with limits on what a client may hold without sending a request.
 
-A client that has not said who it is counts among the unknown of its address, of which there are not too many, and not
-for longer than `auth_seconds`. They are counted apart from those of the message ports: each has its places.
+An unauthenticated client counts towards a limit per address and is closed after `auth_seconds`. These clients are
+counted separately from those of the message ports.
 
-What was read is parsed piece by piece, and other clients have their turn in between: a read may be a thousand requests,
-or a body in chunks of one byte. While a request waits for the one before it nothing more is parsed.
+Input is parsed in pieces, and other clients get their turn in between: a read may hold a thousand requests, or a body
+in chunks of one byte. While a request waits for the one before it, nothing more is parsed.
 
-Its socket can be lent to another process, which writes a long answer past the broker.
+The socket can be lent to another process, which writes a long response to it directly.
 """
 
 import asyncio
@@ -35,26 +35,26 @@ from penstock.http.places import (
 from penstock.server.connection import certificate_names, peer_name
 from penstock.wire.session import Hub
 
-HEAD_SIZE_MAX = 64 << 10  # of a request's first line and headers
-HEAD_SECONDS = 20.0  # for a request's head to arrive
-HEAD_SECONDS_CROWDED = 5.0  # the same where every place is taken
-ANSWER_SECONDS = 20.0  # for the answer to a stranger, which may be held back, to be on its way
+HEAD_SIZE_MAX = 64 << 10  # request line and headers
+HEAD_SECONDS = 20.0  # for a request head to arrive
+HEAD_SECONDS_CROWDED = 5.0  # the same while all connection slots are taken
+ANSWER_SECONDS = 20.0  # more, to answer an unauthenticated client; failure responses are delayed
 SECOND = 1_000_000
-LENGTH_DIGITS = 16  # of a body's length that is believed
-FULL_READ = 128 << 10  # behind a read of this size there may be another, which the loop would do in the same turn ...
-READ_PAUSE_SECONDS = 0.001  # ... and where nobody needs it any more, so long: to move bytes takes the machine's time
-PIECE_BYTES = 4 << 10  # what is parsed in one turn, except for the body of a request that has said how long it is
+LENGTH_DIGITS = 16  # a Content-Length of this many digits or more is ignored
+FULL_READ = 128 << 10  # after a read of this size there may be more, read in the same event loop iteration: pause ...
+READ_PAUSE_SECONDS = 0.001  # ... for this long if the request is answered already: copying costs CPU time
+PIECE_BYTES = 4 << 10  # parsed per event loop iteration, except for a body with a Content-Length
 
 
 class Strangers:
-    """The clients that have not said who they are, by address, the oldest first."""
+    """The unauthenticated clients by address, the oldest first."""
 
     def __init__(self) -> None:
         self.count = 0
         self._by_address: dict[str, dict[HttpConnection, None]] = {}
 
     def enter(self, address: str, connection: "HttpConnection", most: int) -> "HttpConnection | None":
-        """Count one more; whoever has to go for it, where there would be too many."""
+        """Count one more; returns the one to evict if the address has too many."""
         there = self._by_address.setdefault(address, {})
         there[connection] = None
         self.count += 1
@@ -69,7 +69,7 @@ class Strangers:
 
 
 class Flow(FlowControl):
-    """Goes on with what was read before more is read."""
+    """Parses the input already read before reading more."""
 
     def __init__(self, transport: asyncio.Transport, go_on: Callable[[], None]) -> None:
         super().__init__(transport)
@@ -82,7 +82,7 @@ class Flow(FlowControl):
 
 
 class HttpConnection(HttpToolsProtocol):
-    """One client: a head that grows without end, or does not come, ends it."""
+    """One client. Closed if a request head grows too large or does not arrive in time."""
 
     def __init__(
         self,
@@ -95,27 +95,27 @@ class HttpConnection(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state)
         self._places = places
-        self.holder = ""  # whose place it takes
-        self.since = 0.0  # when it began to do what it does now
-        self._received = 0  # bytes of the present request
-        self._unsent = 0  # bytes of the answer that wait for the socket, as they were when last looked at
+        self.holder = ""  # the user or address its slot counts for
+        self.since = 0.0  # when its current activity began
+        self._received = 0  # body bytes of the current request
+        self._unsent = 0  # response bytes waiting for the socket, at the last check
         self._unsent_since = 0.0
         self._hub = hub
         self._strangers = strangers
-        self.is_stranger = False  # it has not said who it is, and has to
+        self.is_stranger = False  # it has to authenticate and has not yet
         self._stranger_timer: asyncio.TimerHandle | None = None
         self._address = ""
         self._head_size = 0
         self._in_head = True
         self._head_timer: asyncio.TimerHandle | None = None
         self._lent = False
-        self._unparsed = b""  # of what was read
-        self._parsing: asyncio.Handle | None = None  # where it goes on in a later turn
-        self._holds_reading = False  # until that is done
-        self._body_left = 0  # of the present request, where it has said how much there is
-        self._answering: RequestResponseCycle | None = None  # the request that was begun last; others wait for it
-        self.certificate_names: list[str] = []  # of the certificate that the client has shown
-        self.peer = ""  # its address, whatever it says
+        self._unparsed = b""  # input read but not parsed yet
+        self._parsing: asyncio.Handle | None = None  # the scheduled continuation
+        self._holds_reading = False  # reading is paused meanwhile
+        self._body_left = 0  # of the current request, if it has a Content-Length
+        self._answering: RequestResponseCycle | None = None  # the request started last; pipelined ones wait for it
+        self.certificate_names: list[str] = []  # from the client certificate
+        self.peer = ""  # its socket address, whatever the headers claim
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -135,12 +135,12 @@ class HttpConnection(HttpToolsProtocol):
         self._enter_lobby()
 
     def is_gone(self) -> bool:
-        """Whether the client has gone before its answer was sent: to send on raises nothing."""
+        """Whether the client disconnected before its response was sent: sending to it raises nothing."""
         cycle: Any = self.cycle
         return bool(cycle.disconnected)
 
     def _enter_lobby(self) -> None:
-        """Count it among the unknown of its address; the oldest of them goes where there are too many."""
+        """Count it as an unauthenticated client of its address; the oldest is closed if there are too many."""
         access = None if self._hub is None else self._hub.access
         if access is None or self._strangers is None:
             return
@@ -153,7 +153,7 @@ class HttpConnection(HttpToolsProtocol):
             oldest.transport.abort()
 
     def _close_stranger(self) -> None:
-        """Its time is over. A request that is whole may still be answered: the answer closes the connection."""
+        """Its time is up. A complete request may still be answered: the response closes the connection."""
         cycle: Any = self.cycle  # None before the first request
         if cycle is not None and not cycle.more_body and not cycle.response_complete:
             self._stranger_timer = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
@@ -161,7 +161,7 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.abort()
 
     def leave_lobby(self) -> None:
-        """It has said who it is, or is gone."""
+        """Stop counting it as unauthenticated."""
         if self.is_stranger and self._strangers is not None:
             self.is_stranger = False
             self._strangers.leave(self._address, self)
@@ -179,13 +179,13 @@ class HttpConnection(HttpToolsProtocol):
             self._parsing.cancel()
         self.pipeline.clear()
         if self._answering is not None and not self._answering.response_complete:
-            self._answering.disconnected = True  # the one that others wait for; `cycle` is the last of those
+            self._answering.disconnected = True  # `cycle` is the last pipelined request, not this one
             self._answering.message_event.set()
         super().connection_lost(exc)
         gone: Any = self
-        gone.scope = gone.cycle = gone.flow = self._answering = None  # these know it: nothing for the collector
+        gone.scope = gone.cycle = gone.flow = self._answering = None  # break reference cycles
 
-    # -- what it says -------------------------------------------------------------------------------------------------
+    # -- input --------------------------------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
         self._unparsed = self._unparsed + data if self._unparsed else data
@@ -198,12 +198,12 @@ class HttpConnection(HttpToolsProtocol):
             self.loop.call_later(READ_PAUSE_SECONDS if is_answered else 0, self._read_on)
 
     def _read_on(self) -> None:
-        """In a later turn, after a read behind which there may be another."""
+        """Runs in a later event loop iteration, after a full read."""
         if self._holds_reading and not self.transport.is_closing() and not self.flow.read_paused:
             self._go_on()
 
     def _parse(self) -> None:
-        """The next piece, and with it a body that follows. While there is more, nothing is read."""
+        """Parse the next piece, and the body that follows it. While unparsed input is left, nothing is read."""
         self._parsing = None
         while True:
             data = self._unparsed
@@ -221,7 +221,7 @@ class HttpConnection(HttpToolsProtocol):
             self._go_on()
 
     def _go_on(self) -> None:
-        """With what was read, or else with reading."""
+        """Continue with unparsed input, or else resume reading."""
         if self._unparsed:
             if self._parsing is None:
                 self._parsing = self.loop.call_soon(self._parse)
@@ -273,10 +273,10 @@ class HttpConnection(HttpToolsProtocol):
         self.since = self.loop.time()
         super().on_response_complete()
 
-    # -- its place ----------------------------------------------------------------------------------------------------
+    # -- connection slot ----------------------------------------------------------------------------------------------
 
     def take_place(self, user: User | None, is_served: bool) -> bool:
-        """Whether a request is answered: whoever asks for what is always served needs no place of its own."""
+        """Whether to answer a request. One that is always served (`is_served`) needs no slot of its own."""
         places = self._places
         if places is None:
             return True
@@ -299,7 +299,7 @@ class HttpConnection(HttpToolsProtocol):
         return RECEIVING if cycle.more_body and not cycle.response_started else ANSWERING
 
     def is_too_slow(self, now: float) -> bool:
-        """Whether its request does not come, or its answer is not taken. Asked once a second."""
+        """Whether its request stalls or its response is not read. Called once a second."""
         waiting = 0 if self._lent else self.transport.get_write_buffer_size()
         if waiting == 0 or self._unsent == 0 or waiting < self._unsent:
             self._unsent_since = now
@@ -309,12 +309,12 @@ class HttpConnection(HttpToolsProtocol):
         if self._in_head or self._places is None or self.doing() != RECEIVING:
             return False
         if self.flow.read_paused or self._unparsed:
-            self.since = now  # it is us who do not go on
+            self.since = now  # the delay is ours
             self._received = 0
         return self._received < self._places.rate_min * (now - self.since - GRACE_SECONDS)
 
     def end_early(self, status: int, why: bytes) -> None:
-        """End it, and say why where it has asked something and nothing was answered yet."""
+        """Close it, with an error response if it was sending a request."""
         transport = self.transport
         if self.doing() == RECEIVING and not transport.get_write_buffer_size():
             reason = HTTPStatus(status).phrase.encode()
@@ -329,31 +329,31 @@ class HttpConnection(HttpToolsProtocol):
     # -- lent to another process ------------------------------------------------------------------------------------
 
     def lend(self) -> socket.socket | None:
-        """The socket, for somebody else to answer the present request on; None where that cannot be.
+        """The socket, for another process to answer the current request on; None if that is not possible.
 
-        `end` must follow, or `take_back` when nothing was written.
+        Call `end` afterwards, or `take_back` if nothing was written.
         """
         transport = self.transport
         if transport.is_closing() or transport.get_write_buffer_size() or self.pipeline or self._unparsed:
             return None
         if self.scheme != "http":
-            return None  # what goes out has to be encrypted here
+            return None  # TLS: the response has to be encrypted here
         transport.pause_reading()
         self._lent = True
         found: socket.socket | None = transport.get_extra_info("socket")
         return found
 
     def take_back(self) -> None:
-        """Nothing was written: the request is answered here."""
+        """Nothing was written: answer the request here."""
         self._lent = False
         if not self.transport.is_closing():
             self.transport.resume_reading()
 
     def end(self, whole: bool) -> None:
-        """The answer was written; if not to its end, the client has to see that."""
+        """The response was written. If it is incomplete, abort, so that the client notices."""
         if self._lent:
             if self.cycle is not None:
-                self.cycle.disconnected = True  # there is nothing more to say to it
+                self.cycle.disconnected = True  # nothing more is sent to it
             if whole:
                 self.transport.close()
             else:

@@ -1,4 +1,4 @@
-"""Connections: who is there, and the means to show somebody the door."""
+"""Connections: list them, and close one."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Consumers: who takes messages from which queue, over which connection."""
+"""Consumers: which client consumes which queue, over which connection."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from penstock.http.steps import pass_on
 from penstock.http.texts import name_of, text_of
 from penstock.wire.session import Session
 
-SLICE = 2000  # connections that are looked at before messages get their turn
+SLICE = 2000  # connections examined before yielding to the event loop
 
 
 class ConsumerShape(BaseModel):
@@ -56,7 +56,7 @@ def consumer_of(subscription: Subscription, session: Session | None) -> dict[str
 
 
 def consumers_of(inside: Inside, queue: Queue, limit: int) -> list[dict[str, object]]:
-    """The consumers of one queue, those at work first."""
+    """The consumers of one queue, active ones first."""
     wanted = [one for one in [*queue.subscriptions, *queue.parked] if one.queue is queue][:limit]
     if not wanted:
         return []

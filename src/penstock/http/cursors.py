@@ -1,4 +1,4 @@
-"""Cursors: where readers of the log began, and how far they are."""
+"""Cursors: where readers of the log started, and how far they have read."""
 
 import asyncio
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def routes(inside: Inside) -> APIRouter:
     writing = asyncio.Lock()
 
     async def keep() -> None:
-        """Two that are written at once would leave the older one."""
+        """One write at a time: otherwise an older state could overwrite a newer one."""
         async with writing:
             await asyncio.to_thread(cursors.write, cursors.encode())
 

@@ -1,8 +1,8 @@
-"""The HTTP port: opened at once, served once somebody knocks.
+"""The HTTP listener: opened at startup, loaded on the first connection.
 
-The framework takes half a second to load, which nobody should wait for who only wants to move messages. So the port
-is opened at the start and connections wait in the system's queue for the moment it takes to load the rest, in a thread
-beside the loop. `load` may be called before anyone knocks.
+The framework takes half a second to load, which should not delay the message ports. So the HTTP port is opened at
+startup, and connections wait in the listen backlog while the rest is loaded in a thread, off the event loop. `load` may
+be called before the first connection.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class HttpListenError(Error):
 
 
 class HttpDoor:
-    """What a node knows of HTTP: start, load, stop."""
+    """The HTTP listener as the node sees it: open, load, stop."""
 
     def __init__(self, config: Config, board: Switchboard, port: int, doorstep: Doorstep | None = None) -> None:
         self.config = config
@@ -44,7 +44,7 @@ class HttpDoor:
         self._loading: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Accept connections, and take a first sample; with port 0, `port` says afterwards which one it became."""
+        """Start listening, and take a first sample. With port 0, `port` is set to the one assigned."""
         try:
             self._socket = _listen(self.config.host, self.port)
         except OSError as error:
@@ -61,7 +61,7 @@ class HttpDoor:
             self._loading = self.board.loop.create_task(self._load())
 
     async def stop(self, seconds: float) -> None:
-        """Accept no more, let requests end for that long, and close."""
+        """Stop accepting, give requests this long to finish, and close."""
         self.statistics.stop()
         if self._socket is None:
             return
@@ -95,7 +95,7 @@ class HttpDoor:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket as the other listeners have it: the first address of the host."""
+    """A listening socket like those of the other listeners: on the first address of the host."""
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listening = socket.socket(family, kind, protocol)
     try:

@@ -1,7 +1,8 @@
-"""Says who asks: by a token in the Authorization header, by the console's cookie, or by a client certificate.
+"""Authenticates HTTP requests: by a token in the Authorization header, the console's cookie, or a client certificate.
 
-The first of them that is there decides. A failure is told late and in the same words whatever it was, counted, and
-written to the audit log, without the secret. Whoever fails too often is not listened to for a while (`guesses.py`).
+They are tried in this order. A wrong token fails the request; an unknown cookie does not. Failures are answered with a
+delay and without the exact cause, counted, and written to the audit log without the secret. Clients that fail too often
+are locked out for a while (`guesses.py`).
 """
 
 import asyncio
@@ -27,18 +28,18 @@ from penstock.http.problems import Problem
 from penstock.wire.session import Hub
 
 SECOND = 1_000_000
-HELD_BACK_MAX = 200  # answers to failures that wait at once; further ones are told at once to come later
-PASSWORDS_AT_ONCE = 1  # each takes 64 MiB and a processor
+HELD_BACK_MAX = 200  # delayed failure responses at once; further ones get 429 immediately
+PASSWORDS_AT_ONCE = 1  # each takes 64 MiB and a CPU core
 PASSWORDS_WAITING_MAX = 20
-PASSWORDS_NICENESS = 10  # messages go before them, where both want a processor
-SLOWER_SECONDS = 0.5  # by which a password is looked at later, for each failure of its user above those that are free
+PASSWORDS_NICENESS = 10  # messages get the CPU first
+SLOWER_SECONDS = 0.5  # delay of a password check, for each failure of its user above the free ones
 SLOWER_SECONDS_MAX = 5.0
 HOMES_MAX = 10_000
 OPEN_PATHS = ("/", "/healthz", "/readyz", "/openapi.json", "/v1/session")
-OPEN_FOLDER = "/console/"  # the page itself, which tells nothing of messages
+OPEN_FOLDER = "/console/"  # the page itself, which reveals nothing about messages
 COOKIE = "penstock"
 PEER_SIZE_MAX = 64
-CONSOLE_HEADER = b"x-penstock-console"  # no page from elsewhere can send it
+CONSOLE_HEADER = b"x-penstock-console"  # pages of other origins cannot send it
 
 CHALLENGE = {"www-authenticate": 'Bearer realm="penstock"'}
 WHAT_TO_DO = "send `Authorization: Bearer TOKEN`; `penstock token create USER` makes one"
@@ -54,19 +55,19 @@ class Doorman:
         self.clock = clock
         self.logins = logins
         self.metrics_open = metrics_open
-        self.of_users = Guesses(FREE)  # by user and address: who guesses locks out who guesses, and not the user
-        self.of_names = Guesses(FREE_OF_NAME)  # from everywhere: a further one is looked at later, but it is
-        self.at_home: dict[tuple[str, str], None] = {}  # users and the addresses they have logged in from
+        self.of_users = Guesses(FREE)  # by user and address: guessing locks out the guesser, not the user
+        self.of_names = Guesses(FREE_OF_NAME)  # by user, from all addresses: further attempts are delayed, not refused
+        self.at_home: dict[tuple[str, str], None] = {}  # users, and the addresses they have logged in from
         self.of_addresses = Guesses(FREE_OF_ADDRESS)
-        self.of_tokens = Guesses(FREE_OF_ADDRESS)  # by address as well; apart, or wrong tokens would stop logins
+        self.of_tokens = Guesses(FREE_OF_ADDRESS)  # also by address; separate, or wrong tokens would block logins
         self._held_back = 0
         self._passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
         self._password_threads = ThreadPoolExecutor(PASSWORDS_AT_ONCE, "passwords", _be_nice)
         self._waiting = Places(PASSWORDS_WAITING_MAX)
-        self._waiting_at_home = Places(PASSWORDS_WAITING_MAX)  # apart: strangers do not take these
+        self._waiting_at_home = Places(PASSWORDS_WAITING_MAX)  # separate: unknown addresses cannot fill it
 
     async def recognise(self, scope: Scope, headers: Headers) -> Caller:
-        """Who asks this. Raises Problem when nobody does that we know, and somebody has to."""
+        """Authenticate a request. Raises Problem if it has no valid credentials and the path requires them."""
         access = self.hub.access
         if access is None:
             return Caller(None, peer_of(scope))
@@ -112,7 +113,7 @@ class Doorman:
         return access.by_certificate(names) if names else None
 
     def _check_own_page(self, scope: Scope, headers: Headers) -> None:
-        """A browser sends the cookie by itself: that the console asks is shown by what only it can send."""
+        """Browsers send the cookie by themselves, so require a header that only the console can send."""
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and CONSOLE_HEADER not in headers:
             raise Problem(
                 403,
@@ -124,12 +125,12 @@ class Doorman:
     # -- the console's login ----------------------------------------------------------------------------------------
 
     async def by_password(self, access: Directory, name: str, password: str, peer: str) -> Identity:
-        """Raises Problem when it is not theirs, or too much was guessed of late."""
+        """Raises Problem if the password is wrong, or after too many failures."""
         address = counted_as(peer)
         pair = f"{name}\0{address}"
         is_home = (name, address) in self.at_home
         self._check_guesses(pair, address, is_home)
-        # It counts while it is looked at, which takes a while: many at once are not more than one after the other.
+        # It counts as a failure while it is checked, which takes a while: parallel attempts gain nothing.
         now = self._seconds()
         late = 0.0 if is_home else min(self.of_names.excess(name, now) * SLOWER_SECONDS, SLOWER_SECONDS_MAX)
         self._count_guess(name, pair, address, now)
@@ -139,7 +140,7 @@ class Doorman:
                 await asyncio.sleep(late)
             waiting = self._waiting_at_home if is_home else self._waiting
             right = await self._is_password(user, password, waiting, f"address {address}")
-        except BaseException:  # nobody has looked at it
+        except BaseException:  # it was not checked
             self.of_users.take_back(pair)
             self.of_names.take_back(name)
             self.of_addresses.take_back(address)
@@ -173,7 +174,7 @@ class Doorman:
         return await self._slowly(hash, self._waiting_at_home, "users who choose one")
 
     async def _slowly(self, work: Callable[[], Result], waiting: Places, holder: str) -> Result:
-        """What takes long on purpose: in a thread, not too many at once, and not too many of one address."""
+        """Run work that is slow on purpose in a thread, with limits on how many run at once and per address."""
         if not waiting.has_room(holder):
             raise too_many(5.0, f"many passwords are being checked: {waiting.why_full(holder, 'places')}")
         waiting.enter(holder)
@@ -184,7 +185,7 @@ class Doorman:
             waiting.leave(holder)
 
     def _check_guesses(self, pair: str, address: str, is_home: bool) -> None:
-        """What others behind an address guess locks out nobody who has logged in from there."""
+        """Failures of others at an address do not lock out users who have logged in from there."""
         now = self._seconds()
         wait = self.of_users.wait(pair, now)
         if not is_home:
@@ -195,7 +196,7 @@ class Doorman:
     # -- failures ---------------------------------------------------------------------------------------------------
 
     async def _fail_token(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
-        """Count and tell of a wrong token. Raises Problem where the address has too many of them."""
+        """Count and report a wrong token. Raises Problem if the address has sent too many of them."""
         address = counted_as(peer)
         locked = self.of_tokens.wait(address, self._seconds())
         if locked > 0:
@@ -205,7 +206,7 @@ class Doorman:
         await self._tell_late(access, peer, reason, details)
 
     async def _tell_late(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
-        """Tell of a failure that was counted, and hold its answer back. Raises Problem where too many wait."""
+        """Report a counted failure and delay its response. Raises Problem if too many are delayed already."""
         self.hub.report("warning", "audit.auth_failed", {"peer": peer, "protocol": "http", "reason": reason, **details})
         delay = access.lobby.failed(counted_as(peer), self.clock.now()) / SECOND
         if self._held_back >= HELD_BACK_MAX:
@@ -217,7 +218,7 @@ class Doorman:
             self._held_back -= 1
 
     def succeeded(self, identity: Identity, peer: str) -> None:
-        """Tell of a login. What comes with a token of its own each time is not told each time."""
+        """Report a login. Requests that carry their own token are not reported."""
         details = {"user": identity.user.name, "by": identity.how, "which": identity.which, "peer": peer}
         if identity.how == "password":
             details["which"] = ""
@@ -230,7 +231,7 @@ class Doorman:
         return sum(guesses.lockouts for guesses in self.guesses())
 
     def locked(self) -> int:
-        """How many users and addresses are not listened to at present."""
+        """How many users and addresses are locked out."""
         now = self._seconds()
         return sum(guesses.locked(now) for guesses in self.guesses())
 
@@ -246,7 +247,7 @@ def too_many(wait: float, what: str) -> Problem:
 
 
 def peer_of(scope: Scope) -> str:
-    """Who is at the other end; and if that is a proxy on this machine, for whom it says to be asking."""
+    """The peer's address; behind a trusted proxy, the client address it reports and the proxy's own."""
     client = scope["client"]
     said = f"{client[0]}:{client[1]}"[:PEER_SIZE_MAX]
     real: str = scope["state"]["connection"].peer
@@ -254,19 +255,19 @@ def peer_of(scope: Scope) -> str:
 
 
 def counted_as(peer: str) -> str:
-    """The address whose failures are counted: that of the client, where a proxy on this machine names it."""
+    """The address whose failures are counted: that of the client, if a trusted proxy reports it."""
     return address_of(peer.partition(VIA)[0])
 
 
 def cookie_name(scope: Scope) -> str:
-    """Cookies of one host are shared by all of its ports, and there may be a broker on each."""
+    """It includes the port: all ports of a host share cookies, and there may be a broker on each."""
     prefix = "__Host-" if scope["scheme"] == "https" else ""
     server = scope.get("server")
     return f"{prefix}{COOKIE}-{0 if server is None else server[1]}"
 
 
 def cookie_of(scope: Scope, headers: Headers) -> str:
-    """The login that a browser sends; empty when it sends none."""
+    """The login cookie of the request; empty if there is none."""
     given = headers.get(b"cookie")
     if given is None:
         return ""
@@ -279,7 +280,7 @@ def cookie_of(scope: Scope, headers: Headers) -> str:
 
 
 def _be_nice() -> None:
-    """Give this thread, and those that it starts, a lower priority. Elsewhere it would be that of the whole process."""
+    """Lower the priority of this thread and those it starts. Outside Linux it would affect the whole process."""
     if sys.platform == "linux":
         thread = threading.get_native_id()
         niceness = max(PASSWORDS_NICENESS, os.getpriority(os.PRIO_PROCESS, thread))

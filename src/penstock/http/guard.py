@@ -1,13 +1,13 @@
-"""What stands before the application: who may ask, how much may be sent, and how a path is read.
+"""Wraps the application: decides which requests are accepted, and how a path is decoded.
 
-**Who.** A web page elsewhere may send requests to a broker on somebody's loopback, and by giving its own name a new
-address it may even read the answers. Both carry that page's name: in `Host` the name the browser believes it is talking
-to, in `Origin` the page that asks. So a Host has to be one of ours, and an Origin, where there is one, has to be the
-page this very broker serves. Health and metrics are read by machines under any name, and tell nothing of messages.
-Where authentication is on, the doorman then says which user asks.
+**Requests.** Any web page can send requests to a broker on the user's loopback interface, and by DNS rebinding it can
+even read the responses. Both carry that page's name: `Host` has the name the browser believes it is talking to,
+`Origin` the requesting page. So Host has to be one of ours, and Origin, if present, has to be the page this broker
+serves. Health and metrics are available under any name: they are read by machines and reveal nothing about messages.
+With authentication on, the doorman then identifies the user.
 
-**How a path is read.** A name may hold any byte, a slash as well, so the path is matched as it was sent, with its
-percent-encoding, and a handler decodes the segment that is a name.
+**Paths.** A name may contain any byte, even a slash. So the path is matched as it was sent, with its percent-encoding,
+and the handler decodes the segment that is a name.
 """
 
 import ipaddress
@@ -31,7 +31,7 @@ OPEN_PATHS = ("/healthz", "/readyz", "/metrics")
 HEALTH_PATHS = ("/healthz", "/readyz")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
-# What holds for every answer: it is kept by nobody, and is what it says it is.
+# For every response: it must not be cached, and its content type must not be guessed.
 KEPT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^][:@/?#\\\s]+))(?::[0-9]{0,5})?")
 CLOSED = (b"connection", b"close")
@@ -56,7 +56,7 @@ class Guard:
         secured = SECURED if scope["scheme"] == "https" and is_public(name_of_host(host)) else ()
 
         async def send_kept(message: MutableMapping[str, Any]) -> None:
-            """Every answer says how it is to be treated; the files of the console say so themselves."""
+            """Add these headers to every response; the console's files set their own."""
             if message["type"] == "http.response.start":
                 for name, _ in message["headers"]:
                     if name == b"cache-control":
@@ -65,7 +65,7 @@ class Guard:
                 else:
                     message["headers"] = [*message["headers"], *KEPT, *secured]
                 connection = scope["state"]["connection"]
-                if connection.is_stranger or connection.is_extra():  # it gets its answer, and holds nothing
+                if connection.is_stranger or connection.is_extra():  # it is closed after its response
                     message["headers"] = [*message["headers"], CLOSED]
             await send(message)
 
@@ -86,7 +86,7 @@ class Guard:
         await self.app(scope, receive, send_kept)
 
     def _find_place(self, scope: Scope, caller: Caller) -> None:
-        """Raises Problem where every place is taken. Health, metrics and administrators are always served."""
+        """Raises Problem if all slots are taken. Health, metrics and administrators are always served."""
         is_served = scope["path"].startswith(OPEN_PATHS) or (caller.user is not None and caller.user.has(ADMIN))
         if not scope["state"]["connection"].take_place(caller.user, is_served):
             raise Problem(
@@ -98,7 +98,7 @@ class Guard:
             )
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes], host: str) -> None:
-        """Raises Problem when this request is not answered, whoever asks."""
+        """Raises Problem if this request is rejected, whoever the caller is."""
         path: str = scope["path"]
         if path.startswith(OPEN_PATHS):
             return
@@ -119,7 +119,7 @@ class Guard:
 
 
 def name_of_host(host: str) -> str:
-    """The Host header without its port; empty where it is none (RFC 9110, 7.2), which no broker is called."""
+    """The Host header without its port; empty, which matches no broker, if it is not valid (RFC 9110, 7.2)."""
     found = HOST.fullmatch(host)
     return "" if found is None else found[1] or found[2]
 
@@ -136,7 +136,7 @@ def is_ours(name: str, hosts: frozenset[str]) -> bool:
 
 
 def is_public(name: str) -> bool:
-    """Whether a browser should ask this name by TLS alone from now on: not for all that may run on its own machine."""
+    """Whether a browser should use only TLS for this name from now on. Not for localhost: other services run there."""
     name = name.lower().rstrip(".")
     if name == "localhost" or name.endswith(".localhost"):
         return False
@@ -148,6 +148,6 @@ def is_public(name: str) -> bool:
 
 
 def hosts_of(host: str, more: str) -> frozenset[str]:
-    """The names this broker answers to, besides addresses."""
+    """The names this broker answers to, besides IP addresses."""
     names = {"localhost", host, socket.gethostname(), *more.split(",")}
     return frozenset(name.strip().lower() for name in names if name.strip())

@@ -1,30 +1,30 @@
-"""Whoever guesses too often has to wait before the next guess is looked at at all.
+"""Locks out clients that fail too often: for a while, further attempts are not even checked.
 
-Kept for an address, and for a user at an address: many may be guessed from one place. A user who is guessed from many
-places is not locked out, or anybody could do that to anybody: its passwords are looked at later, one after the other.
-Whoever presents a right token is let in whatever was guessed before: 256 bits are not guessed, so there is no use in
-locking anybody out who has them.
+Failures are counted by address, and by user and address: many users may be guessed from one address. A user who is
+guessed from many addresses is not locked out, or anybody could lock out anybody: its password checks are delayed
+instead, one after the other. A valid token is always accepted, whatever failed before: 256 bits cannot be guessed, so
+locking out its owner would gain nothing.
 """
 
-FREE = 5  # failures that cost nothing but their own delay
-FREE_OF_ADDRESS = 20  # many people may sit behind one
-FREE_OF_NAME = 20  # of a user, from everywhere
-WAIT_SECONDS = 30.0  # after those; twice as long after each further one
+FREE = 5  # failures before a lockout
+FREE_OF_ADDRESS = 20  # many people may share one
+FREE_OF_NAME = 20  # of a user, from all addresses
+WAIT_SECONDS = 30.0  # lockout after those; doubled by each further failure
 WAIT_SECONDS_MAX = 900.0
 FORGOTTEN_SECONDS = 1800.0  # without another failure
-KEPT_MAX = 10_000  # names are made up easily
+KEPT_MAX = 10_000  # names are easy to make up
 
 
 class Guesses:
-    """Failures by a name. Times are seconds of any clock that only goes forward."""
+    """Failures by name. Times are seconds of any monotonic clock."""
 
     def __init__(self, free: int) -> None:
         self.free = free
         self.lockouts = 0
-        self._failures: dict[str, tuple[int, float]] = {}  # how many, and when the last one was; the last is last
+        self._failures: dict[str, tuple[int, float]] = {}  # count and time of the last one; most recent last
 
     def wait(self, name: str, now: float) -> float:
-        """How many seconds it is before that name is listened to again; 0 when it is now."""
+        """Seconds until the lockout of that name ends; 0 if it is not locked out."""
         count, at = self._failures.get(name, (0, 0.0))
         if count < self.free:
             return 0.0
@@ -32,7 +32,7 @@ class Guesses:
         return max(0.0, at + locked - now)
 
     def excess(self, name: str, now: float) -> int:
-        """How many failures above those that are free are not forgotten yet."""
+        """How many failures above the free ones are not forgotten yet."""
         count, at = self._failures.get(name, (0, 0.0))
         return 0 if now - at > FORGOTTEN_SECONDS else max(0, count - self.free)
 
@@ -47,7 +47,7 @@ class Guesses:
             del self._failures[next(iter(self._failures))]
 
     def take_back(self, name: str) -> None:
-        """What was counted while it was looked at was no failure."""
+        """Undo a failure that was counted in advance."""
         count, at = self._failures.get(name, (0, 0.0))
         if count >= self.free:
             self.lockouts -= 1
@@ -60,5 +60,5 @@ class Guesses:
         self._failures.pop(name, None)
 
     def locked(self, now: float) -> int:
-        """How many names have to wait."""
+        """How many names are locked out."""
         return sum(1 for name in self._failures if self.wait(name, now) > 0)

@@ -1,4 +1,4 @@
-"""Is it alive, and does it take messages in?"""
+"""Health: whether the broker is alive, and whether it accepts messages."""
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
@@ -18,7 +18,7 @@ class Readiness(BaseModel):
 
 
 def reasons_against(inside: Inside) -> list[str]:
-    """Why no message is taken in at present, in words; nothing while all is well."""
+    """Why messages are not accepted at present; empty while all is well."""
     reasons = []
     if inside.board.draining:
         reasons.append("the broker is on its way down")

@@ -1,4 +1,4 @@
-"""What the resources see of the broker they belong to: its parts, and how to wait until a change is safe."""
+"""What HTTP resources need of the broker: its parts, and how to wait until a change is durable."""
 
 from collections.abc import Mapping
 
@@ -55,11 +55,11 @@ class Inside:
         self.answers = Answers(self.shares.outgoing)
         board.account.add("out", lambda: self.answers.bytes)
         board.account.add_share(self.answers.bytes_max, self.shares.answer, self.answers.let_hold)
-        self.keeper: Keeper | None = None  # where users can be changed
-        self.pipelines: dict[str, dict[str, object]] = {}  # what jobs have told of themselves, the latest last
+        self.keeper: Keeper | None = None  # manages the users file
+        self.pipelines: dict[str, dict[str, object]] = {}  # status reported by jobs, the latest last
 
     def now(self) -> int:
-        """What time it is, for the broker as well: for what is asked of it in this turn."""
+        """The current time. Also sets the broker's time and publisher for the calls that follow."""
         now = self.clock.now()
         self.broker.set_time(now)
         self.broker.usage.publisher = self.caller.holder
@@ -67,36 +67,36 @@ class Inside:
 
     @property
     def caller(self) -> Caller:
-        """Who asks."""
+        """The caller of the current request."""
         return caller()
 
     def still_welcome(self, who: Caller) -> bool:
-        """Whether somebody who was let in before may go on: for answers that take long."""
+        """Whether a caller's credentials are still valid: for long-running responses."""
         access = self.hub.access
         if access is None:
             return True
         if who.identity is None:
-            return False  # came in before anybody had to say who they are
+            return False  # connected before authentication was turned on
         if who.login:
             return self.logins.holds(who.login, access, self.clock.now())
         return access.still_holds(who.identity, self.clock.now())
 
     def queue(self, name: bytes) -> Queue:
-        """The queue of that name; the problem that there is none."""
+        """The queue of that name. Raises Problem if there is none."""
         queue = self.broker.queues.get(name)
         if queue is None:
             raise not_found(f"there is no queue {text_of(name)!r}", "PUT /v1/queues/{name} declares one")
         return queue
 
     def check_names(self, *names: bytes) -> None:
-        """Before anything is asked about a name: it is not longer than names may be."""
+        """Raises Problem if a name is too long. Call it before a name is used."""
         size_max = self.hub.limits.name_size_max
         for name in names:
             if len(name) > size_max:
                 raise too_large(f"name of {len(name)} bytes: name_size_max is {size_max}")
 
     def check_room(self) -> None:
-        """Whoever publishes waits while memory is short or the disk is behind; over HTTP, by asking again."""
+        """Raises Problem while memory is short or the disk is behind: HTTP publishers wait by retrying."""
         if self.board.must_wait(self.caller.holder):
             raise over_limit(
                 "queues hold memory_bytes_max, or the disk is behind: nothing is taken in before that is better",
@@ -104,8 +104,8 @@ class Inside:
             )
 
     async def kept(self) -> None:
-        """Come back when all that was accepted so far is as safe as this broker promises."""
-        self.broker.usage.congested = None  # whoever published here cannot be slowed down by not being read
+        """Wait until everything accepted so far is as durable as this broker promises."""
+        self.broker.usage.congested = None  # an HTTP publisher is not slowed down by pausing reads
         self.board.plan_flush()
         if self.storage is not None:
             await self.storage.when_durable(self.broker.log.position)

@@ -1,11 +1,11 @@
-"""Leases: messages taken from a queue by a program that speaks HTTP only, and settled together.
+"""Leases: messages taken from a queue by an HTTP client and settled together.
 
-Whoever takes a lease is a consumer of the queue while it lasts: its messages are given to nobody else. Accepting the
-lease settles all of them; giving it back, or letting its time pass, returns them to their places, each tried once more.
-So does the end of the right it was taken by. A lease is gone with the broker, and its messages are in the queue again.
+The holder of a lease is a consumer of the queue while it lasts: its messages are delivered to nobody else. Accepting
+the lease settles all of them. Giving it back, letting it expire or losing the permission it was taken with returns them
+to their places, each with one more retry. Leases do not survive a restart; their messages are ready again.
 
-A lease has so many messages as were asked for, and not more bytes than `lease_bytes_max`; at least one message. It is
-sent in pieces, each made when the one before it was taken, and a message that is not in memory is read for its piece.
+A lease has up to as many messages as requested and up to `lease_bytes_max` bytes, but at least one message. It is sent
+in pieces, each built when the previous one was sent; a message that is not in memory is read for its piece.
 """
 
 import asyncio
@@ -33,13 +33,13 @@ from penstock.http.texts import name_of, text_of
 from penstock.message import Message
 from penstock.wire.ids import random_id
 
-LEASES_MAX = 2000  # half of them one user's at most
+LEASES_MAX = 2000  # one user may have at most half of them
 MESSAGES_MAX = 100_000
 SECONDS_MAX = 86400
-SLICE = 1000  # messages that are accepted, or encoded, before others get their turn ...
-SLICE_BYTES = 1 << 20  # ... unless these are large
-PIECE_BYTES = 256 << 10  # of an answer, to be taken before the next is written
-LOOK_SECONDS = 2.0  # how long a lease may outlive the right it was taken by
+SLICE = 1000  # messages accepted or encoded before yielding to the event loop ...
+SLICE_BYTES = 1 << 20  # ... or this many bytes, when encoding
+PIECE_BYTES = 256 << 10  # of a response, sent before the next piece is written
+LOOK_SECONDS = 2.0  # how long a lease may outlive the permission it was taken with
 
 
 class NewLease(BaseModel):
@@ -65,14 +65,14 @@ class Lease:
         self.queue = queue
         self.owner = owner
         self.who = who
-        self.user = who.name  # whose it is, where users have names
-        self.ends_at = ends_at  # by the loop's clock
+        self.user = who.name  # its owner; empty without authentication
+        self.ends_at = ends_at  # in event loop time
         self.inbox = inbox
         self.timer = timer
 
 
 class Leases:
-    """All that are out."""
+    """All open leases."""
 
     def __init__(self, inside: Inside) -> None:
         self.inside = inside
@@ -82,14 +82,14 @@ class Leases:
         inside.board.account.add("leased", self.held)
 
     def held(self, user: str | None = None) -> int:
-        """What leases take in memory, those of one user or all."""
+        """Bytes of memory that leases hold, of one user or all."""
         account = self.inside.board.account
         return sum(
             account.of_consumer(lease.inbox) for lease in self.by_id.values() if user is None or lease.user == user
         )
 
     def check_memory(self, who: Caller) -> None:
-        """While memory is short, leases have a quarter of it, and those of one user half of that. Raises Problem."""
+        """While memory is short, leases may hold a quarter of it, and one user half of that. Raises Problem."""
         board = self.inside.board
         usage = self.inside.broker.usage
         most = usage.bytes_max // 4
@@ -115,13 +115,13 @@ class Leases:
         return lease
 
     async def fill(self, lease: Lease, queue: Queue) -> None:
-        """Let it be given what it may have, in as many turns as that takes; accepting some of it brings no more."""
+        """Wait until it has all messages it may get, then suspend it: accepting some of them brings no more."""
         inside = self.inside
         try:
             while lease.inbox.queue is queue and (queue.leaving or (lease.inbox.waiting and queue.gives_later())):
                 inside.board.plan_flush()
                 await pass_on()
-        except BaseException:  # whoever asked is not there any more
+        except BaseException:  # the client has disconnected
             if self.by_id.get(lease.id) is lease:
                 self.give_back(lease.id)
             raise
@@ -130,7 +130,7 @@ class Leases:
             raise no_lease(lease.id)
 
     def _credit(self, wanted: int, who: Caller) -> int:
-        """How many messages: not more than its user may have un-acked by leases. Raises Refused when it has them."""
+        """The number of messages, limited by the user's `unacked` quota. Raises Refused if that is used up."""
         if who.user is None or who.user.quotas.unacked == 0:
             return wanted
         most = who.user.quotas.unacked
@@ -140,14 +140,14 @@ class Leases:
         return min(wanted, most - held)
 
     def holds(self, lease: Lease) -> bool:
-        """Whether whoever took it may still have it."""
+        """Whether its user is still authenticated and permitted to consume."""
         return self.inside.still_welcome(lease.who) and lease.who.may(CONSUME, QUEUE, lease.queue)
 
     def _next_look(self, ends_at: float) -> float:
         return min(ends_at, self.inside.board.loop.time() + LOOK_SECONDS)
 
     def _look(self, id: str) -> None:
-        """It goes back when its time is over, or the right that it was taken by."""
+        """Give it back if it has expired or the permission it was taken with is lost."""
         lease = self.by_id[id]
         loop = self.inside.board.loop
         if loop.time() >= lease.ends_at or not self.holds(lease):
@@ -156,7 +156,7 @@ class Leases:
             lease.timer = loop.call_at(self._next_look(lease.ends_at), self._look, id)
 
     def give_back(self, id: str) -> int:
-        """What was taken goes back to its places; how many there were."""
+        """Return its messages to their places in the queue; returns how many."""
         lease = self.by_id.pop(id)
         self.places.leave(lease.who.holder)
         lease.timer.cancel()
@@ -177,7 +177,7 @@ def no_lease(id: str) -> Exception:
 
 
 def slices_of(deliveries: list[Delivery], sizes: list[int]) -> Iterator[list[Delivery]]:
-    """Some at a time, not too many and not too large."""
+    """Slices limited by count and size."""
     some: list[Delivery] = []
     size = 0
     for delivery, cost in zip(deliveries, sizes, strict=True):
@@ -192,7 +192,7 @@ def slices_of(deliveries: list[Delivery], sizes: list[int]) -> Iterator[list[Del
 
 
 def messages_of(queue: Queue, deliveries: list[Delivery]) -> list[Message]:
-    """The messages, read again where they are not in memory."""
+    """The messages, read from the log if they are not in memory."""
     found: list[Message] = []
     for delivery in deliveries:
         message = queue.message_out(delivery)
@@ -207,7 +207,7 @@ def routes(inside: Inside) -> APIRouter:
     leases = Leases(inside)
 
     async def stream(lease: Lease | None, request: Request) -> AsyncIterator[bytes]:
-        """The messages of a lease as an answer. One that is not taken to its end gives them back."""
+        """The messages of a lease as a response body. If it is not sent completely, the lease is given back."""
         connection: HttpConnection = request.state.connection
         is_sent = False
         try:

@@ -1,4 +1,4 @@
-"""Who is logged in at the console: a random cookie in the browser, its hash here, and not across restarts."""
+"""Console logins: a random cookie in the browser, its hash here. They do not survive a restart."""
 
 import hashlib
 import secrets
@@ -23,13 +23,13 @@ class Logins:
     def __init__(self, seconds: float, idle_seconds: float) -> None:
         self.seconds = seconds
         self.idle_seconds = idle_seconds
-        self._by_digest: dict[bytes, Login] = {}  # the one that began last is last
+        self._by_digest: dict[bytes, Login] = {}  # most recent last
 
     def __len__(self) -> int:
         return len(self._by_digest)
 
     def begin(self, identity: Identity, now: int) -> str:
-        """What the browser keeps. Where there are too many, the oldest ends: of the same user, if it has too many."""
+        """Log in; returns the cookie value. If there are too many logins, of the user or in all, the oldest ends."""
         of_user = [key for key, login in self._by_digest.items() if login.identity.user is identity.user]
         if len(of_user) >= LOGINS_OF_USER_MAX:
             del self._by_digest[of_user[0]]
@@ -40,7 +40,7 @@ class Logins:
         return secret
 
     def find(self, digest: bytes, access: Directory, now: int) -> Identity | None:
-        """Who that login is, as long as it lasts and what it began with still holds. To ask is to use it."""
+        """The identity of a login, while it lasts and its credential is valid. Counts as use."""
         login = self._by_digest.get(digest)
         if login is None:
             return None
@@ -51,7 +51,7 @@ class Logins:
         return login.identity
 
     def holds(self, digest: bytes, access: Directory, now: int) -> bool:
-        """The same without using it: for a stream that goes on by itself."""
+        """The same, without counting as use: for long-running streams."""
         login = self._by_digest.get(digest)
         return login is not None and self._lasts(login, now) and access.still_holds(login.identity, now)
 
@@ -59,7 +59,7 @@ class Logins:
         self._by_digest.pop(digest, None)
 
     def tidy(self, access: Directory, now: int) -> None:
-        """Forget those that are over."""
+        """Remove logins that have ended."""
         for digest in [digest for digest in self._by_digest if not self.holds(digest, access, now)]:
             del self._by_digest[digest]
 

@@ -1,4 +1,4 @@
-"""The log: where it begins and ends, what was first at some time, its files, and its messages as an Arrow stream."""
+"""The log: its first and last offset, lookup by time, its segments, and its messages as an Arrow stream."""
 
 from datetime import datetime
 from typing import Annotated
@@ -49,7 +49,7 @@ class Holes(BaseModel):
     holes: list[Hole]
 
 
-# What the process that reads the log writes to a client's own socket before the stream.
+# The response head that the reading process writes to a client's socket before the stream.
 HEAD = (
     "HTTP/1.1 200 OK\r\ncontent-type: {}\r\npenstock-next-offset: {}\r\n"
     "transfer-encoding: chunked\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n"
@@ -62,7 +62,7 @@ class ArrowStream(StreamingResponse):
 
 
 class HandedOver(Response):
-    """Another process has answered."""
+    """Another process has sent the response."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         pass

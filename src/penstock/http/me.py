@@ -1,4 +1,4 @@
-"""Who asks, and what they may do."""
+"""The caller's identity, permissions and usage."""
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
@@ -44,7 +44,7 @@ class Me(BaseModel):
 
 
 def roles_of(user: User) -> list[dict[str, object]]:
-    """Those of its grants that are roles, with what they come to."""
+    """The grants that are roles, with the rights they stand for."""
     return [
         {"role": grant.right, "grant": grant.text, "rights": list(grant.rights)}
         for grant in user.grants

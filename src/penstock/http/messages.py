@@ -1,7 +1,7 @@
-"""The messages of a queue: looked at without touching them, moved, copied, dropped, sent back to where they died.
+"""The messages of a queue: browse them without consuming, move, copy, purge and redrive them.
 
-All of it goes over a queue in short turns, between which others have theirs. A message that is not in memory is read,
-looked at and let go of: what is kept of it is its row of the answer, or its place.
+Every operation walks the queue in short slices and yields to the event loop in between. A message that is not in memory
+is read from the log and released again: only its row of the response, or its place, is kept.
 """
 
 import asyncio
@@ -30,23 +30,23 @@ from penstock.http.steps import pass_on
 from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import INTERNAL_PREFIX, Message, payload_size
 
-SCAN_MAX = 20_000  # messages one request looks at
-TURN_SECONDS = 0.001  # of work, before others get their turn
-SLICE = 64  # messages of which the places are taken at a time
-CHANGED_AT_ONCE = 250  # messages that are moved, copied or dropped before others get their turn ...
-CHANGED_BYTES = 1 << 20  # ... unless these are large
-WAIT_SECONDS = 0.02  # while memory is short or the disk is behind, between two looks at that ...
-WAITS_MAX = 500  # ... and how many, until what was done by then is all
+SCAN_MAX = 20_000  # messages one request examines
+TURN_SECONDS = 0.001  # of work before yielding to the event loop
+SLICE = 64  # places fetched at a time
+CHANGED_AT_ONCE = 250  # messages moved, copied or purged before yielding ...
+CHANGED_BYTES = 1 << 20  # ... or this many bytes, whichever comes first
+WAIT_SECONDS = 0.02  # between two checks while memory is short or the disk is behind ...
+WAITS_MAX = 500  # ... and the number of checks before the operation stops with what it has done so far
 MOVED_MAX = 100_000
 BODY_SHOWN = 4096
-ANSWER_BYTES_MAX = 16 << 20  # of one answer
-ROW_BYTES = 1024  # what is shown of a message besides its body, about
+ANSWER_BYTES_MAX = 16 << 20  # per response
+ROW_BYTES = 1024  # approximate size of a row without the body
 
-SORTED_AT_ONCE = 1000  # delayed messages, which are kept in no order
-ORDER_SECONDS = 60  # how long their order is good for
+SORTED_AT_ONCE = 1000  # delayed messages per sorted run; the queue keeps them unsorted
+ORDER_SECONDS = 60  # how long a sorted order is reused
 
 READY, UNACKED, DELAYED = "ready", "unacked", "delayed"
-PLACE_LENGTHS = {READY: 4, UNACKED: 1, DELAYED: 2}  # numbers in a `next` of ours
+PLACE_LENGTHS = {READY: 4, UNACKED: 1, DELAYED: 2}  # how many numbers a `next` mark has
 
 QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]
 
@@ -119,7 +119,7 @@ class Purged(BaseModel):
 
 
 class Filter:
-    """Which messages somebody wants to see."""
+    """Selects messages by event, id and body."""
 
     def __init__(self, event: str | None, id: str | None, search: str | None) -> None:
         self.event = None if event is None else event.encode()
@@ -135,7 +135,7 @@ class Filter:
 
 
 class Seen:
-    """A message of a queue, and where it stands."""
+    """A message of a queue, with its state and place."""
 
     def __init__(self, message: Message, state: str, retries: int, place: tuple[int, ...], due_at: int = 0) -> None:
         self.message = message
@@ -145,12 +145,12 @@ class Seen:
         self.due_at = due_at
 
     def mark(self) -> str:
-        """Goes on behind it."""
+        """The `next` mark that continues after this message."""
         return ":".join([self.state, *map(str, self.place)])
 
 
 class Turn:
-    """A stretch of work on the loop."""
+    """A time slice on the event loop."""
 
     def __init__(self) -> None:
         self._ends_at = time.perf_counter() + TURN_SECONDS
@@ -159,7 +159,7 @@ class Turn:
         return time.perf_counter() >= self._ends_at
 
     async def pass_on(self) -> None:
-        """Let others have theirs, and begin another."""
+        """Yield to others, then start a new slice."""
         await pass_on()
         self._ends_at = time.perf_counter() + TURN_SECONDS
 
@@ -171,7 +171,7 @@ def message_of(seen: Seen, queue: Queue, now: int, body_max: int) -> dict[str, o
     try:
         text = shown.decode()
     except UnicodeDecodeError as error:
-        # A cut in the middle of a character does not make it less of a text.
+        # A body cut in the middle of a character is still text.
         whole = len(shown) < len(message.body) and error.start >= len(shown) - 3
         text = shown[: error.start].decode() if whole else None
     headers = message.headers or {}
@@ -195,22 +195,22 @@ def message_of(seen: Seen, queue: Queue, now: int, body_max: int) -> dict[str, o
 
 
 async def ready_of(queue: Queue, after: Place | None, turn: Turn) -> AsyncIterator[Seen | None]:
-    """The ready messages behind a place, in order; None for each that cannot be read."""
+    """The ready messages after a place, in order; None for each that cannot be read."""
     walk = Walk(queue.backlog, after)
     while not walk.over:
         for found in walk.step(SLICE):
             message = walk.message(found)
             yield None if message is None else Seen(message, READY, found[0][3], found[0])
             if turn.is_over():
-                walk.go_on_behind(found[0])  # what follows may be gone by then
+                walk.go_on_behind(found[0])  # the messages that follow may be removed meanwhile
                 await turn.pass_on()
                 break
 
 
 async def unacked_of(queue: Queue, skip: int, turn: Turn) -> AsyncIterator[Seen | None]:
-    """What consumers hold, consumer by consumer, the oldest of each first.
+    """The un-acked messages, consumer by consumer, the oldest of each first.
 
-    Of a consumer that settles faster than it is looked at, the rest is left out.
+    If a consumer settles messages faster than they are examined, the rest of its messages is left out.
     """
     place = 0
     for subscription in list(queue.subscriptions):
@@ -227,7 +227,7 @@ async def unacked_of(queue: Queue, skip: int, turn: Turn) -> AsyncIterator[Seen 
 
 
 class DelayedOrder:
-    """What is delayed in a queue, in order, as it was when somebody began to look: no page sorts it again."""
+    """The delayed messages of a queue in order, sorted when browsing begins and reused for the following pages."""
 
     def __init__(self) -> None:
         self._queue: Queue | None = None
@@ -235,7 +235,7 @@ class DelayedOrder:
         self._made_at = 0.0
 
     async def of(self, queue: Queue, begins: bool, turn: Turn) -> list[tuple[int, int]]:
-        """(due_at, offset) of each, the earliest first."""
+        """(due_at, offset) of each delayed message, the earliest first."""
         now = time.monotonic()
         if begins or self._queue is not queue or now - self._made_at > ORDER_SECONDS:
             order = await sorted_in_turns(queue.delayed.unsorted(), turn)
@@ -261,7 +261,7 @@ async def sorted_in_turns(entries: list[tuple[int, int]], turn: Turn) -> list[tu
 async def delayed_of(
     queue: Queue, after: tuple[int, int] | None, orders: DelayedOrder, turn: Turn
 ) -> AsyncIterator[Seen | None]:
-    """What is not due yet, the earliest first."""
+    """The delayed messages, the earliest due first."""
     order = await orders.of(queue, after is None, turn)
     for index in range(0 if after is None else bisect_right(order, after), len(order)):
         due_at, offset = order[index]
@@ -274,7 +274,7 @@ async def delayed_of(
 
 
 def place_in(after: str, state: str) -> list[int]:
-    """What a `next` of ours says; empty for the beginning."""
+    """Parse a `next` mark; empty, which means from the beginning, if it is for another state."""
     kind, _, numbers = after.partition(":")
     if kind != state:
         return []
@@ -313,7 +313,7 @@ async def page_of(
     bytes_max: int,
     orders: DelayedOrder,
 ) -> tuple[list[bytes], str | None]:
-    """The rows of one answer, as JSON, and where to go on."""
+    """The rows of one response, as JSON, and the mark to continue from."""
     if after:
         kind = after.partition(":")[0]
         if kind not in states:
@@ -337,12 +337,12 @@ async def page_of(
 
 
 class Batch:
-    """Some of the messages that are wanted: their places, in order, and how much they are."""
+    """Some of the selected messages, their places in order, and their total size."""
 
     def __init__(self) -> None:
         self.places: list[Place] = []
         self.messages: list[Message] = []
-        self.bytes = 0  # of their bodies and headers
+        self.bytes = 0  # bodies and headers
 
     def add(self, place: Place, message: Message) -> None:
         self.places.append(place)
@@ -354,7 +354,7 @@ class Batch:
 
 
 async def matching(queue: Queue, wanted: Filter, limit: int, bound: int) -> AsyncIterator[Batch]:
-    """The first ready messages from before an offset that are wanted, some at a time."""
+    """The first `limit` matching ready messages below the offset `bound`, in batches."""
     batch = Batch()
     turn = Turn()
     async for seen in ready_of(queue, None, turn):
@@ -443,11 +443,11 @@ def routes(inside: Inside) -> APIRouter:
         return answer({"purged": purged})
 
     def charge(count: int, size: int) -> None:
-        """What is put into a queue counts as published, whichever way it came there."""
+        """Charge messages put into a queue as published, however they got there."""
         inside.caller.charge(count, size, inside.clock.now())
 
     async def has_room() -> bool:
-        """Whoever puts much into queues waits like a publisher. False when that does not get better."""
+        """Wait as long as publishers have to wait. False if that takes too long."""
         for _ in range(WAITS_MAX):
             if not inside.board.must_wait(inside.caller.holder):
                 return True
@@ -492,7 +492,7 @@ def routes(inside: Inside) -> APIRouter:
             except Refused:
                 if moved == 0:
                     raise
-                break  # it is full with what was moved before
+                break  # the batches moved so far have filled it
             charge(done, sum(payload_size(message) for message in batch.messages[:done]))
             moved += done
             inside.board.plan_flush()
@@ -521,7 +521,7 @@ def routes(inside: Inside) -> APIRouter:
             except Refused:
                 if copied == 0:
                     raise
-                break  # it is full with what was copied before
+                break  # the batches copied so far have filled it
             charge(done, sum(payload_size(message) for message in batch.messages[:done]))
             copied += done
             inside.board.plan_flush()

@@ -1,7 +1,7 @@
-"""Prometheus: totals of the broker, never one series for each queue; and on request the same of a few named queues.
+"""Prometheus: totals of the broker, never one series for each queue; on request, series for a few named queues.
 
-The text is put together by hand: a registry that collects what the broker counts anyway would only copy the numbers
-once more.
+The text is written by hand: the broker keeps these counters anyway, and a metrics registry would only copy them once
+more.
 """
 
 import math
@@ -154,7 +154,7 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
 
 
 def _add_tls(page: Exposition, doorstep: Doorstep | None) -> None:
-    """The families are there without TLS as well, so that rules and plots may speak of them; samples are not."""
+    """Without TLS the families are present too, so that alerts and dashboards can refer to them."""
     certificates = None if doorstep is None else doorstep.certificates
     expiries = {} if certificates is None else certificates.expiries
     page.family(
@@ -181,7 +181,7 @@ def _add_tls(page: Exposition, doorstep: Doorstep | None) -> None:
 
 
 def _add_access(page: Exposition, inside: Inside) -> None:
-    """Who is known, who failed to be, and what users use. Without authentication there are no users to tell of."""
+    """Users, failed authentications, and usage by user. Without authentication there are no users to report."""
     access = inside.hub.access
     doorman = inside.doorman
     users = [] if access is None else list(access.users.values())
@@ -220,8 +220,8 @@ def _add_access(page: Exposition, inside: Inside) -> None:
     page.family("penstock_user_quota", "gauge", "What a user may use; without a sample, without limit.", quotas)
 
 
-USERS_MAX = 50  # of the users file, by name: the rest are added up
-OTHERS = "_others"  # which is no name of a user
+USERS_MAX = 50  # users with series of their own; the rest are added up
+OTHERS = "_others"  # not a valid user name
 
 USER_FAMILIES: tuple[tuple[str, str, str, Callable[[User], int]], ...] = (
     ("connections", "gauge", "Open connections of a user.", lambda user: user.connections),
@@ -245,7 +245,7 @@ COUNTERS = {
     "deduplicated": "Publishes that had been seen before.",
 }
 
-PIPELINES_MAX = 50  # of the last to report: there are no more series than that
+PIPELINES_MAX = 50  # those that reported last; limits the number of series
 
 PIPELINE_FAMILIES = (
     ("lag", "gauge", "Offsets between a pipeline and the end of the log."),

@@ -1,8 +1,8 @@
-"""What every operation needs of whoever asks. There is none without a decision: a route that is not here is an error.
+"""The permission each operation requires. Every route must have an entry here: a missing one is an error.
 
-A need that names a queue is checked before anything of the request is read. Where names are in the body, the handler
-checks them, and what is checked here is whether the user has the right at all. Where many things are listed, the
-handler leaves out what may not be browsed.
+A permission on the queue in the path is checked before the request body is read. If names are in the body, the handler
+checks them, and only whether the user has the permission on any name is checked here. Handlers that list resources
+leave out those the caller may not browse.
 """
 
 from typing import Any, NamedTuple
@@ -16,11 +16,11 @@ from penstock.http.texts import name_of
 
 
 class Need(NamedTuple):
-    text: str  # for the document
-    rights: tuple[str, ...] = ()  # one of them
-    on_queue: bool = False  # on the queue that the path names
+    text: str  # for the OpenAPI document
+    rights: tuple[str, ...] = ()  # any one of them is enough
+    on_queue: bool = False  # on the queue in the path
     on_all: bool = False  # on all names
-    is_open: bool = False  # nobody has to say who they are
+    is_open: bool = False  # no authentication required
 
 
 def has(*rights: str, more: str = "") -> Need:
@@ -115,7 +115,7 @@ NEEDS: dict[str, Need] = {
 
 
 class DecidedRoute(APIRoute):
-    """An operation that is refused before it is begun where its need is not met, and that says so in the document."""
+    """A route that checks the required permission before the handler runs, and documents it in OpenAPI."""
 
     def __init__(self, path: str, *given: Any, **named: Any) -> None:
         (method,) = named["methods"]
@@ -131,7 +131,7 @@ class DecidedRoute(APIRoute):
         await super().handle(scope, receive, send)
 
     def check(self, parameters: dict[str, Any]) -> None:
-        """Raises Refused where whoever asks may not."""
+        """Raises Refused if the caller lacks the permission."""
         need = self.need
         user = caller().user
         if user is None or not need.rights:

@@ -1,4 +1,4 @@
-"""Everything at a glance, the last five minutes of it, and one sample each second for as long as somebody looks."""
+"""The overview, its samples of the last five minutes, and a live stream of one sample per second."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -205,9 +205,9 @@ def routes(inside: Inside) -> APIRouter:
         return LiveResponse(samples(name, inside.caller))
 
     async def samples(name: bytes | None, who: Caller) -> AsyncIterator[bytes]:
-        """The newest sample, then each new one, for as long as who came in is welcome.
+        """The newest sample, then each new one, while the caller's credentials are valid.
 
-        Who is slow misses some, and nothing is kept for them.
+        A slow client misses samples; none are buffered for it.
         """
         fresh = asyncio.Event()
         statistics.watchers.add(fresh)
@@ -218,7 +218,7 @@ def routes(inside: Inside) -> APIRouter:
                 yield event_of(with_queue(statistics.samples[-1], name))
                 await fresh.wait()
             if not inside.still_welcome(who):
-                yield b"event: over\ndata: {}\n\n"  # else a browser would come again and again
+                yield b"event: over\ndata: {}\n\n"  # otherwise a browser would keep reconnecting
         finally:
             statistics.watchers.discard(fresh)
             places.leave(who.holder)

@@ -1,7 +1,7 @@
-"""The console's files, as they are: no build, no template, nothing from elsewhere.
+"""The console's static files: no build step, no templates, nothing loaded from other hosts.
 
-The charts are drawn by Chart.js, which comes inside the wheel of `chartkick` and is served from there. Every file is
-read and compressed once, off the loop, and a browser that has it already is told so.
+The charts are drawn by Chart.js, which is part of the `chartkick` wheel and served from there. Every file is read and
+compressed once, off the event loop, and not sent again to a browser that has it (ETag).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ CHARTS_IN_WHEEL = Path("django", "static", "chartkick", "Chart.bundle.js")
 
 MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
-# Nothing but this broker's own files runs in the page, and nobody puts the page into theirs.
+# The page runs only this broker's own files, and no other page may embed it.
 HEADERS = {
     "cache-control": "no-cache",
     "content-security-policy": (
@@ -46,13 +46,13 @@ class File:
 
 
 def names() -> frozenset[str]:
-    """Every file there is, by its path below `/console/`."""
+    """All files, by their path below `/console/`."""
     own = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in MEDIA_TYPES}
     return frozenset(own | {CHARTS})
 
 
 def place_of(name: str) -> Path:
-    """Where a file of the console lies; the one that comes in a wheel, in that package."""
+    """The path of a console file; Chart.js is in its own package."""
     if name != CHARTS:
         return FOLDER / name
     found = find_spec("chartkick")

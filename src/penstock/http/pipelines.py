@@ -1,4 +1,4 @@
-"""Pipelines: how the jobs are doing that read this broker's log, as they tell it after each batch."""
+"""Pipelines: the status of jobs that read this broker's log, as reported by them after each batch."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from penstock.http.texts import name_of, text_of, time_of
 
 PIPELINES_MAX = 1000
 NAME_MAX = 1000
-NUMBER_MAX = 1 << 53  # what every reader of JSON takes exactly
+NUMBER_MAX = 1 << 53  # every JSON parser reads integers up to this exactly
 
 
 class PipelineReport(BaseModel):
@@ -87,7 +87,7 @@ def routes(inside: Inside) -> APIRouter:
         }
         known[called] = rows
         while len(known) > PIPELINES_MAX:
-            del known[next(iter(known))]  # whoever was not heard of for longest
+            del known[next(iter(known))]  # the one that has not reported for longest
         return answer(rows)
 
     @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Forget a pipeline")

@@ -1,4 +1,4 @@
-"""Policies: what the configuration says of queues by their names, and what that comes to for one queue."""
+"""Policies: the configured rules for queues by name, and the resulting policy of one queue."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class Rules(BaseModel):
 
 
 def policy_of(policy: Policy, who: Caller | None = None) -> dict[str, object]:
-    """What holds; where dead letters go is for those to know who may browse that queue."""
+    """A policy in force. Its dead-letter queue is hidden from callers who may not browse that queue."""
     dead_letter = policy.dead_letter if who is None or who.sees(policy.dead_letter) else b""
     return {
         "length_max": policy.length_max,
@@ -54,9 +54,9 @@ def policy_of(policy: Policy, who: Caller | None = None) -> dict[str, object]:
 
 
 def seen_of(table: PolicyTable, who: Caller) -> dict[str, object] | None:
-    """A policy as whoever asks may see it: without names that are not theirs to browse; None where none is left.
+    """A policy as the caller may see it: without names they may not browse; None if none is left.
 
-    A pattern counts as a name: who may browse `orders.*` may know of a policy for `orders.*`, not of one for `*`.
+    A pattern counts as a name: a caller who may browse `orders.*` sees a policy for `orders.*`, but not one for `*`.
     """
     seen: dict[str, object] = table.model_dump(mode="json", exclude_none=True)
     queues = [glob for glob in table.queues if who.sees(glob.encode())]

@@ -23,7 +23,7 @@ from penstock.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 
-# What becomes of a refusal of the core: status and type.
+# Status and problem type for each refusal code of the core.
 REFUSALS = {
     NOT_FOUND: (404, "not-found"),
     TOO_LARGE: (413, "too-large"),
@@ -69,7 +69,7 @@ class ProblemShape(BaseModel):
 
 
 class Problem(Exception):
-    """Ends a request with this answer."""
+    """Ends a request with this error response."""
 
     def __init__(
         self, status: int, kind: str, detail: str, hint: str | None = None, headers: dict[str, str] | None = None
@@ -166,7 +166,7 @@ def from_fields(errors: Sequence[Mapping[str, Any]], place: str = "") -> Problem
 
 
 def catch_problems(app: FastAPI, report: Any) -> None:
-    """Whatever a handler raises becomes a problem."""
+    """Turn every exception raised by a handler into a problem response."""
 
     async def on_problem(_: Request, error: Exception) -> Response:
         assert isinstance(error, Problem)
@@ -181,7 +181,7 @@ def catch_problems(app: FastAPI, report: Any) -> None:
         return problem_response(from_fields(error.errors()))
 
     async def on_http(_: Request, error: Exception) -> Response:
-        """What the framework itself refuses: an unknown path, a method a path does not have, a body that is no JSON."""
+        """Errors of the framework itself: an unknown path, a method not allowed, a body that is not JSON."""
         assert isinstance(error, HTTPException)
         kind = {400: "malformed", 404: "not-found", 405: "method", 413: "too-large"}.get(error.status_code, "http")
         hint = "GET /openapi.json lists what there is" if error.status_code in (404, 405) else None

@@ -1,4 +1,4 @@
-"""Messages in: one as JSON, or many as an Arrow stream."""
+"""Publishing: one message as JSON, or many as an Arrow stream."""
 
 import asyncio
 import base64
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 PROTOCOL = "http"
 BATCH_MESSAGES_MAX = 200_000
-OF_THE_BROKER = b"."  # headers that are never shown
-OF_DEAD_LETTERS = b"dead-"  # headers that say how a message died
-LARGE = 1 << 20  # of a message as JSON
-SLICE = 500  # messages of a batch before others get their turn
+OF_THE_BROKER = b"."  # prefix of internal headers, which are never shown
+OF_DEAD_LETTERS = b"dead-"  # prefix of headers that record how a message became a dead letter
+LARGE = 1 << 20  # bytes of a message as JSON
+SLICE = 500  # messages of a batch processed before yielding to the event loop
 
 EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace": "1"}}
 
@@ -83,7 +83,7 @@ class Reach(BaseModel):
 
 
 def message_from(new: NewMessage, inside: Inside) -> Message:
-    """The message somebody describes; what is wrong with it is said by field."""
+    """Build the message a request describes. Errors name the field."""
     if (new.event is None) == (new.queue is None):
         raise invalid("body.event", "give either event or queue")
     if new.body is not None and new.body_base64 is not None:
@@ -104,7 +104,7 @@ def message_from(new: NewMessage, inside: Inside) -> Message:
 
 
 def own(messages: list[Message], inside: Inside) -> None:
-    """The ids of what somebody publishes are that user's own."""
+    """Message ids are scoped to the user who publishes."""
     owner = inside.caller.name.encode()
     if owner:
         for message in messages:
@@ -112,7 +112,7 @@ def own(messages: list[Message], inside: Inside) -> None:
 
 
 def terms_of(new: NewMessage, now: int, dedup_seconds: int) -> Terms | None:
-    """What is asked for beyond plain delivery."""
+    """Delay, time to live, delivery limit and deduplication; None if none is requested."""
     if new.delay_seconds is None and new.ttl_seconds is None and new.max_deliveries is None and not new.dedup:
         return None
     wish = Wish()
@@ -159,7 +159,7 @@ def coded_headers(headers: dict[str, str], limits: Limits) -> dict[bytes, bytes]
 
 
 def headers_from_outside(headers: dict[bytes, bytes]) -> dict[bytes, bytes] | None:
-    """Without what only the broker says of a message; see docs/http.md."""
+    """Reject or drop headers that only the broker may set; see docs/http.md."""
     for name in headers:
         if name.startswith(OF_THE_BROKER):
             raise invalid("body.headers", f"{text_of(name)!r}: names that begin with a dot are the broker's own")
@@ -167,7 +167,7 @@ def headers_from_outside(headers: dict[bytes, bytes]) -> dict[bytes, bytes] | No
 
 
 def send(broker: Broker, message: Message) -> None:
-    """Publish it, or put it into the queue of its name."""
+    """Publish it, or put it into the queue it names."""
     if message.route == TO_QUEUE:
         broker.put(message.event, message)
     else:
@@ -181,7 +181,7 @@ def count_reached(broker: Broker, message: Message) -> int:
 
 
 async def messages_of(request: Request, inside: Inside) -> list[Message]:
-    """What a request carries: one message, or a batch of them."""
+    """The messages of a request: one as JSON, or an Arrow batch."""
     kind = media_type_of(request)
     size_max = inside.hub.limits.line_size_max
     if kind == ARROW:
@@ -198,7 +198,7 @@ async def messages_of(request: Request, inside: Inside) -> list[Message]:
 
 
 async def read_message(request: Request, inside: Inside) -> NewMessage:
-    """A message as JSON. Where it is large, others have their turn between the steps, each of which copies it."""
+    """Read a message as JSON. If it is large, yield between the steps, since each copies it."""
     limits = inside.hub.limits
     data = await read_body(request, limits.json_size_max, "json_size_max")
     is_large = len(data) > LARGE
@@ -221,7 +221,7 @@ async def messages_from_arrow(data: bytes, inside: Inside) -> list[Message]:
 
 
 def parts_of(batch: "pa.RecordBatch") -> Iterator[tuple[int, int]]:
-    """Rows that messages are made of in one turn, from one up to another; a header counts as much as a row."""
+    """Ranges of rows to convert in one event loop iteration; a header counts as much as a row."""
     if "headers" not in batch.schema.names:
         for first in range(0, batch.num_rows, SLICE):
             yield first, min(first + SLICE, batch.num_rows)
@@ -237,7 +237,7 @@ def parts_of(batch: "pa.RecordBatch") -> Iterator[tuple[int, int]]:
 
 
 def batches_of(data: bytes, headers_max: int) -> "list[pa.RecordBatch]":
-    """The batches of an Arrow stream, with the columns and types that a message is made of."""
+    """The record batches of an Arrow stream, cast to the columns and types of a message."""
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -260,7 +260,7 @@ def batches_of(data: bytes, headers_max: int) -> "list[pa.RecordBatch]":
         table = reader.read_all()
         if table.num_rows > BATCH_MESSAGES_MAX:
             raise too_large(f"{table.num_rows} messages: at most {BATCH_MESSAGES_MAX} in one request")
-        table.validate(full=True)  # bytes from outside: offsets may point anywhere
+        table.validate(full=True)  # untrusted input: offsets may point anywhere
         batches = list(table.cast(pa.schema([pa.field(name, wanted[name]) for name in names])).to_batches())
         if "headers" in names:
             check_header_counts([batch.column("headers") for batch in batches], headers_max)
@@ -270,7 +270,7 @@ def batches_of(data: bytes, headers_max: int) -> "list[pa.RecordBatch]":
 
 
 def check_header_counts(columns: "list[pa.Array]", headers_max: int) -> None:
-    """Before anything is made of them: a row may have millions."""
+    """Called before headers are converted: a row may have millions."""
     for column in columns:
         offsets = column.offsets.to_pylist()
         for first, last in pairwise(offsets):
@@ -279,7 +279,7 @@ def check_header_counts(columns: "list[pa.Array]", headers_max: int) -> None:
 
 
 def is_plain(given: "pa.DataType", wanted: "pa.DataType") -> bool:
-    """Whether a column is taken for that type. One that only refers to its values may stand for more than was sent."""
+    """Whether a column type is accepted. A type that only refers to its values may expand to more than was sent."""
     import pyarrow as pa
 
     if pa.types.is_map(wanted):
@@ -293,15 +293,15 @@ def is_plain(given: "pa.DataType", wanted: "pa.DataType") -> bool:
 
 
 def is_compressed(metadata: bytes) -> bool:
-    """Whether the buffers of an Arrow message are compressed, so that nobody knows how much they are.
+    """Whether the buffers of an Arrow message are compressed, which would hide their real size.
 
-    The metadata is a flatbuffer: a table has, at an offset before it, a list of where its fields are. Of `Message` the
-    fields 1 and 2 are the kind of its header and the header; of `RecordBatch`, which is kind 3, field 3 is the
-    compression; of `DictionaryBatch`, kind 2, field 1 is a record batch.
+    The metadata is a FlatBuffer: each table refers to a list of where its fields are (vtable). In `Message`, fields 1
+    and 2 are the kind of header and the header; in `RecordBatch` (kind 3), field 3 is the compression; in
+    `DictionaryBatch` (kind 2), field 1 is a record batch.
     """
 
     def field(table: int, index: int) -> int:
-        """Where a field of a table is; 0 when it is left out."""
+        """The position of a field of a table; 0 if it is absent."""
         fields = table - struct.unpack_from("<i", metadata, table)[0]
         if 4 + 2 * index >= struct.unpack_from("<H", metadata, fields)[0]:
             return 0
@@ -339,7 +339,7 @@ def slices(messages: list[Message]) -> Iterator[list[Message]]:
 
 
 def distinct(messages: list[Message], seen: set[tuple[bool, bytes]]) -> Iterator[Message]:
-    """One message for each event and each queue that was not seen before."""
+    """One message for each event and each queue not seen before."""
     for message in messages:
         place = (message.route == TO_QUEUE, message.event)
         if place not in seen:
@@ -348,7 +348,7 @@ def distinct(messages: list[Message], seen: set[tuple[bool, bytes]]) -> Iterator
 
 
 async def check_all(messages: list[Message], inside: Inside) -> None:
-    """Whether whoever asks may publish each of them: one that they may not stops all. Raises Refused."""
+    """Check that the caller may publish every one of them: a single denied message stops all. Raises Refused."""
     who = inside.caller
     if who.user is None:
         return
@@ -365,7 +365,7 @@ async def check_all(messages: list[Message], inside: Inside) -> None:
 
 
 async def publish_all(messages: list[Message], inside: Inside) -> dict[str, object]:
-    """Publish a batch. A queue that is full refuses its message, not those behind it."""
+    """Publish a batch. A full queue refuses its own message, not the ones that follow."""
     broker = inside.broker
     refused = deduplicated = 0
     refusal: Refused | None = None
@@ -393,7 +393,7 @@ async def publish_all(messages: list[Message], inside: Inside) -> dict[str, obje
 
 
 def ends_of(messages: list[Message]) -> dict[str, object]:
-    """Where the messages lie in the log. One that was published before, or refused by all its queues, has no offset."""
+    """The offset range of the messages. A duplicate, or a message refused by all its queues, has no offset."""
     offsets = [message.offset for message in messages if message.offset >= 0]
     return {
         "first_offset": min(offsets, default=None),
@@ -407,7 +407,7 @@ async def publish_one(message: Message, inside: Inside) -> dict[str, object]:
     own([message], inside)
     send(inside.broker, message)
     is_new = message.offset >= 0
-    # Also where it was published before: that may have been a moment ago, and not be safe yet.
+    # Also for a duplicate: the first one may have been published a moment ago and not be durable yet.
     await inside.kept()
     return {
         "published": int(is_new),
@@ -516,4 +516,4 @@ def routes(inside: Inside) -> APIRouter:
     return router
 
 
-BODY_ONLY = (Published, PublishedBatch)  # described by reference above
+BODY_ONLY = (Published, PublishedBatch)  # referenced above by `$ref` only

@@ -1,4 +1,4 @@
-"""Queues: a page of them by any of their numbers, one of them, and what can be done to one."""
+"""Queues: list them sorted by any column, show, declare and delete one."""
 
 from typing import Annotated, Any
 
@@ -23,8 +23,8 @@ from penstock.http.steps import pass_on
 from penstock.http.texts import href_of, name_of, text_of
 
 LIMIT_MAX = 1000
-SLICE = 1024  # queues that are looked at before messages get their turn
-ROWS = 100  # queues that are written down before messages get their turn
+SLICE = 1024  # queues ranked before yielding to the event loop
+ROWS = 100  # rows built before yielding to the event loop
 CONSUMERS_SHOWN = 100
 BINDINGS_IN_A_STEP = 100
 
@@ -98,7 +98,7 @@ class Deleted(BaseModel):
 
 
 def oldest_of(queue: Queue) -> int:
-    """When its oldest message was published, also where that has to be read from the log first."""
+    """When its oldest message was published, which may have to be read from the log."""
     if not queue.knows_oldest():
         queue.find_oldest()
     return queue.oldest_at()
@@ -144,7 +144,7 @@ def queue_of(inside: Inside, queue: Queue) -> dict[str, object]:
 async def page_of(
     broker: Broker, who: Caller, search: bytes, key: str, descending: bool, offset: int, limit: int
 ) -> tuple[int, list[Queue]]:
-    """How many queues match, and those of one page. Messages pass while it is put together."""
+    """How many queues match, and those of one page. Yields to the event loop between slices."""
     ranking = Ranking(key, descending, search, offset + limit)
     queues = who.seen(broker.queues.values())
     for first in range(0, len(queues), SLICE):
@@ -202,12 +202,12 @@ def routes(inside: Inside) -> APIRouter:
     async def declare_queue(name: QueueName, request: Request) -> Response:
         declaration = await read_json(request, Declaration)
         if len(declaration.events or ()) + len(declaration.patterns or ()) > BINDINGS_IN_A_STEP:
-            await pass_on()  # to read it was one
+            await pass_on()  # parsing it took a step of its own
         queue_name = name_of(name)
         existed = queue_name in broker.queues
         inside.check_names(queue_name, *[event.encode() for event in declaration.events or ()])
         check_declaration(inside.caller, broker, queue_name, declaration)
-        inside.now()  # one that expires has its time from now on
+        inside.now()  # sets the broker's time: expiry counts from now
         declare(broker, queue_name, declaration)
         await inside.kept()
         queue = broker.queues.get(queue_name)
@@ -238,7 +238,7 @@ def routes(inside: Inside) -> APIRouter:
 
 
 def check_declaration(who: Caller, broker: Broker, name: bytes, declaration: Declaration) -> None:
-    """Whether somebody who may declare the queue may bind it to these, and let it expire. Raises Refused."""
+    """Check that the caller, who may declare the queue, may bind these and set its expiry. Raises Refused."""
     who.check_bind([event.encode() for event in declaration.events or ()], declaration.patterns or ())
     queue = broker.queues.get(name)
     if queue is not None:
@@ -254,7 +254,7 @@ def expiry_of(declaration: Declaration) -> int:
 
 
 def bindings_of(queue: Queue | None, declaration: Declaration) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    """The events and patterns that a queue would be bound to: what is not said stays as it is. Raises Problem."""
+    """The events and patterns the queue would be bound to: omitted fields stay as they are. Raises Problem."""
     events = queue.events if queue is not None else ()
     patterns = queue.patterns if queue is not None else ()
     if declaration.events is not None:
@@ -268,7 +268,7 @@ def bindings_of(queue: Queue | None, declaration: Declaration) -> tuple[tuple[by
 
 
 def declare(broker: Broker, name: bytes, declaration: Declaration) -> None:
-    """Make the queue what the declaration says. Whatever is refused is refused before anything has changed."""
+    """Apply the declaration. Whatever is refused is refused before anything has changed."""
     given = declaration.model_fields_set
     if not name:
         raise invalid("path.name", "a queue's name is not empty")

@@ -1,4 +1,4 @@
-"""The broker's side of the process that reads the log (`reading.py`): started when needed, and again if it died."""
+"""The broker's side of the process that reads the log (`reading.py`): started on demand, restarted if it died."""
 
 import asyncio
 import contextlib
@@ -16,12 +16,12 @@ from penstock.http.problems import Problem, needs_arrow, over_limit
 from penstock.http.reading import PACKET_MAX, Answers
 
 AGAIN = "try again"
-STREAMS_MAX = 32  # at once, half of them one user's at most
+STREAMS_MAX = 32  # at once; one user may have at most half of them
 BUFFER_BYTES = 1 << 20
 
 
 class Readers:
-    """Hands requests to the reading process and streams to whoever asked."""
+    """Passes requests to the reading process, and its streams to clients."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -34,27 +34,27 @@ class Readers:
         self._starting = asyncio.Lock()
 
     async def ask(self, do: str, **request: object) -> dict[str, Any]:
-        """What the process answers; the problem it has with it."""
+        """The answer of the process. Raises Problem if it reports an error."""
         answer = await (await self._send(do, request, None))
         check(answer)
         return answer
 
     @property
     def streams(self) -> int:
-        """How many are being read."""
+        """How many streams are being read."""
         return self.places.taken
 
     def check_room(self, holder: str) -> None:
-        """Whether one more stream can be read now by a user, or from an address."""
+        """Raises Problem if this user or address cannot read another stream now."""
         if importlib.util.find_spec("pyarrow") is None:
             raise needs_arrow()
         if not self.places.has_room(holder):
             raise over_limit(self.places.why_full(holder, "streams of the log"), "try again when one has ended")
 
     async def answer(self, start: int, end: int, client: socket.socket, head: str, holder: str) -> bool:
-        """Have the process write the whole answer to a client's socket; True when all of it was written.
+        """Have the process write the whole response to a client's socket; True if all of it was written.
 
-        Raises what is wrong while nothing is written yet.
+        Raises Problem on an error before anything was written.
         """
         self.check_room(holder)
         self.places.enter(holder)
@@ -67,7 +67,7 @@ class Readers:
         return "error" not in answer
 
     async def stream(self, start: int, end: int, holder: str, do: str = "stream") -> AsyncIterator[memoryview]:
-        """The Arrow stream of a range of offsets, in pieces; its first piece comes before this comes back."""
+        """The Arrow stream of a range of offsets, in pieces. Returns once the first piece has arrived."""
         self.check_room(holder)
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
@@ -100,7 +100,7 @@ class Readers:
         view = memoryview(buffer)
         while count := await loop.sock_recv_into(ours, buffer):
             yield view[:count]
-        # Nothing more comes; whether that is the end or an accident is said apart.
+        # The stream has ended; the answer tells whether it is complete.
         check(await answer)
 
     def _end(self, ours: socket.socket, holder: str) -> None:
@@ -119,7 +119,7 @@ class Readers:
         try:
             socket.send_fds(control, [packet], fds)
         except OSError as error:
-            # It has just ended, which `_listen` is about to see, or it does not keep up.
+            # The process has just exited, which `_listen` is about to notice, or it cannot keep up.
             self._answers.pop(self._ids)
             raise Problem(503, "log", f"the process that reads the log does not answer: {error}", AGAIN) from error
         return answer
@@ -151,19 +151,19 @@ class Readers:
                 answer = self._answers.pop(found["id"], None)
                 if answer is not None and not answer.done():
                     answer.set_result(found)
-        # The process has ended, whatever the reason: those who wait are told, and the next request starts another.
+        # The process has exited, for whatever reason: fail pending requests. The next request starts another process.
         self._control = None
         control.close()
         answers, self._answers = self._answers, {}
         for number, answer in answers.items():
             if not answer.done():
-                # Nobody knows how far it had come with what it was doing.
+                # It is unknown how much of the answer it had written.
                 answer.set_result({"id": number, "error": "the process that reads the log has ended", "begun": True})
         if self._process is not None:
             await self._process.wait()
 
     async def stop(self) -> None:
-        """The process ends with its control channel."""
+        """The process exits when its control channel closes."""
         if self._control is not None and self._listening is not None:
             self._control.shutdown(socket.SHUT_RDWR)
             await asyncio.wait([self._listening])

@@ -1,14 +1,14 @@
-"""The process that reads the log for whoever asks over HTTP: beside the broker, so that a large read delays no message.
+"""The process that reads the log for HTTP clients: separate from the broker, so that a large read delays no message.
 
     broker                                     this process
     {"id": 7, "do": "stream", ...} + fd  ───►  writes an Arrow stream into the fd, and closes it
                                          ◄───  {"id": 7, "ok": true}       or {"id": 7, "error": "...", "begun": false}
 
-Both ends of the control channel are one socket pair. A packet is one request. An answer is as many packets as it needs,
-since the system takes packets up to some size only; each says whose it is and whether it is the last (`pieces_of`). The
-fd is the client's own socket where that can be (then the request has a `head`, and the stream is written as the rest of
-an HTTP answer), or a pipe to the broker. The process runs at a lower priority than the broker, reads the log as any
-reader does, and ends with the broker.
+The control channel is a socket pair. Each request is one packet. An answer takes as many packets as it needs, since the
+system limits their size; each carries the request's id and whether it is the last (`pieces_of`). The fd is the client's
+own socket if possible (then the request has a `head`, and the stream is written as the rest of an HTTP response), or a
+socket to the broker. The process runs at a lower priority than the broker, reads the log as any other reader does, and
+exits with the broker.
 """
 
 import os
@@ -34,16 +34,16 @@ from penstock.log.moments import offset_at
 from penstock.log.reader import LogReader, rows_of
 from penstock.log.segments import headers_of, segments_of
 
-PACKET_MAX = 64 << 10  # well below what a socket takes in one piece, however it is set
+PACKET_MAX = 64 << 10  # well below what a socket accepts in one packet, however it is configured
 PIECE_HEAD = struct.Struct("<q?")  # the request's id, and whether this is the last piece of its answer
 NICENESS = 10
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-# Bytes of one stream in a second. A reader that takes more takes the processor from the broker and its clients; at this
-# pace they keep nine tenths of their speed on a machine with two cores.
+# Bytes per second of one stream. Faster readers take CPU time from the broker and its clients; at this rate they keep
+# nine tenths of their speed on a machine with two cores.
 PACE = 400_000_000
 PACE_SLACK = 0.002  # seconds
-STALLED_MS = 30_000  # a reader that takes nothing for so long has left
-CHUNK_BYTES = 1 << 20  # small batches are written together until they are this large
+STALLED_MS = 30_000  # a client that reads nothing for this long has left
+CHUNK_BYTES = 1 << 20  # small batches are written together up to this size
 
 
 class Reading:
@@ -80,7 +80,7 @@ class Reading:
         return {}
 
     def lifecycle(self, request: dict[str, Any], target: int) -> dict[str, object]:
-        """What was settled in the blocks that begin in the range."""
+        """Settlements in the blocks that begin in the range."""
         from penstock.log.lifecycle import lifecycle_batches, lifecycle_schema
 
         reader = self._take_reader()
@@ -96,7 +96,7 @@ class Reading:
         return {}
 
     def offset_after(self, request: dict[str, Any], _: int) -> dict[str, object]:
-        """Where a range from `from` on ends that may have so many bytes of the log, and has one block at least."""
+        """The end of a range that starts at `from` and has up to `bytes` bytes of the log, but at least one block."""
         start, left = request["from"], request["bytes"]
         reader = self._take_reader()
         reached = start
@@ -112,7 +112,7 @@ class Reading:
         return {"offset": min(reached, request["to"])}
 
     def offset_at(self, request: dict[str, Any], _: int) -> dict[str, object]:
-        """The first message published at that time or later, of those before `to`."""
+        """The first message before `to` that was published at `time` or later."""
         reader = self._take_reader()
         offset = offset_at(reader, request["time"], request["to"])
         self._idle.put(reader)
@@ -126,7 +126,7 @@ class Reading:
                 header = self._first_header(segment)
                 size = self.disk.file_size(segment)
             except FileNotFoundError:
-                continue  # it was trimmed since its name was read
+                continue  # deleted by retention after it was listed
             if header is not None:
                 rows.append(
                     {
@@ -140,7 +140,7 @@ class Reading:
         return {"segments": rows}
 
     def holes(self, _: dict[str, Any], __: int) -> dict[str, object]:
-        """The offsets that are gone from the middle of the log."""
+        """The offset ranges missing from the middle of the log."""
         reader = self._take_reader()
         found = holes_of(reader)
         self._idle.put(reader)
@@ -152,7 +152,7 @@ class Reading:
             return next(headers, (0, None))[1]
 
     def _take_reader(self) -> LogReader:
-        """A reader for one request; an idle one knows where things are already."""
+        """A reader for one request. An idle one is reused: its index is loaded already."""
         try:
             return self._idle.get_nowait()
         except queue.Empty:
@@ -160,12 +160,12 @@ class Reading:
 
 
 def blocks_of(reader: LogReader, start: int, end: int) -> "closing[Generator[Block, None, None]]":
-    """Closed when done with, or its file would stay open."""
+    """Close it when done, or its file stays open."""
     return closing(cast("Generator[Block, None, None]", reader.blocks(start, end)))
 
 
 class Outlet:
-    """Where a stream goes: plainly into a pipe, or as the chunks of an HTTP answer into a socket."""
+    """The target of a stream: raw to the broker, or as chunks of an HTTP response to a client's socket."""
 
     def __init__(self, target: int, head: bytes, request: dict[str, Any]) -> None:
         self._target = target
@@ -217,13 +217,13 @@ def pieces_of(number: int, answer: bytes) -> Iterator[bytes]:
 
 
 class Answers:
-    """Puts answers together again; their pieces come in order, and among those of others."""
+    """Reassembles answers. The pieces of an answer arrive in order, interleaved with those of others."""
 
     def __init__(self) -> None:
         self._pieces: dict[int, list[bytes]] = {}
 
     def add(self, packet: bytes) -> dict[str, Any] | None:
-        """The answer that this is the last piece of."""
+        """The answer, if this is its last piece."""
         number, is_last = PIECE_HEAD.unpack_from(packet)
         self._pieces.setdefault(number, []).append(packet[PIECE_HEAD.size :])
         if not is_last:
@@ -239,7 +239,7 @@ def answer_to(work: Callable[[dict[str, Any], int], dict[str, object]], request:
         reason = "the reader has left"
     except (Error, OSError) as error:
         reason = str(error)
-    except Exception as error:  # a mistake of ours: told, and only this request fails
+    except Exception as error:  # a bug: report it, and fail only this request
         reason = repr(error)
     finally:
         if target >= 0:
@@ -267,7 +267,7 @@ def main(control_fd: int, directory: str) -> None:
     while True:
         packet, fds, _, _ = socket.recv_fds(control, PACKET_MAX, 1)
         if not packet:
-            os._exit(0)  # the broker has ended; nobody waits for what threads still do
+            os._exit(0)  # the broker has exited; nobody needs what the threads still do
         request = orjson.loads(packet)
         threading.Thread(target=serve, args=(request, fds[0] if fds else -1), daemon=True).start()
 

@@ -1,9 +1,9 @@
-"""One message in five protocols: the very bytes each would send, cut into named parts, and what became of the message.
+"""One message in five protocols: the exact bytes each would send, split into named parts, and what was preserved.
 
-Nothing here knows how a protocol writes. A broker of one queue is made for each of them, a real session consumes that
-queue, the message is published into it, and what the session has to write is taken. Then the bytes are read again, as a
-client would read them, and compared with the message: `same`, `coded` (other bytes, and the value can be had back),
-`changed` (it cannot), or `lost`.
+Nothing here knows how a protocol encodes. For each protocol a broker with one queue is created, a real session consumes
+that queue, the message is published to it, and the session's output is captured. The bytes are then parsed as a client
+would parse them and compared with the message: `same`, `coded` (other bytes, but the value can be recovered), `changed`
+(it cannot), or `lost`.
 """
 
 from base64 import b64decode
@@ -30,14 +30,14 @@ CODED: Final = "coded"
 CHANGED: Final = "changed"
 LOST: Final = "lost"
 
-RETRY_MAX: Final = 1_000  # each try is really made
+RETRY_MAX: Final = 1_000  # each retry is actually performed
 CONSUMER: Final = b"c1"
 ESCAPED: Final = b",escaped=event"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of the bytes: `role` says of which member of the message, or `frame` for what only the protocol needs."""
+    """Some of the bytes: `role` names the member of the message, or is `frame` for what only the protocol needs."""
 
     role: str
     data: bytes
@@ -46,7 +46,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of one member of the message."""
+    """What happened to one member of the message."""
 
     outcome: str
     note: str = ""
@@ -54,11 +54,10 @@ class Fate:
 
 @dataclass(slots=True)
 class Rendering:
-    """One protocol's view of the message; `parts` put together are the bytes, and there are none if `refusal` says
-    why."""
+    """One protocol's view of the message. The `parts` joined are the bytes; there are none if `refusal` is set."""
 
     protocol: str
-    consume: bytes  # what a client says to be given it
+    consume: bytes  # what a client sends to receive it
     parts: list[Part] = field(default_factory=list)
     fates: dict[str, Fate] = field(default_factory=dict)
     refusal: str = ""
@@ -69,7 +68,7 @@ class Rendering:
 
 
 def why_not_sent(protocol: str, body: bytes) -> str:
-    """Why a client of that protocol cannot send this body; empty when it can."""
+    """Why a client of that protocol cannot send this body; empty if it can."""
     if protocol in ("mqks", "smqs") and b"\n" in body:
         return "a line ends at its first LF"
     if protocol == "mqks" and (not body or body != body.rstrip()):
@@ -82,7 +81,7 @@ def why_not_sent(protocol: str, body: bytes) -> str:
 
 
 def render(queue: bytes, message: Message, retry: int, limits: Limits, options: Options) -> list[Rendering]:
-    """The message as each protocol hands it to a consumer of the queue on its `retry`-th repetition."""
+    """The message as each protocol delivers it to a consumer of the queue on its `retry`-th redelivery."""
     return [_render(make, queue, message, min(retry, RETRY_MAX), limits, options) for make in DIALECTS]
 
 
@@ -95,7 +94,7 @@ def _render(
         refusals.append(str(details.get("reason", event)))
 
     log = MemoryLog()
-    log.next_offset = max(message.offset, 0)  # a message without an id is given one that comes from its offset
+    log.next_offset = max(message.offset, 0)  # a message without an id gets one derived from its offset
     broker = Broker(log, limits)
     broker.declare(queue)
     hub = Hub(broker, report, options, id_prefix=b"rosetta.")
@@ -113,7 +112,7 @@ def _render(
     sent = _copy(message)
     _hand_over(broker, queue, session, sent, retry)
     for _, error in hub.broken:
-        raise error  # it would have been a connection that ends; here it is the question that fails
+        raise error  # it would have closed a connection; here the request fails
     delivered = session.drain()
     rendering.parts, rendering.fates = READERS[protocol](delivered, sent, retry)
     if not message.headers:
@@ -123,13 +122,13 @@ def _render(
 
 
 def _copy(message: Message) -> Message:
-    """A message of its own, since a log writes into the one it is given."""
+    """A separate message, since a log modifies the one it is given."""
     headers = None if message.headers is None else dict(message.headers)
     return Message(message.id, message.event, message.body, message.published_at, message.protocol, headers)
 
 
 def _hand_over(broker: Broker, queue: bytes, session: Session, message: Message, retry: int) -> None:
-    """Publish the message, have it rejected as often as it is to have been, then let the session have it."""
+    """Publish the message, reject it `retry` times, then let the session receive it."""
     if retry == 0:
         broker.publish(message)
         return
@@ -147,7 +146,7 @@ def _hand_over(broker: Broker, queue: bytes, session: Session, message: Message,
         broker.resume(consumer)
 
 
-# -- how a client of each asks for the queue ---------------------------------------------------------------------------
+# -- how a client of each protocol consumes the queue -----------------------------------------------------------------
 
 
 def _consume_rq(queue: bytes) -> bytes:
@@ -167,7 +166,7 @@ CONSUMES: Final[dict[str, Callable[[bytes], bytes]]] = {
 }
 
 
-# -- how a client of each reads what it is given -----------------------------------------------------------------------
+# -- how a client of each protocol parses a delivery ------------------------------------------------------------------
 
 
 def _fate(sent: bytes, was: bytes, how: str) -> Fate:
@@ -175,7 +174,7 @@ def _fate(sent: bytes, was: bytes, how: str) -> Fate:
 
 
 def _not_carried(**more: Fate) -> dict[str, Fate]:
-    """The members that most protocols have no place for."""
+    """The members that most protocols do not carry."""
     nowhere = Fate(LOST)
     return {"id": nowhere, "event": nowhere, "retry": nowhere, "headers": nowhere, **more}
 
@@ -255,7 +254,7 @@ def _read_sevx(line: bytes, message: Message, retry: int) -> tuple[list[Part], d
 
 
 def _body_parts_sevx(rest: bytes, message: Message) -> list[Part]:
-    """The rest of a JSON object as marker and body, where the body was put into a member of it."""
+    """The rest of a JSON object as marker and body, if the body was wrapped in a member of it."""
     head = b'{"data": '
     if message.protocol == "sevx" or _is_object(message.body):
         return [Part("body", rest)]

@@ -1,4 +1,4 @@
-"""Answers, and how the OpenAPI document speaks of them."""
+"""Responses, and their documentation in OpenAPI."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from penstock.http.problems import MEDIA_TYPE, ProblemShape
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 
-# Any request may meet these: nobody known asks; they may not, or the Host or Origin is foreign; they ask too much.
+# Any request may get these: not authenticated; not permitted, or a foreign Host or Origin; invalid; over a limit.
 ALWAYS = (401, 403, 422, 429)
 
 WORDS = {
@@ -30,17 +30,17 @@ WORDS = {
 }
 
 
-# Of the answers of an operation, by status.
+# The documented responses of an operation, by status.
 Documented = dict[int | str, dict[str, Any]]
 
 
 def answer(content: object, status: int = 200) -> Response:
-    """JSON as it is: the models only describe it, and a test checks that they do."""
+    """A JSON response. The models only describe it; a test checks that they match."""
     return Response(orjson.dumps(content), status, media_type=JSON)
 
 
 def problems(*statuses: int) -> Documented:
-    """The documentation of errors: these, and those that any request may meet."""
+    """The documentation of errors: these, and those that any request may get."""
     return {
         status: {
             "description": WORDS[status],
@@ -50,14 +50,14 @@ def problems(*statuses: int) -> Documented:
     }
 
 
-assert ProblemShape.__name__ == "ProblemShape"  # what the reference above says
+assert ProblemShape.__name__ == "ProblemShape"  # the reference above uses this name
 
-# Shapes that a request body has, for the document: handlers read bodies themselves, because of their size.
+# Models of request bodies, for the OpenAPI document: handlers read bodies themselves, to limit their size.
 BODY_SHAPES: dict[str, type[BaseModel]] = {}
 
 
 def takes(shape: type[BaseModel], example: object, required: bool = True, arrow: bool = False) -> dict[str, Any]:
-    """The documentation of a request body of this shape."""
+    """The documentation of a request body of this model."""
     BODY_SHAPES[shape.__name__] = shape
     reference = {"$ref": f"#/components/schemas/{shape.__name__}"}
     content: dict[str, Any] = {JSON: {"schema": reference, "example": example}}

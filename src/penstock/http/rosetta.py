@@ -1,4 +1,4 @@
-"""Any message as the very bytes that each of the five protocols would send."""
+"""Any message as the exact bytes that each of the five protocols would send."""
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
@@ -20,8 +20,8 @@ from penstock.http.texts import name_of, text_of
 from penstock.log.span import Span
 from penstock.message import Message
 
-BODY_SHOWN = 4096  # of each part: what is longer is cut for looking at, and whole on the wire
-SIZE_MAX = 1 << 17  # of a body: five protocols are put to work on it, while messages wait
+BODY_SHOWN = 4096  # bytes of each part; longer ones are cut for display only
+SIZE_MAX = 1 << 17  # of a body: five protocols encode it while messages wait
 
 Protocol = Literal["mqks", "smqs", "sevx", "mqmq", "rq", "http"]
 
@@ -106,7 +106,7 @@ def routes(inside: Inside) -> APIRouter:
 
 
 def find(queue: Queue, offset: int) -> tuple[Message, int] | None:
-    """The message of that offset among what the queue owes, with its retry counter."""
+    """The message of that offset in the queue, with its retry counter."""
     for subscription in queue.subscriptions:
         for delivery in subscription.held():
             if delivery.offset == offset:
@@ -126,7 +126,7 @@ def find(queue: Queue, offset: int) -> tuple[Message, int] | None:
 
 
 def place_in(span: Span, offset: int) -> int:
-    """Where in the span the message stands; -1 when it is not there. Only a short span has to be searched."""
+    """The index of the message in the span; -1 if it is not there. Only a short span has to be searched."""
     places = range(span.start, span.count) if span.places else (span.index_of(offset),)
     for index in places:
         if index < span.count and span.offset(index) == offset and not span.is_dead(index):

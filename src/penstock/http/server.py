@@ -1,4 +1,4 @@
-"""uvicorn on the broker's loop, started and stopped by the node."""
+"""uvicorn on the broker's event loop, started and stopped by the node."""
 
 import asyncio
 import logging
@@ -17,12 +17,12 @@ from penstock.server.connection import Switchboard
 from penstock.server.doorstep import Doorstep
 
 KEEP_ALIVE_SECONDS = 30
-TICK_SECONDS = 1.0  # how old the Date of an answer may be
+TICK_SECONDS = 1.0  # how old the Date header of a response may be
 STOP_POLL_SECONDS = 0.01
 
 
 class HttpServer:
-    """Serves one listening socket. Signals and the loop belong to the node."""
+    """Serves one listening socket. The node owns signals and the event loop."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class HttpServer:
             date_header=True,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             proxy_headers=bool(config.http_proxies),
-            forwarded_allow_ips=config.http_proxies or [],  # or uvicorn asks the environment
+            forwarded_allow_ips=config.http_proxies or [],  # otherwise uvicorn reads the environment
         )
         self._config.load()
         self._uvicorn = uvicorn.Server(self._config)
@@ -70,7 +70,7 @@ class HttpServer:
         self._servers = await accept_more(loop, make, server)
 
     async def stop(self, seconds: float) -> None:
-        """Accept no more; what is being answered has some time to end."""
+        """Stop accepting; requests in progress get this long to finish."""
         for server in self._servers:
             server.close()
         if self._ticking is not None:

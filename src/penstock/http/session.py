@@ -1,4 +1,4 @@
-"""The console's login: a password, or a token, for a cookie that no script can read."""
+"""The console's login: exchanges a password or a token for a cookie that scripts cannot read."""
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,7 +10,7 @@ from penstock.http.needs import DecidedRoute
 from penstock.http.problems import Problem, conflict, invalid
 from penstock.http.replies import answer, problems, takes
 
-BODY_SIZE_MAX = 64 << 10  # a token of an identity provider may be long
+BODY_SIZE_MAX = 64 << 10  # tokens of identity providers may be long
 
 
 class SessionShape(BaseModel):
@@ -65,7 +65,7 @@ def routes(inside: Inside) -> APIRouter:
         else:
             identity = await doorman.by_password(access, given.user, given.password, peer)
         now = inside.clock.now()
-        if not access.still_holds(identity, now):  # it took a while
+        if not access.still_holds(identity, now):  # it may have been revoked during the check
             raise Problem(401, "wrong-password", "user or password is wrong")
         inside.logins.tidy(access, now)
         if inside.caller.login:

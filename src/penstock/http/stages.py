@@ -1,9 +1,9 @@
-"""Exactly once: messages are staged, then committed under the writer's name and a number that grows.
+"""Exactly once: messages are staged, then committed under a writer's name and an increasing batch number.
 
-Where users have names, a writer's name is its user's own: nobody commits, or sees, under the name of another's.
+With authentication, writer names are scoped to the user: nobody can use or see another user's writers.
 
-A stage is messages in memory that nobody sees. It ends with a commit, an abort, its time, or the process. A commit is
-one entry of the log with all of its messages: whole or not at all, and the same again changes nothing.
+A stage holds messages in memory that no consumer sees. It ends by commit, abort, expiry or when the process stops. A
+commit is one log entry with all of its messages: it is atomic, and repeating it changes nothing.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import MESSAGE_OVERHEAD, Message
 from penstock.wire.ids import random_id
 
-STAGES_MAX = 2000  # half of them one user's at most
+STAGES_MAX = 2000  # one user may have at most half of them
 COMMIT_STAGES_MAX = 1000
-COMMIT_MESSAGES_MAX = 100_000  # they are published in one turn
+COMMIT_MESSAGES_MAX = 100_000  # they are published in one event loop iteration
 EXPIRES_SECONDS = 600
 EXPIRES_SECONDS_MAX = 3600
 BATCH_MAX = (1 << 62) - 1
@@ -78,20 +78,20 @@ class Stage:
         self.bytes = sum(max(size_in_log(message) + MESSAGE_OVERHEAD, message.size) for message in messages)
         self.expires_at = expires_at
         self.timer = timer
-        self.user = who.name  # whose it is, where users have names
+        self.user = who.name  # its owner; empty without authentication
         self.holder = who.holder
 
 
 class Stages:
-    """What is staged at present."""
+    """All open stages."""
 
     def __init__(self, bytes_max: int) -> None:
         self.by_id: dict[str, Stage] = {}
-        self.memory = Places(bytes_max, GREED_OF_BYTES)  # bytes, by whose they are
+        self.memory = Places(bytes_max, GREED_OF_BYTES)  # bytes by holder
         self.places = Places(STAGES_MAX)
 
     def let_hold(self, bytes_max: int) -> None:
-        """The share is this large from now on."""
+        """Set the size of its share of memory."""
         self.memory.most = bytes_max
 
     def add(self, stage: Stage) -> str:
@@ -112,9 +112,9 @@ class Stages:
 
 
 class NewWriters:
-    """Which address has brought which writers, where they have no user: nobody brings all there can be.
+    """Without authentication: which address created which writers, so that no address uses up the limit.
 
-    It is known of those that came since the start. One that was there before counts, and is nobody's.
+    Only writers created since the start are tracked. Older ones count towards the limit, but for no address.
     """
 
     def __init__(self, broker: Broker) -> None:
@@ -123,7 +123,7 @@ class NewWriters:
         self._holders: dict[bytes, str] = {}
 
     def check(self, writer: bytes, holder: str) -> None:
-        """Raises Problem when one that is not known yet cannot come from there."""
+        """Raises Problem if this address may not create another writer."""
         committed = self.broker.committed
         if writer in committed:
             return
@@ -150,13 +150,13 @@ class NewWriters:
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["transactions"])
     broker = inside.broker
-    # One message of the largest size can always be committed.
+    # A message of the maximum size can always be committed.
     largest = inside.hub.limits.body_size_max + MESSAGE_OVERHEAD
     stages = Stages(max(inside.shares.staged, largest))
     inside.board.account.add("staged", lambda: stages.memory.taken)
     inside.board.account.add_share(stages.memory.most, largest, stages.let_hold)
     writers = NewWriters(broker)
-    commit_bytes_max = max(inside.shares.commit, largest)  # it is one block of the log
+    commit_bytes_max = max(inside.shares.commit, largest)  # a commit is one block of the log
 
     @router.post(
         "/stages",
@@ -183,7 +183,7 @@ def routes(inside: Inside) -> APIRouter:
                 raise too_large(f"body of {len(message.body)} bytes: body_size_max is {size_max}")
         loop = asyncio.get_running_loop()
         expires_at = inside.now() + expires_seconds * 1_000_000
-        # The id is known only when the stage is there, so the timer is told of it afterwards.
+        # The timer is created before the stage has an id, so it looks the id up when it fires.
         ids: list[str] = []
         timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
         made = Stage(messages, expires_at, timer, inside.caller)
@@ -237,10 +237,10 @@ def routes(inside: Inside) -> APIRouter:
         messages: list[Message] = []
         if wanted.batch > last_of(writer):
             messages = staged_messages(wanted.stages)
-            if not messages:  # it takes a place among the writers all the same
+            if not messages:  # an empty commit takes up a writer too
                 who.check_rate(inside.clock.now())
                 who.charge(1, 0, inside.clock.now())
-            for message in distinct(messages, set()):  # what they may do can have changed since
+            for message in distinct(messages, set()):  # permissions may have changed since staging
                 who.check_send(message, broker)
             who.check_claims(messages, broker)
             now = inside.now()
@@ -260,17 +260,17 @@ def routes(inside: Inside) -> APIRouter:
             staged = stages.by_id.get(id)
             if staged is not None and staged.user == who.name:
                 stages.remove(id)
-        # Also where it was committed before: that may have been a moment ago, and not be safe yet.
+        # Also for a duplicate: the first commit may have been a moment ago and not be durable yet.
         await inside.kept()
         return answer(result, 200 if result["duplicate"] else 201)
 
     def key_of(writer: bytes) -> bytes:
-        """What a writer is remembered by: its name is its user's own. No user's name has a NUL."""
+        """The key of a writer, scoped to its user. User names contain no NUL."""
         who = inside.caller
         return writer if who.user is None else who.name.encode() + b"\0" + writer
 
     def last_of(writer: bytes) -> int:
-        """The last batch; also of a time when users had no names, or it would be committed again."""
+        """The last batch; includes commits from before authentication was on, which would be repeated otherwise."""
         committed = broker.committed
         return committed.get(key_of(writer), committed.get(writer, -1))
 
@@ -321,7 +321,7 @@ def routes(inside: Inside) -> APIRouter:
 
 
 def writer_of(text: str) -> bytes:
-    """The name in a path. One with a NUL is none: what is behind such a name is another user's."""
+    """The writer's name in a path. NUL is not allowed: it separates user and writer in a key."""
     name = name_of(text)
     if b"\0" in name:
         raise invalid("path.writer", "has a NUL in it")

@@ -1,7 +1,7 @@
-"""The broker's numbers over time: one sample each second, kept for five minutes, and handed to whoever looks on.
+"""The broker's statistics over time: one sample per second, kept for five minutes and streamed to watchers.
 
-A sample is counters and totals only, the same size however many queues there are. It is made once, whoever looks on and
-however many they are. Rates are differences between two samples.
+A sample holds counters and totals only: its size does not depend on the number of queues. It is taken once for all
+watchers. Rates are differences between two samples.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ from penstock.server.timings import Timings
 
 SAMPLE_SECONDS = 1.0
 SAMPLES_KEPT = 300
-LAG_SECONDS = 0.1  # how often the loop is asked whether it is on time
-LIVE_MAX = 200  # streams of samples at once, half of them one user's at most
+LAG_SECONDS = 0.1  # interval of the event loop lag measurement
+LIVE_MAX = 200  # live streams at once; one user may have at most half of them
 
-# Above so many queues, a walk over all of them is not made for everyone who asks, but once each second while somebody
-# has asked lately, and now and then otherwise.
+# Above this many queues, a request does not walk over all of them. They are counted once per second while statistics
+# were requested recently, and every UNWATCHED_SECONDS otherwise.
 QUEUES_SMALL = 2_000
 LOOKED_SECONDS = 30.0
 UNWATCHED_SECONDS = 10.0
-SLICE = 256  # queues that are counted before messages get their turn
+SLICE = 256  # queues counted before yielding to the event loop
 
 RATES = ("published", "queued", "delivered", "retried")
 
@@ -39,7 +39,7 @@ Sample = dict[str, object]
 
 
 class Statistics:
-    """Samples of one broker. Costs nothing for a message, and one walk over the queues each second."""
+    """Samples of one broker. Costs nothing per message, and one walk over the queues per second."""
 
     def __init__(self, board: Switchboard) -> None:
         self.board = board
@@ -78,7 +78,7 @@ class Statistics:
             watcher.set()
 
     def fresh_census(self) -> Census:
-        """Totals of this moment, or of the last sample where there are very many queues."""
+        """Current totals, or those of the last sample if there are very many queues."""
         self._asked_at = time.monotonic()
         broker = self.board.hub.broker
         if len(broker.queues) <= QUEUES_SMALL:
@@ -88,7 +88,7 @@ class Statistics:
         return self.census
 
     async def _take_census(self) -> None:
-        """Walk over all queues, and let messages pass on the way."""
+        """Walk over all queues, yielding to the event loop between slices."""
         broker = self.board.hub.broker
         census = Census(broker.gone)
         queues = list(broker.queues.values())
@@ -99,12 +99,12 @@ class Statistics:
         self.census = census
 
     def _is_census_due(self, now: float) -> bool:
-        """Each second; less often where that is work and nobody looks."""
+        """Each second; less often if there are many queues and nobody is watching."""
         if len(self.board.hub.broker.queues) <= QUEUES_SMALL or self.watchers:
             return True
         return now - self._asked_at < LOOKED_SECONDS or now - self._census_at >= UNWATCHED_SECONDS
 
-    # -- the parts of a sample, which are also those of the overview ------------------------------------------------
+    # -- the parts of a sample, shared with the overview -----------------------------------------------------------
 
     def totals(self, census: Census) -> dict[str, object]:
         board = self.board
@@ -139,7 +139,7 @@ class Statistics:
         }
 
     def connections(self) -> dict[str, int]:
-        """How many connections there are of each protocol; a connection that has not said which is `any`."""
+        """The number of connections by protocol; `any` if the protocol is not detected yet."""
         found: dict[str, int] = {}
         for session in self.board.connections:
             protocol = session.protocol or "any"
@@ -158,21 +158,21 @@ class Statistics:
         }
 
     def first_offset(self, storage: Storage) -> int:
-        """Of the oldest segment that is still there. Looked up again when that one is gone."""
+        """The first offset of the oldest segment. Looked up again when that segment is deleted."""
         reader = self._reader
         if reader is None:
             reader = self._reader = LogReader(storage.directory)
         if not self._first_segment or not (storage.directory / self._first_segment).exists():
-            with suppress(OSError, LogError):  # it cannot be looked at now; what was known may still be right
+            with suppress(OSError, LogError):  # it cannot be read now; the known value may still be right
                 for segment in reader.segments():
                     first = reader.first_offset(segment)
-                    if first != UNKNOWN:  # else it went while we looked
+                    if first != UNKNOWN:  # otherwise it was deleted meanwhile
                         self._first_segment, self._first_offset = segment, first
                         break
         return min(self._first_offset, self.board.hub.broker.log.next_offset)
 
     def _process(self) -> dict[str, float | int]:
-        """Memory and time of this process, and what the loop and the disk took in the last second."""
+        """Memory and CPU time of this process, and event loop lag and sync times over the last second."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
         storage = self.board.storage
         syncs = Timings() if storage is None else storage.syncs()
@@ -190,7 +190,7 @@ class Statistics:
         }
 
     def _memory(self) -> dict[str, object]:
-        """What the broker holds for others, by kind."""
+        """Memory accounted to clients and queues, by kind."""
         account = self.board.account
         account.held = self.census.held
         kinds = account.kinds()
@@ -207,7 +207,7 @@ class Statistics:
                     self._census_at = now
                     await self._take_census()
                 self._sample()
-            except Exception as error:  # a mistake of ours costs a sample, and not all that would follow
+            except Exception as error:  # a bug costs one sample, not all that follow
                 self.board.hub.report("error", "statistics.failed", {"error": repr(error)})
 
     def _sample(self) -> None:
@@ -239,7 +239,7 @@ class Statistics:
             watcher.set()
 
     def _ask_loop(self) -> None:
-        """How late is the loop? What is due now waits for what runs now."""
+        """Measure event loop lag: how late this timer fires."""
         now = time.monotonic()
         if self._lag_due:
             self.lag.add(max(0.0, now - self._lag_due))
@@ -251,5 +251,5 @@ _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 
 
 def memory_bytes() -> int:
-    """Resident."""
+    """Resident memory."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_SIZE

@@ -1,9 +1,8 @@
-"""Requests over HTTP go on step by step, and one step is done in each turn of the loop.
+"""HTTP requests run in steps, one step per event loop iteration.
 
-Twenty requests that were read in one turn would all be worked on in the next, which messages wait for to its end:
-together they take as long as twenty turns. So each stands in line before it begins, and again wherever it lets others
-have their turn. Whoever has many requests in line has one step for each that others have. Health is asked for by those
-who want to know how long it takes, and costs next to nothing: it does not wait.
+Twenty requests read in one iteration would all run in the next, and messages would have to wait for all of them. So
+each request waits in line before it starts, and again wherever it yields. A client with many requests in line gets one
+step for each step of the others. Health checks do not wait: they are used to measure latency, and cost next to nothing.
 """
 
 import asyncio
@@ -15,14 +14,14 @@ from penstock.server.line import Line
 class Steps:
     def __init__(self) -> None:
         self._line: Line[asyncio.Future[None]] = Line()
-        self._taken = False  # a step is done in this turn
+        self._taken = False  # a step runs in this iteration
 
     def __len__(self) -> int:
-        """How many wait."""
+        """How many requests wait."""
         return len(self._line)
 
     async def begin(self, holder: str) -> None:
-        """Comes back when a request may do its first step, which is at once where no other one does one."""
+        """Returns when a request may run its first step: immediately, if no other step is running."""
         _present.set((self, holder))
         if self._taken:
             await self.go_on(holder)
@@ -30,7 +29,7 @@ class Steps:
             self._plan()
 
     async def go_on(self, holder: str) -> None:
-        """Comes back in a later turn, when a request may do its next step."""
+        """Returns in a later iteration, when a request may run its next step."""
         waiter = asyncio.get_running_loop().create_future()
         self._line.add(holder, waiter)
         if not self._taken:
@@ -44,7 +43,7 @@ class Steps:
     def _turn(self) -> None:
         while self._line:
             waiter = self._line.pop()
-            if not waiter.done():  # it may have been given up
+            if not waiter.done():  # it may have been cancelled
                 waiter.set_result(None)
                 self._plan()
                 return
@@ -55,10 +54,10 @@ _present: ContextVar[tuple[Steps, str]] = ContextVar("steps")
 
 
 async def pass_on() -> None:
-    """Let others have their turn, in the middle of a request: messages first, then other requests."""
+    """Yield in the middle of a request: to messages first, then to other requests."""
     present = _present.get(None)
     if present is None:
-        await asyncio.sleep(0)  # nobody has asked for what is being done
+        await asyncio.sleep(0)  # not part of a request
     else:
         steps, holder = present
         await steps.go_on(holder)

@@ -1,4 +1,4 @@
-"""Between the broker's bytes and microseconds, and the text of JSON."""
+"""Converts between the broker's bytes and microseconds and the text of JSON."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote_from_bytes, unquote_to_bytes
@@ -7,17 +7,17 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def text_of(name: bytes) -> str:
-    """A name for people: what is no UTF-8 is shown with backslashes."""
+    """A name for display: bytes that are not valid UTF-8 are shown with backslashes."""
     return name.decode("utf-8", "backslashreplace")
 
 
 def href_of(kind: str, name: bytes) -> str:
-    """The path of a thing: every byte of its name that is not plain is percent-encoded."""
+    """The path of a resource, with its name percent-encoded."""
     return f"/v1/{kind}/{quote_from_bytes(name, safe='')}"
 
 
 def name_of(segment: str) -> bytes:
-    """The name behind one segment of a path, which is still encoded."""
+    """The name in a percent-encoded path segment."""
     return unquote_to_bytes(segment)
 
 
@@ -27,7 +27,7 @@ def time_of(microseconds: int) -> str:
 
 
 def microseconds_of(moment: datetime) -> int:
-    """Since 1970; a time without a zone is UTC."""
+    """Since 1970; a time without a zone is taken as UTC."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - EPOCH) // timedelta(microseconds=1)

@@ -1,4 +1,4 @@
-"""Tokens, for those who look after users. A token is shown once, when it is made; its id is no secret."""
+"""Token administration. A token is shown once, when it is created; its id is not secret."""
 
 from typing import Annotated
 
@@ -105,7 +105,7 @@ def routes(inside: Inside) -> APIRouter:
             owner = users.user(new.user)
             return owner, owner.tokens[id_of(text.encode())], text
 
-        # From what was written: whoever edits the file at the same time may have taken the user away again.
+        # Taken from what was written: a concurrent edit of the file may have removed the user again.
         owner, token, text = await change(inside, "token created", make, user=new.user, note=new.note)
         return answer({**token_of(owner, token, now), "token": text}, 201)
 

@@ -1,8 +1,8 @@
-"""Users, for those who look after them: who there is, what they may do, how much, and how they come in.
+"""User administration: permissions, quotas, certificates and passwords.
 
-A change is made to the users file, and holds when it is answered: whoever came in by what was taken away is out by
-then. The first user is made by a command on the broker's own machine, and not here, where as yet everybody may do
-everything.
+A change is written to the users file and is in force when the response is sent: connections that used a revoked
+credential are closed by then. The first user is created with a command on the broker's machine, not here: until then
+authentication is off and every client may do everything.
 """
 
 import asyncio
@@ -109,7 +109,7 @@ class Removed(BaseModel):
 
 
 def user_of(user: User) -> dict[str, object]:
-    """Nothing of it is secret."""
+    """Contains no secrets."""
     return {
         "name": user.name,
         "href": href_of("users", user.name.encode()),
@@ -133,7 +133,7 @@ def known_user(inside: Inside, name: str) -> User:
 
 
 def kept_by(inside: Inside) -> tuple[Keeper, UsersFile]:
-    """Where users are kept; the problem that there are none."""
+    """Where users are stored. Raises Problem if authentication is off."""
     keeper = inside.keeper
     if inside.hub.access is None or keeper is None or keeper.file is None:
         raise conflict(
@@ -144,7 +144,7 @@ def kept_by(inside: Inside) -> tuple[Keeper, UsersFile]:
 
 
 async def change(inside: Inside, what: str, edit: Callable[[Users], Result], **details: object) -> Result:
-    """Change the users file and let it hold. `details` go to the audit log: no secret may be among them."""
+    """Change the users file and put the change in force. `details` go to the audit log: pass no secrets."""
     keeper, file = kept_by(inside)
 
     def run() -> Result:
@@ -343,7 +343,7 @@ def routes(inside: Inside) -> APIRouter:
 
 
 async def hashed_password(inside: Inside, password: str) -> str:
-    """In a thread: it takes its time, which is not taken for nothing."""
+    """Runs in a thread: hashing is slow on purpose."""
     kept_by(inside)
     try:
         return await inside.doorman.hash_password(lambda: hash_password(password))
