@@ -1,4 +1,4 @@
-"""The names that a verified client certificate gives its holder, as users are given them: `CN:worker-1`."""
+"""The names in a verified client certificate, in the form that is assigned to users: `CN:worker-1`."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 
 
 def names_of(certificate: Mapping[str, Any] | None, der: bytes | None = None) -> list[str]:
-    """All names of a certificate as `ssl` gives it, the most exact first: its fingerprint, its SANs, its CN."""
+    """All names of a certificate as returned by `ssl`, most specific first: its fingerprint, its SANs, its CN."""
     names = [] if der is None else ["sha256:" + hashlib.sha256(der).hexdigest()]
     if certificate:
         names += [f"{kind}:{value}" for kind, value in certificate.get("subjectAltName", ()) if kind in KINDS]
@@ -22,7 +22,7 @@ def names_of(certificate: Mapping[str, Any] | None, der: bytes | None = None) ->
 
 
 def checked_name(text: str) -> str:
-    """A name as a user is given it. Raises AccessError when no certificate can have it."""
+    """Normalise a certificate name for storage. Raises AccessError if no certificate can have it."""
     kind, colon, value = text.partition(":")
     if not colon or kind not in KINDS or not value:
         raise AccessError(f"{text!r} is no name of a certificate: give {':..., '.join(KINDS)}:... such as CN:worker-1")

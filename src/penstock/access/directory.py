@@ -1,4 +1,4 @@
-"""All users of one broker: who presents this token, or this certificate?"""
+"""The users of one broker, and how clients are authenticated as one of them."""
 
 import hmac
 from collections.abc import Callable
@@ -16,31 +16,31 @@ BY_TOKEN: Final = "token"  # noqa: S105 the word, not a token
 BY_ISSUER: Final = "oidc"  # a token of an identity provider
 BY_CERTIFICATE: Final = "certificate"
 BY_PASSWORD: Final = "password"  # noqa: S105 the word, not a password
-BY_DEFAULT: Final = "default"  # the listener's own user, for clients that can present nothing
+BY_DEFAULT: Final = "default"  # the listener's default user, for clients that cannot send credentials
 
-NO_DIGEST: Final = "0" * 64  # what a token that is not known is compared to: it takes as long
+NO_DIGEST: Final = "0" * 64  # compared with unknown tokens, so that they take as long as known ones
 SECOND: Final = 1_000_000  # microseconds
-VISITORS_MAX: Final = 10_000  # that are remembered without a connection
+VISITORS_MAX: Final = 10_000  # once reached, visitors without a connection are dropped
 
 
 class Identity:
-    """Somebody who was recognised: as whom, and by what."""
+    """The result of an authentication: the user, and the credential it used."""
 
     def __init__(self, user: User, how: str, which: str) -> None:
         self.user = user
         self.how = how
-        self.which = which  # the token's id, the certificate's name; nothing that is secret
+        self.which = which  # the token's id or the certificate's name; never secret
         self.revision = user.revision
-        self.expires_at = 0.0  # seconds since 1970; of what an issuer has said
+        self.expires_at = 0.0  # seconds since 1970; for tokens of an issuer only
 
 
 class Visit:
-    """What a token of an issuer says, checked: who comes, and what they may do until when."""
+    """A verified token of an issuer: the user's name, its grants, and when they expire."""
 
     def __init__(self, name: str, grants: list[Grant], which: str, begins_at: float, expires_at: float) -> None:
         self.name = name
         self.grants = grants
-        self.which = which  # nothing secret
+        self.which = which  # identifies the token; not secret
         self.begins_at = begins_at  # seconds since 1970
         self.expires_at = expires_at
         self.key = "\n".join([name, *[grant.text for grant in grants]])
@@ -48,10 +48,10 @@ class Visit:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Issuer:
-    """Who vouches for users that are in no file (`access.oidc`)."""
+    """Authenticates users that are not in the users file (`access.oidc`)."""
 
     def __init__(self) -> None:
-        self.why = ""  # the last token was not right, in words for those who run the broker
+        self.why = ""  # why the last token was rejected, for the broker's operator
 
     def recognise(self, presented: bytes, seconds: float) -> Visit | None:
         raise NotImplementedError
@@ -61,20 +61,20 @@ class Directory:
     def __init__(self, lobby: Lobby | None = None) -> None:
         self.users: dict[str, User] = {}
         self.lobby = lobby or Lobby(100)
-        self.generation = 0  # grows with each change
-        self.auth_time = 10 * SECOND  # how long a connection may take to say who it is
-        self.unauthenticated_bytes_max = 4096  # and how much it may say until then
+        self.generation = 0  # incremented with each change
+        self.auth_time = 10 * SECOND  # how long a connection may take to authenticate
+        self.unauthenticated_bytes_max = 4096  # and how many bytes it may send until then
         self._tokens: dict[str, tuple[User, Token]] = {}
         self._certificates: dict[str, User] = {}
         self.issuer: Issuer | None = None
-        self.visitors: dict[str, User] = {}  # by name and rights, whoever came last is last
+        self.visitors: dict[str, User] = {}  # by name and rights, most recently used last
         self.visitor_quotas = Quotas()
-        self.soonest = 0.0  # when the first visit that is under way ends; 0 when none does
-        self.came: Callable[[], None] | None = None  # told when that has become sooner
-        self.why = ""  # the last token that was shown is not right, if there is more to say than that
+        self.soonest = 0.0  # when the first current visit expires; 0 if there is none
+        self.came: Callable[[], None] | None = None  # called when `soonest` moves earlier
+        self.why = ""  # why the last token was rejected, if the issuer gave a reason
 
     def replace(self, users: dict[str, User]) -> None:
-        """Let these be the users. One that was there before stays the same object, see `User.adopt`."""
+        """Replace all users. A user that existed before stays the same object, see `User.adopt`."""
         now_there: dict[str, User] = {}
         for name, user in users.items():
             known = self.users.get(name)
@@ -93,7 +93,7 @@ class Directory:
         self.generation += 1
 
     def authenticate(self, presented: bytes, now: int) -> Identity | None:
-        """Whose token that is; None when it is nobody's, or not any longer. `now` in microseconds."""
+        """Identify the user by a token; None if the token is unknown or expired. `now` is in microseconds."""
         self.why = ""
         parts = take_apart(presented)
         if parts is None:
@@ -122,7 +122,7 @@ class Directory:
         return identity
 
     def _visitor(self, visit: Visit) -> User:
-        """The user for a visit: the same one while name and rights are the same."""
+        """The user for a visit: the same object as long as name and rights are the same."""
         visitors = self.visitors
         user = visitors.pop(visit.key, None)
         if user is None:
@@ -136,7 +136,7 @@ class Directory:
         return user
 
     def by_certificate(self, names: list[str]) -> Identity | None:
-        """Whose certificate has one of these names (`access.certificates`), the first that is known."""
+        """The user with one of these certificate names (`access.certificates`); the first known name counts."""
         for name in names:
             user = self._certificates.get(name)
             if user is not None:
@@ -144,16 +144,16 @@ class Directory:
         return None
 
     def by_default(self, name: str) -> Identity | None:
-        """The user that a listener gives to whoever presents nothing; None when it has none, or it is not there."""
+        """A listener's default user, for clients without credentials; None if it has none or the user is missing."""
         user = self.users.get(name) if name else None
         return None if user is None else Identity(user, BY_DEFAULT, name)
 
     def by_password(self, user: User) -> Identity:
-        """For whoever has checked the password (`access.passwords`)."""
+        """An identity for a user whose password the caller has verified (`access.passwords`)."""
         return Identity(user, BY_PASSWORD, str(user.password_revision))
 
     def still_holds(self, identity: Identity, now: int) -> bool:
-        """Whether somebody who came in like this may stay: nothing it came in by was taken away since."""
+        """Whether an identity is still valid: its credential and its rights have not been revoked since."""
         user = identity.user
         if identity.how == BY_ISSUER:
             return self.issuer is not None and now / SECOND < identity.expires_at
@@ -169,7 +169,7 @@ class Directory:
         return True
 
     def next_expiry(self, now: int) -> int:
-        """When the next token expires, in seconds since 1970; 0 when none will."""
+        """When the next token expires, in seconds since 1970; 0 if none will."""
         ahead = [
             token.expires_at
             for _, token in self._tokens.values()

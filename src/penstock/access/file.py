@@ -1,8 +1,8 @@
-"""Where users are kept: one JSON file that its owner alone may read, with hashes and no secret in it.
+"""The users file: JSON, readable only by its owner. It holds hashes, but no secrets.
 
-A change is made under a lock, to a copy that takes the file's place in one step, so a reader sees it whole or not at
-all. A broker that uses the file says in `users.json.seen` up to which change it has taken it in, and holds a lock on
-that while it runs: whoever changes the file can wait until the change holds.
+A change is made under a lock, to a copy that replaces the file atomically, so a reader sees the whole change or none of
+it. A broker that uses the file records in `users.json.seen` the last change it has loaded, and holds a lock on that
+file while it runs. A command that changes the users file can wait until the change takes effect.
 """
 
 import errno
@@ -33,7 +33,7 @@ TOKEN_KEYS = {"id", "sha256", "created_at", "expires_at", "note"}
 TOKEN_ID = re.compile(r"[0-9A-Za-z]{8}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 SEEN_POLL_SECONDS = 0.02
-# In a directory that may be another user's: never what a link points to, and no waiting for the other end of a pipe.
+# The directory may belong to another user: do not follow symbolic links, and do not block on opening a pipe.
 OPEN_SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -45,7 +45,7 @@ class UsersFile:
         self._seen: int | None = None
 
     def load(self) -> Users:
-        """What the file has; no users where there is no file. Raises AccessError when it makes no sense."""
+        """Read the users; none if there is no file. Raises AccessError if the file is invalid."""
         try:
             with self.path.open("rb") as file:
                 data = file.read(FILE_SIZE_MAX + 1)
@@ -62,7 +62,7 @@ class UsersFile:
 
     @contextmanager
     def edit(self) -> Iterator[Users]:
-        """Change what the file has: it is written when the block ends without an error."""
+        """Change the users: the file is written if the `with` block ends without an error."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o600)
@@ -85,10 +85,10 @@ class UsersFile:
             raise AccessError(f"{self.path}: {error.strerror}") from error
 
     def _give_to_owner(self, handle: int, path: Path) -> None:
-        """Root may edit the file of a broker that runs as somebody else, who has to read it still.
+        """If root edits the file of a broker that runs as another user, keep the file readable for that user.
 
-        The directory is that somebody's, who could have put another name of root's own files there: what is no plain
-        file, or has a second name, is not given away.
+        That user owns the directory and could have placed a hard link to a file of root's there, so the owner is not
+        changed unless this is a regular file with a single name.
         """
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1:
@@ -100,7 +100,7 @@ class UsersFile:
     # -- a running broker -------------------------------------------------------------------------------------------
 
     def say_seen(self, serial: int) -> None:
-        """For the broker: the file was taken in up to this change. Raises OSError where that cannot be written."""
+        """For the broker: record that the file was loaded up to this change. Raises OSError if it cannot be written."""
         if self._seen is None:
             self._seen = os.open(self.seen_path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o600)
             fcntl.flock(self._seen, fcntl.LOCK_SH)
@@ -112,9 +112,9 @@ class UsersFile:
             self._seen = None
 
     def wait_until_seen(self, serial: int, seconds: float) -> bool:
-        """Come back when the broker that runs with this file, if there is one, has taken in a change.
+        """Wait until the broker that uses this file, if any, has loaded a change.
 
-        False when it has not within that time.
+        False if it has not done so in time.
         """
         deadline = time.monotonic() + seconds
         while self._is_used():
@@ -130,7 +130,7 @@ class UsersFile:
         return True
 
     def _is_used(self) -> bool:
-        """Whether a broker holds its lock."""
+        """Whether a broker holds the lock on the `.seen` file."""
         try:
             handle = os.open(self.seen_path, os.O_RDWR | OPEN_SAFELY)
         except OSError:
@@ -161,10 +161,10 @@ def encode(users: Users) -> bytes:
 
 
 def readable(users: Users) -> bytes:
-    """The same, or AccessError where it could not be read again: no broker would start with it."""
+    """Encode the users. Raises AccessError if the result could not be read back: no broker would start with it."""
     try:
         data = encode(users)
-    except TypeError as error:  # half a character, which a command line can have
+    except TypeError as error:  # a lone surrogate, which a command line argument can contain
         raise AccessError(f"cannot be written: {error}") from None
     if len(data) > FILE_SIZE_MAX:
         raise AccessError(f"would be larger than {FILE_SIZE_MAX} bytes")
@@ -194,7 +194,7 @@ def _user_out(user: User) -> dict[str, object]:
 
 
 def decode(data: bytes) -> Users:
-    """Raises AccessError that names what is wrong, and never shows a value."""
+    """Raises AccessError that names the problem, and never contains a hash."""
     try:
         document = orjson.loads(data)
     except ValueError as error:

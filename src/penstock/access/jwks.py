@@ -1,7 +1,7 @@
-"""The public keys of an identity provider (RFC 7517), as a file or a URL gives them.
+"""The public keys of an identity provider (RFC 7517), from a file or a URL.
 
-Only keys for signatures that nobody can make with what is public are taken: RSA, elliptic curves, Ed25519. A shared
-secret in the set is passed over, so no token is ever checked with one.
+Only keys of asymmetric signatures are used: RSA, elliptic curves, Ed25519, Ed448. A shared secret in the key set is
+ignored, so no token is ever verified with one.
 """
 
 import time
@@ -17,15 +17,15 @@ import orjson
 
 from penstock.errors import AccessError
 
-SIZE_MAX: Final = 1 << 20  # of a set of keys
+SIZE_MAX: Final = 1 << 20  # bytes of a key set
 KEYS_MAX: Final = 100
-FETCH_SECONDS: Final = 10.0  # for all of it
+FETCH_SECONDS: Final = 10.0  # for the whole fetch
 PIECE_SIZE: Final = 16 << 10
 RSA_BITS_MIN: Final = 2048
-RSA_BITS_MAX: Final = 8192  # a signature of a longer key takes too long to look at
+RSA_BITS_MAX: Final = 8192  # signatures of longer keys take too long to verify
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
-# Which algorithms a key may be used with, by its type and curve.
+# The algorithms that a key may be used with, by its type and curve.
 OF_RSA: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
 OF_CURVE: Final = {"P-256": "ES256", "P-384": "ES384", "P-521": "ES512", "Ed25519": "EdDSA", "Ed448": "EdDSA"}
 ALGORITHMS: Final = (*OF_RSA, *dict.fromkeys(OF_CURVE.values()))
@@ -33,13 +33,13 @@ ALGORITHMS: Final = (*OF_RSA, *dict.fromkeys(OF_CURVE.values()))
 
 @dataclass(frozen=True)
 class Key:
-    id: str  # empty where it has none
+    id: str  # empty if it has none
     algorithms: tuple[str, ...]
-    public: Any  # as cryptography has it
+    public: Any  # a key object of the cryptography library
 
 
 def keys_in(data: bytes) -> list[Key]:
-    """The keys of a set that can be used. Raises AccessError when it is no set, or none of them can be."""
+    """The usable keys of a key set. Raises AccessError if it is not a key set, or has no usable key."""
     from jwt import PyJWK
     from jwt.exceptions import PyJWTError
 
@@ -58,7 +58,7 @@ def keys_in(data: bytes) -> list[Key]:
         try:
             public = PyJWK(public_part(entry), algorithm=algorithms[0]).key
         except (PyJWTError, ValueError, TypeError, KeyError):
-            continue  # of a kind that nobody here can use
+            continue  # not a supported key
         if entry["kty"] == "RSA" and not RSA_BITS_MIN <= public.key_size <= RSA_BITS_MAX:
             continue
         id = entry.get("kid")
@@ -69,7 +69,7 @@ def keys_in(data: bytes) -> list[Key]:
 
 
 def algorithms_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """What signatures a key of a set may be used for; none where it is for something else, or a shared secret."""
+    """The signature algorithms that a key may be used with; none if it has another use or is a shared secret."""
     if entry.get("use", "sig") != "sig":
         return ()
     if entry.get("kty") == "RSA":
@@ -83,7 +83,7 @@ def algorithms_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def public_part(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A key without what should never have been published."""
+    """A key without its private parts, which should never have been published."""
     return {name: entry[name] for name in ("kty", "crv", "n", "e", "x", "y") if name in entry}
 
 
@@ -106,7 +106,7 @@ def is_url(text: str) -> bool:
 
 
 def check_url(url: str) -> None:
-    """Keys come by TLS, or from this very machine. Raises AccessError."""
+    """Keys must come over TLS, or from this machine. Raises AccessError."""
     parts = urlsplit(url)
     if not parts.hostname or (parts.scheme != "https" and parts.hostname not in LOOPBACK):
         raise AccessError(f"{url!r}: keys are fetched by https alone, but from this machine")
@@ -114,11 +114,11 @@ def check_url(url: str) -> None:
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
-        """Where keys come from is what was configured."""
+        """Refuse: keys come only from the configured URL."""
 
 
 def fetch_keys(url: str, seconds: float = FETCH_SECONDS) -> list[Key]:
-    """For a thread beside the loop: it takes as long as it takes, `seconds` at most. Raises AccessError."""
+    """Blocks for up to about `seconds`, so call it in a thread, not on the event loop. Raises AccessError."""
     check_url(url)
     deadline = time.monotonic() + seconds
     opener = urllib.request.build_opener(_NoRedirects)

@@ -1,33 +1,33 @@
-"""Connections of nobody in particular yet: who they are from each address, and how often it failed of late.
+"""Throttles connections that have not authenticated yet. Tracks them, and recent failures, by address.
 
-They cost little, prove nothing, and cannot keep anybody out: where there are too many, one goes for the next. Whoever
-has presented something wrong goes first, then whoever has been silent longest.
+Such connections are cheap and must not lock others out: if there are too many, one is closed for each new one. Those
+that have failed to authenticate are closed first, then those that have been open longest.
 
-An address of IPv6 counts by its first 64 bits, which are one customer's.
+An IPv6 address counts by its first 64 bits, the network of one customer.
 """
 
 import ipaddress
 from typing import Final
 
 SECOND: Final = 1_000_000  # microseconds
-FORGIVEN_AFTER: Final = 60 * SECOND  # without another failure
-DELAY_STEP: Final = 1 * SECOND  # the answer to a failure comes later by this with each one
+FORGIVEN_AFTER: Final = 60 * SECOND  # without another failure, the count is reset
+DELAY_STEP: Final = 1 * SECOND  # each failure delays the answer by this much more
 DELAY_MAX: Final = 10 * SECOND
-ADDRESSES_MAX: Final = 10_000  # whose failures are remembered
+ADDRESSES_MAX: Final = 10_000  # with remembered failures
 
 
 class Crowd:
-    """Some of those connections, each in order of coming. A guest is whatever stands for one of them."""
+    """A group of unauthenticated connections, in order of arrival. A guest is any object that represents one."""
 
     def __init__(self) -> None:
         self.silent: dict[object, None] = {}
-        self.failed: dict[object, None] = {}  # wait to be told so
+        self.failed: dict[object, None] = {}  # waiting for the delayed answer
 
     def __len__(self) -> int:
         return len(self.silent) + len(self.failed)
 
     def first(self) -> object:
-        """Who goes when one has to; None when there is nobody."""
+        """The connection to close first; None if there is none."""
         for guests in (self.failed, self.silent):
             for guest in guests:
                 return guest
@@ -42,10 +42,10 @@ class Lobby:
     def __init__(self, per_address_max: int) -> None:
         self.per_address_max = per_address_max
         self.delay_step = DELAY_STEP
-        self.failures = 0  # at all doors
+        self.failures = 0  # on all listeners
         self._all = Crowd()
         self._by_address: dict[str, Crowd] = {}
-        self._failures: dict[str, tuple[int, int]] = {}  # how many, and when the last one was; the last is last
+        self._failures: dict[str, tuple[int, int]] = {}  # by address: count, time of the last one; latest last
 
     @property
     def count(self) -> int:
@@ -56,7 +56,7 @@ class Lobby:
         return crowd is not None and len(crowd) >= self.per_address_max
 
     def first(self, address: str = "") -> object:
-        """Who goes for another, of an address or of all; None when there is nobody."""
+        """The connection to close to make room, from one address or from all; None if there is none."""
         crowd = self._by_address.get(address) if address else self._all
         return None if crowd is None else crowd.first()
 
@@ -65,7 +65,7 @@ class Lobby:
         self._by_address.setdefault(address, Crowd()).silent[guest] = None
 
     def put_first(self, address: str, guest: object) -> None:
-        """The guest has presented something wrong, and waits to be told: it goes before those who may be right."""
+        """The guest has failed to authenticate and waits for the answer: it is closed before those that may succeed."""
         for crowd in (self._all, self._by_address[address]):
             crowd.remove(guest)
             crowd.failed[guest] = None
@@ -78,7 +78,7 @@ class Lobby:
             del self._by_address[address]
 
     def failed(self, address: str, now: int) -> int:
-        """Somebody there presented nothing right; how many microseconds the answer has to wait."""
+        """Count a failed authentication; returns how many microseconds to delay the answer."""
         self.failures += 1
         count, at = self._failures.pop(address, (0, 0))
         if now - at > FORGIVEN_AFTER:
@@ -91,7 +91,7 @@ class Lobby:
 
 
 def address_of(peer: str) -> str:
-    """What counts as one address, of a peer as it is shown: `127.0.0.1:4711`, `::1:4711`."""
+    """The address that a peer such as `127.0.0.1:4711` or `::1:4711` counts as."""
     host = peer.rpartition(":")[0]
     if ":" not in host:
         return host or peer

@@ -1,14 +1,14 @@
-"""Bearer tokens of an identity provider: JWTs (RFC 7519) of OpenID Connect and OAuth 2, beside our own tokens.
+"""Bearer tokens of an identity provider: JWTs (RFC 7519) from OpenID Connect and OAuth 2, besides our own tokens.
 
-    token ──► size, shape ──► key by `kid` ──► signature, iss, aud ──► exp, nbf ──► name, rights ──► a visitor
+    token ──► size, shape ──► key by `kid` ──► signature, iss, aud ──► name, rights ──► exp, nbf ──► a visitor
 
-A library checks the signature; which algorithms there are is up to the keys, never to the token. What a token says of
-itself counts only behind that. Claims become grants by rules of the settings, so whoever runs the
-broker says what a role or a group of the provider may do here.
+A library verifies the signature; the keys determine the allowed algorithms, never the token. Claims are used only after
+that. Rules in the settings map claims to grants, so the operator of the broker decides what a role or a group of the
+provider may do here.
 
-Who comes by such a token is a *visitor*: a user that is in no file, called by a claim with a prefix that no user of the
-file can have. It has the rights of the token it came by, for as long as that holds: two tokens of one person with
-different rights are two visitors.
+A client with such a token is a *visitor*: a user that is not in the users file, named by a claim plus a prefix that no
+user in the file can have. A visitor has the rights of its token, for as long as the token is valid: two tokens of one
+person with different rights are two visitors.
 """
 
 import hashlib
@@ -22,15 +22,15 @@ from penstock.access.rights import Grant, parse_grant
 from penstock.access.users import grants_in
 from penstock.errors import AccessError
 
-NAME_SIZE_MAX: Final = 128  # characters of what a claim calls somebody
-VALUES_MAX: Final = 1000  # of the claims that give rights
+NAME_SIZE_MAX: Final = 128  # characters of the claim with the user's name
+VALUES_MAX: Final = 1000  # of the claims that grant rights
 WHICH_SIZE_MAX: Final = 64
-KNOWN_MAX: Final = 4096  # tokens that were checked and are remembered: a signature costs as much as some messages
-LOOK_AGAIN_SECONDS: Final = 10.0  # at least, between two fetches for keys that are not known
+KNOWN_MAX: Final = 4096  # verified tokens that are cached: verifying a signature costs as much as several messages
+LOOK_AGAIN_SECONDS: Final = 10.0  # minimum time between two fetches because of unknown keys
 
 
 class Rules:
-    """Which grants values of claims stand for, as people write it: `penstock.read = reader orders.*; ops = admin`."""
+    """Maps claim values to grants. Written as `penstock.read = reader orders.*; ops = admin`."""
 
     def __init__(self, text: str) -> None:
         self.grants: dict[str, list[Grant]] = {}
@@ -46,14 +46,14 @@ class Rules:
             raise AccessError("says of no value what it may do: nobody could come in")
 
     def of(self, values: Sequence[str]) -> list[Grant]:
-        """Each once, in the order of the rules."""
+        """The grants for these values, without duplicates, in the order of the rules."""
         named = set(values)
         found = [grant for value, grants in self.grants.items() if value in named for grant in grants]
         return list({grant.text: grant for grant in found}.values())
 
 
 class Oidc(Issuer):
-    """Checks tokens of one issuer. `want_keys` is called when a token names a key that is not known."""
+    """Verifies tokens of one issuer. Calls `want_keys` if a token names an unknown key."""
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class Oidc(Issuer):
         self.size_max = size_max
         self.want_keys = want_keys
         self._keys: list[Key] = []
-        self._known: dict[bytes, Visit] = {}  # by the digest of the token, the one that came last is last
+        self._known: dict[bytes, Visit] = {}  # by digest of the token, most recently used last
         self._looked_at = -LOOK_AGAIN_SECONDS
 
     def use_keys(self, keys: list[Key]) -> None:
-        """From now on these are the issuer's. What was signed with another one is not known any longer."""
+        """Replace the issuer's keys. Clears the cache, so tokens signed with another key are no longer accepted."""
         self._keys = keys
         self._known.clear()
 
@@ -107,7 +107,7 @@ class Oidc(Issuer):
         return visit
 
     def _check(self, presented: bytes, digest: bytes) -> Visit:
-        """Everything but the time, which goes on. Raises AccessError that says why not, to those who run the broker."""
+        """Verify everything except the times. Raises AccessError with a reason meant for the broker's operator."""
         import jwt
 
         try:
@@ -117,19 +117,19 @@ class Oidc(Issuer):
             claims = jwt.decode(
                 presented,
                 key.public,
-                algorithms=[algorithm],  # one that the key is for: `_key` has looked
+                algorithms=[algorithm],  # `_key` has checked that it fits the key
                 audience=self.audiences,
                 issuer=self.issuer,
                 options={
                     "require": ["exp", "iss", "aud", self.user_claim],
-                    "verify_exp": False,  # by the broker's clock, with the rest of it
+                    "verify_exp": False,  # `_check_time` does it, by the broker's clock
                     "verify_nbf": False,
                     "verify_iat": False,
                 },
             )
         except AccessError:
             raise
-        except Exception as error:  # whatever a stranger sends, and whatever a library makes of it, is no entry
+        except Exception as error:  # the token is untrusted: any failure in the library means it is rejected
             raise AccessError(f"not a token of {self.issuer}: {type(error).__name__}: {error}"[:300]) from None
         grants = self.rules.of(values_of(claims, self.rights_claims))
         if not grants:
@@ -142,7 +142,7 @@ class Oidc(Issuer):
         return Visit(name, grants, which, begins - self.leeway, ends + self.leeway)
 
     def _key(self, id: object, algorithm: str) -> Key:
-        """The key that a token says it is signed with. One without a name needs that there is only one that fits."""
+        """The key named in the token. A token that names no key needs exactly one fitting key."""
         if algorithm not in ALGORITHMS:
             raise AccessError(f"the algorithm {algorithm[:20]!r} is not taken")
         fitting = [key for key in self._keys if algorithm in key.algorithms]
@@ -156,7 +156,7 @@ class Oidc(Issuer):
         raise AccessError(f"no key {str(id)[:100]!r} for {algorithm} is known, or more than one")
 
     def _want_keys(self) -> None:
-        """The issuer may have a new one. Strangers make up names of keys, so it is not asked each time."""
+        """Fetch the keys again: the issuer may have added one. Rate-limited, because anyone can make up key ids."""
         now = time.monotonic()
         if self.want_keys is not None and now - self._looked_at >= LOOK_AGAIN_SECONDS:
             self._looked_at = now
@@ -170,7 +170,7 @@ class Oidc(Issuer):
 
 
 def claim_in(claims: Mapping[str, Any], path: str) -> object:
-    """A claim by its name, or by a path of names with dots: `realm_access.roles`."""
+    """A claim by its name, or by a dotted path: `realm_access.roles`."""
     if path in claims:
         return claims[path]
     found: object = claims
@@ -182,7 +182,7 @@ def claim_in(claims: Mapping[str, Any], path: str) -> object:
 
 
 def values_of(claims: Mapping[str, Any], paths: Sequence[str]) -> list[str]:
-    """What the claims say that rights come of: words of a text, texts of a list."""
+    """The values of the claims that grant rights: the words of a string, or the strings in a list."""
     values: list[str] = []
     for path in paths:
         found = claim_in(claims, path)

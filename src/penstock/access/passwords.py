@@ -1,4 +1,4 @@
-"""Passwords, for people at the console. Argon2 takes its time and memory: call it in a thread, never on the loop."""
+"""Passwords, for the console. Argon2 is slow and uses much memory: call it in a thread, never on the event loop."""
 
 from functools import cache
 
@@ -10,17 +10,17 @@ from penstock.errors import AccessError
 LENGTH_MIN = 8
 SIZE_MAX = 1024
 
-_hasher = PasswordHasher()  # the library's defaults are those of RFC 9106
+_hasher = PasswordHasher()  # the library's defaults follow RFC 9106
 
 
 @cache
 def _nobodys() -> str:
-    """Made when it is first needed: it takes 64 MiB for a moment."""
+    """A dummy hash for users without a password. Computed on first use: it briefly takes 64 MiB."""
     return _hasher.hash("nobody has this one")
 
 
 def hash_password(password: str) -> str:
-    """What is kept of a password. Raises AccessError when it is too short, or longer than anybody types."""
+    """The hash to store for a password. Raises AccessError if the password is too short or too long."""
     if len(password) < LENGTH_MIN:
         raise AccessError(f"the password is too short: at least {LENGTH_MIN} characters")
     if len(password.encode("utf-8", "replace")) > SIZE_MAX:
@@ -29,7 +29,7 @@ def hash_password(password: str) -> str:
 
 
 def is_password(kept: str, password: str) -> bool:
-    """Whether that is the password. Takes as long where there is none, so that nobody learns which users there are."""
+    """Whether the password is correct. Takes as long if there is none, so that timing does not reveal user names."""
     if len(password.encode("utf-8", "replace")) > SIZE_MAX:
         return False
     try:

@@ -1,4 +1,4 @@
-"""How much one user may use. What is 0 is not limited."""
+"""Quotas of one user. 0 means no limit."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ QUOTAS: Final = {
     "bytes": "bytes sent in a second; above it the connection waits",
     "unacked": "messages delivered to its consumers and not settled yet, shared out evenly among them",
 }
-AMOUNT_MAX: Final = 2**53  # what every JSON reader keeps exactly
+AMOUNT_MAX: Final = 2**53  # every JSON parser reads integers up to this exactly
 SECOND: Final = 1_000_000  # microseconds
 
 
@@ -26,7 +26,7 @@ class Quotas:
         self.unacked = unacked
 
     def set(self, name: str, amount: int) -> None:
-        """Raises AccessError when there is no such quota, or it cannot be that much."""
+        """Raises AccessError if there is no such quota, or the amount is out of range."""
         if name not in QUOTAS:
             raise AccessError(f"{name!r} is no quota: give one of {', '.join(QUOTAS)}")
         if not 0 <= amount <= AMOUNT_MAX:
@@ -43,7 +43,7 @@ class Quotas:
             self.unacked = amount
 
     def said(self) -> dict[str, int]:
-        """Those that limit something."""
+        """The quotas that are set."""
         amounts = {
             "connections": self.connections,
             "queues": self.queues,
@@ -55,10 +55,10 @@ class Quotas:
 
 
 class Meter:
-    """A second's worth of something, filled up as time passes. It is charged afterwards, so it may be below zero."""
+    """A token bucket that holds one second's worth. It is charged after use, so its level may be negative."""
 
     def __init__(self) -> None:
-        self.rate = 0  # in a second; 0 is not limited
+        self.rate = 0  # per second; 0 means no limit
         self._level = 0.0
         self._at = 0
 
@@ -68,7 +68,7 @@ class Meter:
             self._level = float(rate)
 
     def charge(self, amount: int, now: int) -> float:
-        """Use that much; how many seconds to wait before more may be used."""
+        """Charge an amount; returns how many seconds to wait before using more."""
         rate = self.rate
         if rate == 0:
             return 0.0

@@ -1,15 +1,15 @@
-"""What may be granted: a right, and the names it holds for.
+"""Grants: a right, and the names it applies to.
 
     publish orders.*        events and queues whose names match
     publish queue:jobs      that queue only, not an event of that name
     consume event:orders.*  these events only
-    admin                   has no names: it includes every other right, since whoever has it can grant them
-    read-log                has no names either: the log is one
+    admin                   has no names: it includes every other right, since an admin can grant them anyway
+    read-log                has no names either: there is only one log
 
-A role is a name for a set of rights, and is granted as one is: `writer orders.*` is publish and declare on orders.*.
+A role is a named set of rights, and is granted like a right: `writer orders.*` is publish and declare on orders.*.
 
-Events and queues are two spaces of names. Whoever publishes an event needs the right on the event, whoever puts into a
-queue on the queue, and whoever consumes needs it on the queue and on each event that the queue is bound to.
+Events and queues are separate namespaces. Publishing an event needs the right on the event, putting into a queue needs
+it on the queue, and consuming needs it on the queue and on each event that the queue is bound to.
 """
 
 from typing import Final
@@ -31,8 +31,8 @@ NAMELESS: Final = (READ_LOG, ADMIN)
 READER: Final = "reader"
 WRITER: Final = "writer"
 OPERATOR: Final = "operator"
-# What each role may do on its names. An operator looks after queues: it sees, pauses, purges, moves and redrives, and
-# that takes all rights on messages; users and tokens are an admin's alone.
+# The rights of each role on its names. An operator manages queues: inspects, pauses, purges, moves and redrives, which
+# takes all rights on messages. Only an admin manages users and tokens.
 ROLES: Final[dict[str, tuple[str, ...]]] = {
     READER: (CONSUME, BROWSE),
     WRITER: (PUBLISH, DECLARE),
@@ -58,10 +58,10 @@ class Grant:
         self.glob = glob
         self._names = compiled_glob(glob.encode())
         if right == OPERATOR and scope == BOTH and glob == EVERYTHING:
-            self.rights = (*self.rights, READ_LOG)  # the log has the messages of all queues
+            self.rights = (*self.rights, READ_LOG)  # the log holds the messages of all queues
 
     def gives(self, right: str) -> bool:
-        """Whether the right is among those it grants, wherever."""
+        """Whether it grants the right on any name."""
         return self.right == ADMIN or right in self.rights
 
     def covers(self, scope: str, name: bytes) -> bool:
@@ -72,14 +72,14 @@ class Grant:
 
     @property
     def text(self) -> str:
-        """As people write it."""
+        """The grant as written in commands and in the users file."""
         if self.right in NAMELESS:
             return self.right
         return f"{self.right} {self.scope}:{self.glob}" if self.scope else f"{self.right} {self.glob}"
 
 
 def parse_grant(text: str) -> Grant:
-    """A grant from its text. Raises AccessError that says what is wrong with it."""
+    """Parse a grant. Raises AccessError that says what is wrong with it."""
     right, _, names = text.strip().partition(" ")
     names = names.strip()
     if right not in RIGHTS and right not in ROLES:

@@ -1,8 +1,7 @@
-"""One user: who it is, what it may do, and what it uses just now.
+"""One user: its credentials, rights and current usage.
 
-What was decided for a name is remembered, so that a message costs a look into a dictionary. `publishable` and
-`puttable` hold the names that are allowed without another question; sessions keep a reference to them, so they are
-emptied and never replaced.
+Permission decisions are cached by name, so a message costs one dictionary lookup. `publishable` and `puttable` hold the
+names that are allowed without a further check. Sessions keep a reference to them, so they are cleared, never replaced.
 """
 
 from collections.abc import Mapping
@@ -13,8 +12,8 @@ from penstock.access.rights import ADMIN, DECLARE, EVENT, PUBLISH, QUEUE, Grant
 from penstock.access.tokens import Token
 from penstock.errors import DENIED, OVER_LIMIT, Refused
 
-NAMES_KNOWN_MAX: Final = 10_000  # clients make up names; what was decided is kept for so many
-NAME_KNOWN_SIZE_MAX: Final = 1024  # and for names of this size at most, or they would fill the memory
+NAMES_KNOWN_MAX: Final = 10_000  # cached decisions; clients can make up any number of names
+NAME_KNOWN_SIZE_MAX: Final = 1024  # longer names are not cached, or they would fill the memory
 
 
 def remember(names: dict[bytes, None], name: bytes) -> None:
@@ -32,17 +31,17 @@ class User:
         self.quotas = Quotas()
         self.tokens: dict[str, Token] = {}
         self.certificates: list[str] = []
-        self.password = ""  # its argon2 hash; empty when there is none
-        self.revision = 0  # grows when something is taken away: whoever came in before has to come again
+        self.password = ""  # its argon2 hash; empty if it has no password
+        self.revision = 0  # incremented when a right is revoked or the user removed: ends existing connections
         self.password_revision = 0
-        # What was decided.
+        # Cached decisions.
         self.publishable: dict[bytes, None] = {}  # events
-        self.puttable: dict[bytes, None] = {}  # queues it may put into, and may make where they are not there
-        self.gettable: dict[bytes, None] = {}  # the same for taking a message
+        self.puttable: dict[bytes, None] = {}  # queues it may put messages into, and create if missing
+        self.gettable: dict[bytes, None] = {}  # the same for getting messages
         self._decided: dict[tuple[str, str, bytes], bool] = {}
-        # What it uses.
+        # Current usage.
         self.connections = 0
-        self.made: dict[bytes, None] = {}  # queues
+        self.made: dict[bytes, None] = {}  # queues it has created
         self.published = 0
         self.received_bytes = 0
         self.denied = 0
@@ -54,7 +53,7 @@ class User:
     # -- rights -----------------------------------------------------------------------------------------------------
 
     def has(self, right: str) -> bool:
-        """Whether it has a right at all, wherever; for those that have no names, whether it has it."""
+        """Whether it has a right on any name; for rights without names, whether it has the right."""
         return any(grant.gives(right) for grant in self.grants)
 
     def may(self, right: str, scope: str, name: bytes) -> bool:
@@ -73,11 +72,11 @@ class User:
         return any(grant.right == ADMIN or (grant.gives(right) and grant.covers(scope, name)) for grant in self.grants)
 
     def may_all(self, right: str, scope: str) -> bool:
-        """Whether it has the right on all names there can be."""
+        """Whether it has the right on all possible names."""
         return any(grant.right == ADMIN or (grant.gives(right) and grant.covers_all(scope)) for grant in self.grants)
 
     def check(self, right: str, scope: str, name: bytes) -> None:
-        """Raises Refused when it may not."""
+        """Raises Refused if it lacks the right."""
         if not self.may(right, scope, name):
             raise self.refusal(f"{right} {scope} {name.decode('utf-8', 'backslashreplace')!r}")
 
@@ -94,12 +93,12 @@ class User:
         return Refused(DENIED, f"user {self.name!r} has no right: {what}")
 
     def check_publish(self, event: bytes) -> None:
-        """For an event that is not in `publishable`: puts it there, or raises Refused."""
+        """For an event that is not in `publishable`: adds it, or raises Refused."""
         self.check(PUBLISH, EVENT, event)
         remember(self.publishable, event)
 
     def check_put(self, queue: bytes, is_new: bool) -> None:
-        """For a queue that is not in `puttable`: a message may be put into it, which may make it. Raises Refused."""
+        """For a queue that is not in `puttable`: checks put, and declare if the queue is new. Raises Refused."""
         self.check(PUBLISH, QUEUE, queue)
         if self.quotas.queues == 0 and self.may(DECLARE, QUEUE, queue):
             remember(self.puttable, queue)
@@ -112,7 +111,7 @@ class User:
     # -- quotas -----------------------------------------------------------------------------------------------------
 
     def has_room(self) -> bool:
-        """Whether it may have one more connection."""
+        """Whether it may open one more connection."""
         most = self.quotas.connections
         return most == 0 or self.connections < most
 
@@ -123,7 +122,7 @@ class User:
         self.connections -= 1
 
     def charge(self, messages: int, size: int, now: int) -> float:
-        """It has published so many messages with so many bytes; how many seconds its connection has to wait."""
+        """Count published messages and bytes; returns how many seconds to throttle the connection."""
         self.published += messages
         self.received_bytes += size
         if not self.metered:
@@ -134,7 +133,7 @@ class User:
         return wait
 
     def count_made(self, queue: bytes, there: Mapping[bytes, object]) -> None:
-        """A queue comes to be by it. Raises Refused when it has made as many as it may, of those that are there."""
+        """Count a queue it creates. Raises Refused if it has reached its quota; deleted queues do not count."""
         most = self.quotas.queues
         if most == 0 or queue in self.made:
             return
@@ -152,7 +151,7 @@ class User:
     # -- changes ----------------------------------------------------------------------------------------------------
 
     def adopt(self, other: "User") -> None:
-        """Become as the users file has it now. What was taken away ends what came in by it, see `revision`."""
+        """Take over the current state of the users file. A revoked right ends existing connections, see `revision`."""
         kept = {grant.text for grant in other.grants}
         if any(grant.text not in kept for grant in self.grants):
             self.revision += 1

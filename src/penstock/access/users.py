@@ -1,4 +1,4 @@
-"""The changes that people make to users, by command or over HTTP. What makes no sense raises AccessError."""
+"""Changes to users, made on the command line or over HTTP. Invalid changes raise AccessError."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ TOKENS_MAX = 1000
 
 
 class Users:
-    """What one users file holds."""
+    """The contents of one users file."""
 
     def __init__(self, by_name: dict[str, User] | None = None, serial: int = 0) -> None:
         self.by_name = by_name or {}
-        self.serial = serial  # grows with each change of the file
+        self.serial = serial  # incremented with each change of the file
 
     def user(self, name: str) -> User:
         user = self.by_name.get(name)
@@ -41,7 +41,7 @@ class Users:
         return user
 
     def grant(self, name: str, text: str) -> Grant:
-        """Give a right; one it has already is given once."""
+        """Grant a right; does nothing if the user already has the same grant."""
         user = self.user(name)
         grant = parse_grant(text)
         if grant.text not in [given.text for given in user.grants]:
@@ -49,7 +49,7 @@ class Users:
         return grant
 
     def revoke(self, name: str, text: str) -> Grant:
-        """Take a right away, as it was written when it was given."""
+        """Revoke a grant, written as it was granted."""
         user = self.user(name)
         grant = parse_grant(text)
         left = [given for given in user.grants if given.text != grant.text]
@@ -60,14 +60,14 @@ class Users:
         return grant
 
     def set_quota(self, name: str, text: str) -> None:
-        """A quota as people write it: `connections=10`; 0 is no limit."""
+        """Set a quota from text such as `connections=10`; 0 means no limit."""
         quota, _, amount = text.partition("=")
         if not (amount.isascii() and amount.isdigit() and len(amount) < 20):
             raise AccessError(f"{text!r} is no quota: write name=number, such as connections=10")
         self.user(name).quotas.set(quota.strip(), int(amount))
 
     def add_certificate(self, name: str, certificate: str) -> None:
-        """Let whoever holds a certificate of that name be this user, and nobody else."""
+        """Authenticate clients with a certificate of that name as this user. A name belongs to one user only."""
         user = self.user(name)
         certificate = checked_name(certificate)
         for other in self.by_name.values():
@@ -84,7 +84,7 @@ class Users:
         user.certificates.remove(certificate)
 
     def create_token(self, name: str, now_seconds: int, expires_at: int = 0, note: str = "") -> str:
-        """The text of a new token, which nobody can be shown again."""
+        """Create a token and return its text, which cannot be shown again."""
         user = self.user(name)
         if len(note) > NOTE_SIZE_MAX:
             raise AccessError(f"the note is longer than {NOTE_SIZE_MAX} characters")
@@ -97,7 +97,7 @@ class Users:
         return text
 
     def set_password(self, name: str, hashed: str) -> None:
-        """Its hash (`access.passwords`); empty for none."""
+        """Set the password hash (`access.passwords`); empty for no password."""
         self.user(name).password = hashed
 
     def revoke_token(self, id: str) -> tuple[User, Token]:
@@ -109,16 +109,16 @@ class Users:
 
 
 def grants_of_role(role: str, names: Sequence[str] = ()) -> list[str]:
-    """The grants that a role on these names is, each as it is written; on everything where none are said."""
+    """The grants, as text, for a role on these names; on everything if no names are given."""
     if role not in ROLES and role not in NAMELESS:
         raise AccessError(f"{role!r} is no role: give one of {', '.join((*ROLES, ADMIN))}")
     return [role] if role in NAMELESS else [f"{role} {name}" for name in names or ("*",)]
 
 
 def grants_in(words: Sequence[str]) -> list[str]:
-    """Grants from the words of a command line: `publish orders.* jobs admin` is three, as are "publish jobs" and so on.
+    """Parse grants from command line words: `publish orders.* jobs admin` is three. Words may be quoted together.
 
-    A name that is itself the name of a right is written with its scope: `publish queue:admin`.
+    A name that is also the name of a right is written with its scope: `publish queue:admin`.
     """
     grants: list[str] = []
     right = ""
@@ -136,12 +136,12 @@ def grants_in(words: Sequence[str]) -> list[str]:
             grants.append(f"{right or grants[-1].partition(' ')[0]} {word}")
             right = ""
     if right:
-        grants.append(right)  # without names: whoever parses it says so
+        grants.append(right)  # has no names; `parse_grant` raises the error
     return grants
 
 
 def changes_between(before: Mapping[str, User], after: Mapping[str, User]) -> list[str]:
-    """What is different, in words, for the audit log. None of it is secret."""
+    """The differences as text for the audit log. Contains no secrets."""
     changes = [f"user {name} removed" for name in before if name not in after]
     for name, user in after.items():
         old = before.get(name)

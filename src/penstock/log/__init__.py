@@ -1,1 +1,1 @@
-"""Where accepted changes are written down, in order, once."""
+"""The log: every accepted change, written once, in order."""

@@ -1,13 +1,13 @@
 """A block as an Arrow record batch.
 
-The columns of a block lie there as Arrow wants them: a column of bytes is its ends and its bytes, a number is itself.
-So bodies, ids and times are not copied: their arrays point into the block, and keep it alive. Names are written out,
-because a block knows them by number; headers are parsed, where there are any, and those that are internal to a
-protocol are left out.
+The columns of a block are stored in Arrow's layout: a column of bytes is its ends and its bytes, a column of numbers is
+an array. So bodies, ids and times are not copied: their arrays point into the block and keep it alive. Names are
+expanded, because a block stores them as numbers. Headers are parsed if there are any; those internal to a protocol are
+left out.
 
-Arrow text is UTF-8 and names are any bytes, so what is no UTF-8 is shown with backslashes: b"\\xff" becomes "\\\\xff".
+Arrow text is UTF-8, but names are arbitrary bytes. Invalid UTF-8 is escaped: b"\\xff" becomes "\\\\xff".
 
-pyarrow is the extra `spark` and takes a while to load: it is imported when the first batch is made.
+pyarrow comes with the extra `spark` and is slow to load, so it is imported when the first batch is built.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-SMALL_BLOCK: Final = 100  # messages; a block with fewer is put together with others
+SMALL_BLOCK: Final = 100  # messages; a block with fewer is merged with others
 GATHERED_LENGTH: Final = 4096  # messages
 GATHERED_BYTES: Final = 1 << 20
 
@@ -37,7 +37,7 @@ def schema() -> "pa.Schema":
         [
             pa.field("offset", pa.int64(), nullable=False),
             pa.field("event", pa.string(), nullable=False),
-            pa.field("queue", pa.string()),  # null when it was fanned out by its event
+            pa.field("queue", pa.string()),  # null if the message was fanned out by its event
             pa.field("id", pa.string(), nullable=False),
             pa.field("body", pa.binary(), nullable=False),
             pa.field("headers", pa.map_(pa.string(), pa.string())),
@@ -49,7 +49,7 @@ def schema() -> "pa.Schema":
 
 
 def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
-    """The messages `first` up to, and without, `bound` of a block."""
+    """Messages `first` to `bound` (exclusive) of a block."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -63,7 +63,7 @@ def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
         return pa.Array.from_buffers(kind, m, [None, buffer.slice(ends_at, 4 * (m + 1)), buffer.slice(at, end - at)])
 
     def names(at: int, some: bool = False) -> "pa.Array":
-        """With `some`, not every message has one."""
+        """With `some`, not every message has a name."""
         codes = numbers(pa.int32(), at, 4)
         if some:
             codes = pc.if_else(pc.less(codes, pa.scalar(0, pa.int32())), pa.scalar(None, pa.int32()), codes)
@@ -97,14 +97,14 @@ def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
 
 
 class Gathering:
-    """Makes batches of blocks, and one batch of many small blocks: a batch costs much more than a message does."""
+    """Turns blocks into batches, merging small blocks: a batch costs much more than a message."""
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
         self._bytes = 0
 
     def add(self, block: Block, first: int, bound: int) -> "list[pa.RecordBatch]":
-        """Take the messages `first` up to, and without, `bound` of a block; the batches that are ready by now."""
+        """Add messages `first` to `bound` (exclusive) of a block; returns the batches that are complete."""
         if bound - first >= SMALL_BLOCK or len(block.data) >= GATHERED_BYTES:
             return [*self.rest(), record_batch(block, first, bound)] if first < bound else self.rest()
         for index in range(first, bound):
@@ -116,7 +116,7 @@ class Gathering:
         return []
 
     def rest(self) -> "list[pa.RecordBatch]":
-        """What is left."""
+        """The remaining messages as a batch."""
         messages = self._messages
         if not messages:
             return []
@@ -126,7 +126,7 @@ class Gathering:
 
 
 def batch_of(messages: list[Message]) -> "pa.RecordBatch":
-    """The same of single messages: what is quicker where blocks are small, and many of them make one batch."""
+    """A batch of single messages. Faster than `record_batch` when many small blocks make up one batch."""
     import pyarrow as pa
 
     wanted = schema()
@@ -147,7 +147,7 @@ def batch_of(messages: list[Message]) -> "pa.RecordBatch":
 
 
 def _shown(headers: dict[bytes, bytes] | None) -> list[tuple[str, str]] | None:
-    """Headers as a map has them; those of one protocol alone are shown to nobody."""
+    """Headers as entries of an Arrow map, without those internal to a protocol."""
     if headers is None:
         return None
     shown = [(text_of(key), text_of(value)) for key, value in headers.items() if not key.startswith(INTERNAL_PREFIX)]
@@ -159,7 +159,7 @@ def text_of(name: bytes) -> str:
 
 
 def _ids(ids: "pa.Array") -> "pa.Array":
-    """The same as text: as they lie there, where all of them are UTF-8."""
+    """Ids as text: without a copy if all are valid UTF-8."""
     import pyarrow as pa
 
     try:

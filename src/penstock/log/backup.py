@@ -1,12 +1,12 @@
-"""A log copied while it grows, and put back.
+"""Backs up a log while it grows, and restores it.
 
-Every prefix of a log is a log: a backup is the whole blocks up to the position where the log ended when it began, and
-the snapshots from before that, which hold what trimmed history would have told. Gaps are copied last: history that is
-trimmed meanwhile may or may not be in the copy. Each block is checked on the way, the copy is read back, and a small
-file beside the segments is written last. A directory without it is no backup.
+Every prefix of a log is a log. A backup holds the whole blocks up to the position where the log ended when the backup
+started, and the snapshots from before that, which replace trimmed history. Gaps are copied last: history that is
+trimmed meanwhile may or may not be in the copy. Each block is verified while copying, the copy is read back, and a
+manifest is written last. A directory without a manifest is not a backup.
 
-Users and cursors are kept beside the log, and belong to it. Cursors are copied first: a reader can have reached only
-what is in the log by then, so none is ahead of the copy.
+Users and cursors are stored beside the log and are part of the backup. Cursors are copied first: a reader can only have
+reached what is in the log by then, so no cursor is ahead of the copy.
 """
 
 import os
@@ -33,7 +33,7 @@ CURSORS_NAME: Final = "cursors.json"
 
 
 def back_up(directory: Path, target: Path) -> Generator[int, None, None]:
-    """Copy a log into a new directory; gives the number of bytes copied, block by block."""
+    """Copy a log into a new directory; yields the number of bytes copied, block by block."""
     begin_empty(target)
     _copy_small(directory, target, CURSORS_NAME)
     position = LogReader(directory).end()[1]
@@ -46,7 +46,7 @@ def back_up(directory: Path, target: Path) -> Generator[int, None, None]:
 
 
 def restore(source: Path, directory: Path) -> Generator[int, None, None]:
-    """Copy a backup into a new data directory; gives the number of bytes copied, block by block."""
+    """Copy a backup into a new data directory; yields the number of bytes copied, block by block."""
     manifest = read_manifest(source)
     if checked(source) != manifest:
         raise LogError(f"{source} is not what it was when it was written: it ends at another position")
@@ -60,7 +60,7 @@ def restore(source: Path, directory: Path) -> Generator[int, None, None]:
 
 
 def _copy_small(source: Path, target: Path, name: str) -> None:
-    """A file that is replaced as a whole, so any copy of it is one. Nobody else ever sees what is in the copy."""
+    """Copy a file that is always replaced atomically, so any copy is consistent. The copy is private to its owner."""
     try:
         data = (source / name).read_bytes()
     except FileNotFoundError:
@@ -82,16 +82,16 @@ def read_manifest(source: Path) -> tuple[int, int]:
 
 
 def begin_empty(target: Path) -> None:
-    """Make a directory; one that is there must be empty. It is its owner's alone: all messages will be in it."""
+    """Create a directory; an existing one must be empty. Only its owner gets access: it will hold all messages."""
     target.mkdir(parents=True, exist_ok=True, mode=0o700)
     if any(target.iterdir()):
         raise LogError(f"{target} is not empty")
-    with suppress(PermissionError):  # another user's, who lets us write to it; the files in it are ours alone
+    with suppress(PermissionError):  # another user owns it and lets us write; the files in it are private to us
         target.chmod(0o700)
 
 
 def checked(directory: Path) -> tuple[int, int]:
-    """Where a log ends that has been read from beginning to end. Raises LogError when something is wrong with it."""
+    """Read a log from beginning to end; returns its next offset and position. Raises LogError if it is damaged."""
     check = Check(directory)
     for _ in check.blocks():
         pass
@@ -101,15 +101,15 @@ def checked(directory: Path) -> tuple[int, int]:
 
 
 def size_of(directory: Path) -> int:
-    """Bytes of the segments."""
+    """Total bytes of the segments."""
     return sum([(directory / segment).stat().st_size for segment in segments_of(Disk(directory))])
 
 
 def _copy(source: Path, target: Path, position: int) -> Generator[int, None, None]:
-    """Whole blocks up to a position, each file synced, with the snapshots from before that."""
+    """Copy whole blocks up to a position, and the snapshots from before it. Every file is synced."""
     for name in snapshots_of(Disk(source)):
         if int(Path(name).stem) <= position:
-            with suppress(FileNotFoundError):  # the broker has newer ones by now
+            with suppress(FileNotFoundError):  # the broker has replaced it with a newer one
                 write_synced(target / name, (source / name).read_bytes())
     cursor = Cursor(Disk(source))
     segment = ""
@@ -135,7 +135,7 @@ def _copy(source: Path, target: Path, position: int) -> Generator[int, None, Non
 
 
 def _new(path: Path) -> BinaryIO:
-    """A file that was not there, and that nobody else may read."""
+    """Create a new file that only its owner may read."""
     return os.fdopen(os.open(path, NEW, 0o600), "wb")
 
 

@@ -1,12 +1,12 @@
-"""One block of the log: what was accepted in one turn of the broker, column by column.
+"""One block of the log: the entries accepted in one event loop iteration, stored column by column.
 
     byte  0   magic "PNSK"
           4   version, u8
-          5   1 when all that lies before it in its segment was synced before it was written, else 0, u8
-          6   which of the rare columns are there (RARE_...), u8
+          5   1 if everything before it in its segment was synced before it was written, else 0, u8
+          6   which of the rare columns are present (RARE_...), u8
           7   padding
           8   CRC-32 of byte 6, then of everything from byte 12 to the end, u32
-         12   length of the block with this header, u32
+         12   length of the block including this header, u32
          16   offset of its first message, i64
          24   position before its first entry, i64
          32   time it was closed, microseconds since 1970, i64
@@ -17,7 +17,7 @@
          56   length of the changes, u32
          60   number of settlements in all runs, u32
 
-    names         ends i32[n + 1], bytes                of events, queues, protocols; codes count up in a segment
+    names         ends i32[n + 1], bytes                events, queues, protocols; codes count up within a segment
     changes       one JSON text                         topology, in order
     messages      event  i32[m]                         code of the name
                   protocol i32[m]                       code of the name
@@ -25,29 +25,29 @@
                   published_at i64[m]
                   id     ends i32[m + 1], bytes
                   body   ends i32[m + 1], bytes
-                  headers ends i32[m + 1], bytes        JSON object, or nothing
-                  due_at i64[m]                         rare; message.Terms, as all that follow; 0 where there is none
+                  headers ends i32[m + 1], bytes        JSON object, or empty
+                  due_at i64[m]                         rare; this and the following: message.Terms; 0 if unset
                   expires_at i64[m]                     rare
                   deliveries_max i32[m]                 rare
                   dedup_seconds i32[m]                  rare
-                  target i32[m]                         rare; code of the name, -1 where there is none
-                  owner  i32[m]                         rare, from version 4 on; the same for the user's name
+                  target i32[m]                         rare; code of the name, -1 if there is none
+                  owner  i32[m]                         rare, since version 4; the same for the user's name
     settlements   queue  i32[s], how i32[s], count i32[s], first i64[s], bound i64[s]
-                  due_at i64[s]                         rare; of rejected messages that were put off
+                  due_at i64[s]                         rare; for rejected messages that were delayed
 
-A rare column is there when a message or a settlement of the block needs it. Version 4 has one that 3 has not; a block
-without it is written as version 3, which Penstock could read before.
+A rare column is present if a message or a settlement in the block needs it. Version 4 adds `owner` to version 3; a
+block without that column is written as version 3, so older versions of Penstock can read it.
 
-All integers are little-endian, every column begins at a multiple of eight bytes. The ends begin with 0, so that a
-column of bytes is an Arrow binary array as it lies there.
+All integers are little-endian, and every column starts at a multiple of eight bytes. The ends start with 0, so a column
+of bytes is an Arrow binary array as stored.
 
-Within a block changes come before messages and messages before settlements, whatever their order was in the turn.
-That is the same history: a change that comes behind a message or a settlement begins a new block, and a settlement
-commutes with the messages around it, because a rejected message carries its place (`bound`) with it. A settlement run
-says the same of `count` consecutive offsets from `first` on: a queue that is read in order needs one run a turn.
+Within a block, changes come before messages and messages before settlements, whatever order they arrived in. The
+history is the same: a change that follows a message or a settlement starts a new block, and a settlement commutes with
+the messages around it, because a rejected message carries its place (`bound`) with it. A settlement run covers `count`
+consecutive offsets starting at `first`: a queue that is consumed in order needs one run per iteration.
 
-Byte 5 is set by whoever writes the block to the disk, who alone knows what is synced by then; so it lies outside the
-checksum.
+Byte 5 is set when the block is written to disk, because only the writer knows what has been synced by then. The
+checksum therefore does not cover it.
 """
 
 import zlib
@@ -64,21 +64,21 @@ from penstock.message import HEADER_OVERHEAD, MESSAGE_OVERHEAD, Message, Terms
 MAGIC: Final = b"PNSK"
 VERSION: Final = 4
 VERSION_UNOWNED: Final = 3  # of a block without the column `owner`
-READABLE: Final = (2, 3, 4)  # version 3 has kinds of entries that 2 has not; they lie in the same columns
+READABLE: Final = (2, 3, 4)  # version 3 added kinds of entries to version 2, in the same columns
 HEADER_SIZE: Final = 64
 MARK_AT: Final = 5
 RARE_AT: Final = 6
 CRC_AT: Final = 8
 CRC_FROM: Final = 12
 PADDING: Final = bytes(8)
-COLUMN_MAX: Final = (1 << 31) - 1 - (64 << 20)  # bytes of a column, counted with 32 bits; the block counts all columns
+COLUMN_MAX: Final = (1 << 31) - 1 - (64 << 20)  # bytes; column ends and the block's length are 32-bit
 WRITER_KEPT_MAX: Final = 4 << 20
 JOINED_MAX: Final = 1 << 20
-LARGE_BODY: Final = 1 << 20  # from here on a body is not copied
+LARGE_BODY: Final = 1 << 20  # bodies of this size or larger are not copied
 
-# Between the name of a header and its value; a quote within either is written with a backslash before it.
+# Separates a header's name from its value; a quote within either is escaped with a backslash.
 HEADER_BETWEEN: Final = b'":"'
-HEADER_SYNTAX: Final = 6  # bytes of each header in the log that belong to neither
+HEADER_SYNTAX: Final = 6  # bytes per header in the log that belong to neither name nor value
 
 # The rare columns, in their order.
 RARE_DUE: Final = 1
@@ -87,12 +87,12 @@ RARE_DELIVERIES: Final = 4
 RARE_DEDUP: Final = 8
 RARE_TARGET: Final = 16
 RARE_PUT_OFF: Final = 32
-RARE_OWNER: Final = 64  # lies behind RARE_TARGET
+RARE_OWNER: Final = 64  # stored after RARE_TARGET
 RARE_TERMS: Final = RARE_DUE | RARE_EXPIRES | RARE_DELIVERIES | RARE_DEDUP | RARE_TARGET | RARE_OWNER
 
 
 class CorruptBlock(LogError):
-    """What lies at this position of a segment is no whole block."""
+    """There is no complete, valid block at this position of a segment."""
 
     def __init__(self, segment: str, position: int, reason: str) -> None:
         super().__init__(f"segment {segment}, byte {position}: {reason}")
@@ -102,7 +102,7 @@ class CorruptBlock(LogError):
 
 
 class BlockWriter:
-    """Collects the entries of one block. Knows nothing of files."""
+    """Collects the entries of one block. Does not touch files."""
 
     def __init__(self, joined_max: int = JOINED_MAX) -> None:
         self.codes: dict[bytes, i64] = {}  # of this segment
@@ -110,8 +110,8 @@ class BlockWriter:
         self.first_offset = 0
         self.first_position = 0
         self.bytes_max: i64 = COLUMN_MAX  # of ids, bodies and headers together
-        self._joined_max = joined_max  # bytes of a block that is put together; a larger one is left in pieces
-        self._bytes: i64 = 0  # of the three by now
+        self._joined_max = joined_max  # bytes; a block up to this size is joined, a larger one is left in pieces
+        self._bytes: i64 = 0  # of ids, bodies and headers so far
         self._gathered_size: i64 = 0  # bytes of the bodies in `_gathered`
         self._events = BytesWriter()
         self._protocols = BytesWriter()
@@ -131,7 +131,7 @@ class BlockWriter:
         self._clear()
 
     def start_segment(self) -> None:
-        """Names are written again: a segment is read without the ones before it."""
+        """Write names again: each segment must be readable without the ones before it."""
         self.codes = {}
         self._protocol_codes = {}
 
@@ -154,7 +154,7 @@ class BlockWriter:
         return code
 
     def add_message(self, message: Message) -> None:
-        """Raises LogError, before anything has changed, for a message that the block has no room for."""
+        """Raises LogError, leaving the block unchanged, if the block has no room for the message."""
         named = message.headers
         headers = b"" if named is None else encode_headers(named)
         size: i64 = self._bytes + i64(len(message.id)) + i64(len(message.body)) + i64(len(headers))
@@ -182,7 +182,7 @@ class BlockWriter:
         self.message_count += 1
 
     def _add_large(self, body: bytes) -> None:
-        """Keep the body as it is, behind those that came before it."""
+        """Keep the body without copying it, after the bodies before it."""
         if len(self._bodies):
             self._gathered.append(self._bodies.getvalue())
             self._gathered_size += i64(len(self._bodies))
@@ -202,18 +202,18 @@ class BlockWriter:
         self.settled_count += count
 
     def size(self) -> int:
-        """About how many bytes the block will have."""
+        """The approximate size of the block in bytes."""
         return int(self._bytes) + 40 * (self.message_count + self.run_count)
 
     def close(self, now: int) -> list[bytes]:
-        """The block, and an empty writer for the next one.
+        """Return the block, and clear the writer for the next one.
 
-        It is in one piece, unless it is large: then it is in several, and has to be `sealed` before it is written. To
-        go over megabytes takes milliseconds, which the loop does not have.
+        The block is one piece, unless it is large: then it is several, and must be `sealed` before it is written.
+        Checksumming megabytes takes milliseconds, too long for the event loop.
         """
         changes = orjson.dumps([_change_to_json(change) for change in self.changes]) if self.changes else b""
         rare = self._rare()
-        targets = self._targets() if rare & RARE_TARGET else b""  # may use new names, so before those are written
+        targets = self._targets() if rare & RARE_TARGET else b""  # may add names, so must precede `_name_columns`
         owners = self._owners() if rare & RARE_OWNER else b""
         columns = [*self._name_columns(), changes]
         pieces: list[bytes] = []
@@ -272,7 +272,7 @@ class BlockWriter:
         return _sparse(codes, self.message_count, 4, b"\xff")
 
     def _owners(self) -> bytes:
-        """Whose the ids are, where they are remembered."""
+        """The users who own the message ids, for messages that are deduplicated."""
         codes: list[tuple[int, int]] = []
         for index, terms in self._terms:
             if terms.owner and terms.dedup_seconds:
@@ -280,7 +280,7 @@ class BlockWriter:
         return _sparse(codes, self.message_count, 4, b"\xff")
 
     def _header(self, size: int, changes_size: int, now: int, rare: int) -> bytes:
-        """The header of a block of so many bytes, without its checksum."""
+        """The header of a block of `size` bytes, without its checksum."""
         version = VERSION if rare & RARE_OWNER else VERSION_UNOWNED
         header = BytesWriter()
         header.write(MAGIC)
@@ -335,19 +335,19 @@ class BlockWriter:
 
 
 class Run:
-    """Settlements of consecutive offsets of one queue, all alike."""
+    """Identical settlements of consecutive offsets in one queue."""
 
     def __init__(self, queue: bytes, how: int, first: int, count: int, bound: int, due_at: int) -> None:
         self.queue = queue
         self.how = how
         self.first = first
         self.count = count
-        self.bound = bound  # for REJECT and DUE: the offset it goes behind
-        self.due_at = due_at  # for REJECT: not to be tried again before; 0 = at once
+        self.bound = bound  # for REJECT and DUE: the offset after which the message is requeued
+        self.due_at = due_at  # for REJECT: the earliest time of the next try; 0 = at once
 
 
 class Header:
-    """The first bytes of a block: what is in it and where it belongs, without reading the rest. Not checked."""
+    """The header of a block: its contents and place in the log, without reading the rest. Not verified."""
 
     def __init__(self, data: bytes) -> None:
         self.length = int(read_i32_le(data, 12))
@@ -363,10 +363,10 @@ class Header:
 
 
 class Block:
-    """A block as it was read, checked. Columns are found by arithmetic; nothing is copied before it is asked for."""
+    """A verified block. Columns are located by arithmetic; nothing is copied until it is requested."""
 
     def __init__(self, data: bytes, names: list[bytes]) -> None:
-        """`names` are those of the segment so far; the block's own are added to it."""
+        """`names` are the names of the segment so far; the block appends its own."""
         self.data = data
         self.names = names
         self.rare = data[RARE_AT]
@@ -416,7 +416,7 @@ class Block:
         return message
 
     def terms_of(self, index: int) -> Terms | None:
-        """What was asked for beyond plain delivery; None when that was nothing."""
+        """The message's options beyond plain delivery; None if it has none."""
         data = self.data
         rare = self.rare
         i: i64 = index
@@ -430,14 +430,14 @@ class Block:
         return None
 
     def target_of(self, index: int) -> bytes:
-        """The queue that the message went to by a name which is not its event; empty when there is none."""
+        """The target queue, if its name differs from the event; otherwise empty."""
         if not self.rare & RARE_TARGET:
             return b""
         code: i64 = i64(read_i32_le(self.data, self.targets_at + 4 * i64(index)))
         return self.names[code] if code >= 0 else b""
 
     def owner_of(self, index: int) -> bytes:
-        """The user whose id the message has; empty when nobody said so."""
+        """The user who owns the message id; empty if none was recorded."""
         if not self.rare & RARE_OWNER:
             return b""
         code: i64 = i64(read_i32_le(self.data, self.owners_at + 4 * i64(index)))
@@ -450,7 +450,7 @@ class Block:
         return int(read_i32_le(self.data, self.routes_at + 4 * i64(index)))
 
     def size_of(self, first: int, end: int) -> int:
-        """What the messages from `first` up to, and without, `end` cost in memory together, headers about."""
+        """The memory used by messages `first` to `end` (exclusive); the part for headers is approximate."""
         size = (end - first) * MESSAGE_OVERHEAD
         size += int(self._end(self.body_ends_at, i64(end)) - self._end(self.body_ends_at, i64(first)))
         headers_at = int(self.headers_at + self._end(self.header_ends_at, i64(first)))
@@ -461,7 +461,7 @@ class Block:
         return size
 
     def end_of_alike(self, index: int) -> int:
-        """Where the messages end that have the event and the route of this one and follow it."""
+        """The end (exclusive) of the run of messages from `index` on that share its event and route."""
         data = self.data
         i: i64 = index
         event = read_i32_le(data, self.events_at + 4 * i)
@@ -475,7 +475,7 @@ class Block:
         return int(i)
 
     def code_max(self) -> int:
-        """The largest code of a name that the block uses; -1 when it uses none."""
+        """The largest name code that the block uses; -1 if it uses none."""
         data = self.data
         largest: i64 = -1
         i: i64 = 0
@@ -494,7 +494,7 @@ class Block:
         return int(largest)
 
     def uses_code(self, first: int, end: int) -> bool:
-        """Whether a message of the block uses a name whose number is from `first` up to, and without, `end`."""
+        """Whether a message in the block uses a name code from `first` to `end` (exclusive)."""
         data = self.data
         low: i64 = first
         high: i64 = end
@@ -576,7 +576,7 @@ class Block:
 
 
 def block_length(header: bytes) -> int:
-    """The length a block says it has; 0 when this is not the beginning of a block of a version we know."""
+    """The length stored in a block header; 0 if this is not the start of a block in a readable version."""
     if len(header) < HEADER_SIZE or not header.startswith(MAGIC) or header[4] not in READABLE:
         return 0
     length = int(read_i32_le(header, 12))
@@ -584,12 +584,12 @@ def block_length(header: bytes) -> int:
 
 
 def begins_batch(header: bytes) -> bool:
-    """True when all that lies before the block in its segment was synced before this one was written."""
+    """True if everything before the block in its segment was synced before the block was written."""
     return len(header) > MARK_AT and header[MARK_AT] == 1
 
 
 def sealed(pieces: list[bytes]) -> list[bytes]:
-    """The pieces of a block, with their checksum in its header, which is the first of them."""
+    """The pieces of a block, with the checksum filled in. The first piece is the header."""
     header = pieces[0]
     crc = zlib.crc32(header[CRC_FROM:], zlib.crc32(header[RARE_AT : RARE_AT + 1]))
     for piece in pieces[1:]:
@@ -598,22 +598,22 @@ def sealed(pieces: list[bytes]) -> list[bytes]:
 
 
 def whole(pieces: list[bytes]) -> bytes:
-    """A block in one piece, as it is written."""
+    """A block in one piece, as stored on disk."""
     return pieces[0] if len(pieces) == 1 else b"".join(sealed(pieces))
 
 
 def marked(data: bytes) -> list[bytes | memoryview]:
-    """A block, or the first piece of one, as the first of a batch."""
+    """A block, or its first piece, marked as the first of a batch."""
     return [data[:MARK_AT], b"\x01", memoryview(data)[MARK_AT + 1 :]]
 
 
 def is_of_another_version(header: bytes) -> bool:
-    """True for the beginning of a block that only another version of Penstock can read."""
+    """True for the start of a block that only another version of Penstock can read."""
     return len(header) > 4 and header.startswith(MAGIC) and header[4] not in READABLE
 
 
 def why_no_block(header: bytes) -> str:
-    """Why `block_length` gave 0."""
+    """Why `block_length` returned 0."""
     if len(header) < HEADER_SIZE:
         return f"{len(header)} of {HEADER_SIZE} bytes of a header"
     if is_of_another_version(header):
@@ -622,7 +622,7 @@ def why_no_block(header: bytes) -> str:
 
 
 def is_intact(data: bytes) -> bool:
-    """True when the block is what was written."""
+    """True if the block's checksum matches."""
     crc = zlib.crc32(memoryview(data)[CRC_FROM:], zlib.crc32(data[RARE_AT : RARE_AT + 1]))
     return int.from_bytes(data[8:12], "little") == crc
 
@@ -636,7 +636,7 @@ def decode_headers(text: bytes) -> dict[bytes, bytes]:
 
 
 def _add_padded(pieces: list[bytes], columns: list[bytes]) -> None:
-    """Every column begins at a multiple of eight bytes."""
+    """Append the columns, each padded to a multiple of eight bytes."""
     for column in columns:
         pieces.append(column)
         if len(column) % 8:
@@ -648,7 +648,7 @@ def _padding(size: int) -> bytes:
 
 
 def _emptied(writer: BytesWriter) -> BytesWriter:
-    """An empty writer, with the memory of this one unless that is much: memory that is new each turn costs a third."""
+    """An empty writer that reuses this one's memory, unless it is large: new memory each iteration costs a third."""
     if len(writer) > WRITER_KEPT_MAX:
         return BytesWriter()
     writer.truncate(0)
@@ -668,7 +668,7 @@ def _ends() -> BytesWriter:
 
 
 def _sparse(values: list[tuple[int, int]], count: int, size: int, filler: bytes = b"\0") -> bytes:
-    """A column of `count` numbers of `size` bytes in which only these places have a value."""
+    """A column of `count` numbers of `size` bytes, where only the given indexes have a value."""
     column = bytearray(filler * (count * size))
     for index, value in values:
         column[index * size : index * size + size] = value.to_bytes(size, "little")

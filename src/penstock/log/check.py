@@ -1,7 +1,7 @@
-"""Every byte of a log looked at: what is whole, what is damaged, what is missing.
+"""Checks every byte of a log: what is whole, what is damaged, what is missing.
 
-A check goes on behind damage: it looks for the next whole block and says what lies between, in bytes, offsets and
-entries. It only reads, and may run while a broker writes.
+A check continues after damage: it searches for the next whole block and reports what lies between, in bytes, offsets
+and entries. It only reads, and may run while a broker writes.
 """
 
 from collections.abc import Generator
@@ -16,14 +16,14 @@ from penstock.log.snapshot import read_snapshot, snapshots_of
 
 
 class Damage:
-    """A stretch of a segment that is no use, and what is lost with it."""
+    """An unusable stretch of a segment, and what is lost with it."""
 
     def __init__(self, segment: str, place: int, size: int, reason: str) -> None:
         self.segment = segment
         self.place = place
-        self.size = size  # in bytes; 0 when the bytes are not there at all
+        self.size = size  # in bytes; 0 if the bytes are missing altogether
         self.reason = reason
-        # What is lost: up to, and without, the second. Equal when nothing is; -1 when the end is not known.
+        # What is lost: first, end (exclusive). Equal if nothing is lost; the end is -1 if unknown.
         self.offsets = (0, -1)
         self.positions = (0, -1)
 
@@ -46,17 +46,17 @@ class Damage:
 
 
 class Piece:
-    """A whole block of a segment, or a stretch between blocks that is none."""
+    """A whole block of a segment, or an unreadable stretch between blocks."""
 
     def __init__(self, place: int, data: bytes, reason: str, is_end: bool = False) -> None:
         self.place = place
         self.data = data
         self.reason = reason  # "" for a block
-        self.is_end = is_end  # of the last segment, and all of it: being written, or torn
+        self.is_end = is_end  # the unfinished end of the last segment: being written, or torn
 
 
 class Check:
-    """Run it once with `blocks`; what was found is in its fields."""
+    """Exhaust `blocks` once to run the check; the fields then hold the results."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -69,16 +69,16 @@ class Check:
         self.message_count = 0
         self.next_offset = 0
         self.position = 0
-        self.place_total = 0  # bytes looked at so far
-        self.useless: dict[str, list[Piece]] = {}  # by segment: what a repair takes out
+        self.place_total = 0  # bytes checked so far
+        self.useless: dict[str, list[Piece]] = {}  # by segment: what a repair removes
         self.gaps = read_gaps(self.disk)
-        # For each snapshot what is wrong with it, or nothing.
+        # What is wrong with each snapshot; "" if it is valid.
         self.snapshots = [_snapshot_fault(self.disk, name) for name in snapshots_of(self.disk)]
-        self._open: list[Damage] = []  # their end is not known yet
+        self._open: list[Damage] = []  # damages whose end is not known yet
         self._segment = ""
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Every whole block that stands where it should. Behind damage names may be missing: take sizes only."""
+        """Every whole block in its proper place. After damage, names may be missing: use sizes only."""
         for segment in self.segments:
             self._segment = segment
             names: list[bytes] = []
@@ -100,7 +100,7 @@ class Check:
                 pieces.close()
 
     def pieces_of(self, segment: str) -> Generator[Piece, None, None]:
-        """All of a segment, in order, piece by piece."""
+        """The whole segment, in order, piece by piece."""
         place = 0
         with self.disk.read(segment) as file:
             while True:
@@ -136,7 +136,7 @@ class Check:
         self.useless.setdefault(self._segment, []).append(piece)
 
     def _is_in_place(self, block: Block, piece: Piece) -> bool:
-        """True when the block follows those before it; closes the damages that lie between."""
+        """True if the block follows those before it; closes the damages in between."""
         expected, found = self.position, block.first_position
         reason = misplaced(expected, self.next_offset, block)
         if reason and found <= expected:

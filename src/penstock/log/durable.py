@@ -1,8 +1,7 @@
-"""The log on disk, as the core sees it: entries are collected, and leave as one block per turn.
+"""The log on disk, as the core sees it: entries are collected and closed into one block per event loop iteration.
 
-What becomes of the blocks is somebody else's work (`server/flusher.py`): they are written and synced in order by a
-thread of its own, which then moves `durable`. Segments are files of a bounded size, named by the position of their
-first entry.
+`server/flusher.py` handles the closed blocks: its own thread writes and syncs them in order, then advances `durable`.
+Segments are files of a bounded size, named by the position of their first entry.
 """
 
 from penstock.log.block import BlockWriter, sealed, whole
@@ -20,11 +19,11 @@ class Pending:
         self.segment = segment
         self.size = sum([len(piece) for piece in pieces])
         self._pieces = pieces
-        self.position = position  # once this is synced, `durable` is this ...
-        self.next_offset = next_offset  # ... and `readable` this
+        self.position = position  # becomes `durable` once the block is synced ...
+        self.next_offset = next_offset  # ... and this becomes `readable`
 
     def pieces(self) -> list[bytes]:
-        """What is to be written, one behind the other. Takes milliseconds for a block of megabytes."""
+        """The pieces to write, in order. Takes milliseconds for a block of megabytes."""
         return self._pieces if len(self._pieces) == 1 else sealed(self._pieces)
 
     def data(self) -> bytes:
@@ -40,17 +39,17 @@ class DurableLog(Log):
         self.segment = ""
         self.segment_size = 0
         self.bytes_closed = 0  # of all blocks since the start
-        self.closed: list[Pending] = []  # blocks nobody has taken yet
+        self.closed: list[Pending] = []  # blocks not taken by the flusher yet
         self._writer = BlockWriter(self.tuning.block_joined_max)
         self._block_bytes_max = self.tuning.block_bytes_max
         self._open_runs: list[Ledger] = []
-        self._is_whole = False  # the block is not closed, however large it becomes
-        self._behind_changes = False  # messages or settlements are in the block: a change must begin a new one
+        self._is_whole = False  # do not close the block, however large it becomes
+        self._behind_changes = False  # the block has messages or settlements, so a change must start a new block
         self._now = 0
         self.pager: Pager | None = None
 
     def resume(self, next_offset: int, position: int, now: int) -> None:
-        """Go on counting where a recovery found the end of the log. The next block begins a new segment."""
+        """Continue counting from the end of the log that recovery found. The next block starts a new segment."""
         self.next_offset = next_offset
         self.position = position
         self.durable = position
@@ -61,7 +60,7 @@ class DurableLog(Log):
 
     def append(self, message: Message) -> None:
         if message.size > self._block_bytes_max and not self._is_whole:
-            self.close_block(self._now)  # so that the block has room for it, however large it is
+            self.close_block(self._now)  # a large message gets a new block, which has room for it
         writer = self._writer
         writer.add_message(message)
         message.offset = self.next_offset
@@ -82,14 +81,14 @@ class DurableLog(Log):
         return message
 
     def written(self, position: int, next_offset: int) -> None:
-        """The blocks up to this position are on the disk."""
+        """Blocks up to this position are on disk."""
         if position > self.durable:
             self.durable = position
             if self.pager is not None:
                 self.readable = next_offset
 
     def end_segment(self) -> None:
-        """The next block begins a segment: that is where a snapshot can be taken. Call it when a block was closed."""
+        """Start a new segment with the next block: a snapshot can be taken there. Call it after a block was closed."""
         self.segment = ""
         self._begin_block()
 
@@ -119,7 +118,7 @@ class DurableLog(Log):
         self._writer.add_run(ledger.queue, OUT, offset, 1, self.next_offset - 1)
 
     def begin_whole(self) -> None:
-        """A block is kept whole or not at all: begin one, and close it with `end_whole` only."""
+        """Start a block that only `end_whole` closes: after a crash, a block is there completely or not at all."""
         self.close_block(self._now)
         self._is_whole = True
 
@@ -129,7 +128,7 @@ class DurableLog(Log):
 
     def changed(self, change: Change) -> None:
         if self._behind_changes and self._is_whole:
-            # A queue that comes to be has no part in what came before it in the block, so it may stand first in it.
+            # A newly declared queue is unaffected by earlier entries in the block, so its change may come first.
             assert change.kind == Change.DECLARED
         elif self._behind_changes:
             self.close_block(self._now)
@@ -137,7 +136,7 @@ class DurableLog(Log):
         self._writer.changes.append(change)
 
     def close_block(self, now: int) -> None:
-        """Put what has come in since the last block into `closed`."""
+        """Close the current block and append it to `closed`; does nothing if the block is empty."""
         self._now = now
         for ledger in self._open_runs:
             self._end_run(ledger)
@@ -156,7 +155,7 @@ class DurableLog(Log):
         self._begin_block()
 
     def take_closed(self) -> list[Pending]:
-        """The blocks to be written, in order."""
+        """Take the blocks to write, in order."""
         closed = self.closed
         self.closed = []
         return closed
@@ -178,7 +177,7 @@ class DurableLog(Log):
 
 
 class WatchedLog(DurableLog):
-    """The same, and `entries` is what was written to it since somebody emptied that: for comparing with a replay."""
+    """A DurableLog that also collects what it writes in `entries`, until the caller clears it: to check replays."""
 
     def __init__(self, segment_bytes_max: int, tuning: Tuning | None = None) -> None:
         super().__init__(segment_bytes_max, tuning)

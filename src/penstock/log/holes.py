@@ -1,7 +1,7 @@
-"""Holes: stretches of offsets in the middle of the log that retention has let go of.
+"""Holes: stretches of offsets in the middle of the log that retention has deleted.
 
-A message that is still owed keeps its segment, while those around it go. What went before the oldest segment is no
-hole: the log begins later then.
+An unsettled message keeps its segment, while the segments around it are deleted. Deletions before the oldest segment
+are not holes: the log just starts later.
 """
 
 from bisect import bisect_left
@@ -15,7 +15,7 @@ TRIES = 10
 
 
 def holes_of(reader: LogReader) -> list[tuple[int, int]]:
-    """The first offset of each hole and the one behind its last, in order."""
+    """The holes in order, each as first offset and end (exclusive)."""
     for _ in range(TRIES):
         holes = _look(reader)
         if holes is not None:
@@ -24,8 +24,8 @@ def holes_of(reader: LogReader) -> list[tuple[int, int]]:
 
 
 def _look(reader: LogReader) -> list[tuple[int, int]] | None:
-    """None when a segment went while it was looked at."""
-    # In this order: a gap is written down before its segments are removed.
+    """None if a segment was deleted meanwhile."""
+    # The order matters: a gap is recorded before its segments are deleted.
     segments = reader.segments()
     gaps = read_gaps(reader.disk)
     positions = [position_of(segment) for segment in segments]
@@ -34,7 +34,7 @@ def _look(reader: LogReader) -> list[tuple[int, int]] | None:
         if not gap.trimmed:
             continue
         number = max(bisect_left(positions, gap.start), 1)
-        # Usually there is one segment before the gap and one behind it; some within may still be about to go.
+        # Usually there is one segment before the gap and one after it; some within it may not be deleted yet.
         while number < len(segments) and positions[number - 1] < gap.end:
             low, high = reader.end_offset(segments[number - 1]), reader.first_offset(segments[number])
             if low == UNKNOWN or high == UNKNOWN:

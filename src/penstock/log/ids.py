@@ -1,10 +1,10 @@
-"""Ids that are remembered for deduplication, on pages that only grow: so a snapshot shares them, and copies nothing.
+"""Message ids remembered for deduplication, in append-only pages, which a snapshot shares without copying.
 
-On the disk a page is columns, one behind the other, little-endian:
+On disk a page is a sequence of little-endian columns:
 
     until i64[n]   serial i64[n]   length i32[n]   the ids
 
-`serial` says in which order ids came, over all pages.
+`serial` is the order in which ids arrived, across all pages.
 """
 
 import sys
@@ -14,7 +14,7 @@ IS_BIG: bool = sys.byteorder == "big"
 
 
 class IdPage:
-    """Some ids in order of coming, each until when it is remembered."""
+    """Ids in order of arrival, each with its expiry time."""
 
     def __init__(self) -> None:
         self.ids: list[bytes] = []
@@ -23,7 +23,7 @@ class IdPage:
 
 
 class IdPart:
-    """What was of a page at one moment. The page may have grown since."""
+    """A range of a page, as it was at one moment. The page may have grown since."""
 
     def __init__(self, page: IdPage, start: int, end: int) -> None:
         self.page = page

@@ -1,14 +1,14 @@
-"""What became of messages: the settlements of a log as Arrow batches.
+"""The settlements of a log as Arrow batches.
 
     offset         of the message
     queue          where it was settled
     action         accept, reject, return, drop, release, ...
-    at             when the block with the settlement was closed; null where the log does not know
-    event          of the message; null where the log does not have it any more
-    published_at   likewise: at - published_at is how long it took from publish to done
+    at             when the block with the settlement was closed; null if the log has no time
+    event          of the message; null if the message is no longer in the log
+    published_at   likewise; at - published_at is the time from publish to settlement
 
-Settlements have no offsets of their own. They belong to the offset that came next when they were written, so a range of
-offsets stands for the blocks that begin within it: the same range always gives the same rows.
+Settlements have no offsets of their own. They belong to the offset that was next when they were written, so a range of
+offsets stands for the blocks that start within it: the same range always gives the same rows.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_PER_BATCH: Final = 16_384
-GAP_MAX: Final = 4096  # messages this far apart are fetched in one go
+GAP_MAX: Final = 4096  # offsets at most this far apart are fetched in one read
 
 
 def lifecycle_schema() -> "pa.Schema":
@@ -41,7 +41,7 @@ def lifecycle_schema() -> "pa.Schema":
 
 
 class Rows:
-    """Columns that grow until they make a batch."""
+    """Columns collected for the next batch."""
 
     def __init__(self) -> None:
         self.offsets: list[int] = []
@@ -51,15 +51,15 @@ class Rows:
 
 
 def lifecycle_batches(reader: LogReader, start: int, end: int) -> "Iterator[pa.RecordBatch]":
-    """The settlements of the blocks that begin within a range of offsets."""
+    """The settlements of the blocks that start within a range of offsets."""
     rows = Rows()
     for block in reader.blocks(start, end):
         if block.first_offset < start:
-            continue  # it belongs to the range before
+            continue  # it belongs to the previous range
         at = block.closed_at if block.closed_at else None
         for run in block.runs():
             if run.how == OUT:
-                continue  # nothing has happened to a message by that
+                continue  # a delivery mark settles nothing
             rows.offsets.extend(range(run.first, run.first + run.count))
             rows.queues.extend([run.queue.decode("utf-8", "backslashreplace")] * run.count)
             rows.actions.extend([SETTLEMENT_NAMES[run.how]] * run.count)
@@ -77,7 +77,7 @@ def _batch(reader: LogReader, rows: Rows) -> "pa.RecordBatch":
     schema = lifecycle_schema()
     found = _messages(reader, sorted(set(rows.offsets)))
     places = pa.array(rows.offsets, pa.int64())
-    # An offset that is not found gives null, which gives nulls for what is looked up by it.
+    # An offset that is not found gives a null index, and `take` then gives nulls.
     import pyarrow.compute as pc
 
     index = pc.index_in(places, found.column("offset"))
@@ -95,7 +95,7 @@ def _batch(reader: LogReader, rows: Rows) -> "pa.RecordBatch":
 
 
 def _messages(reader: LogReader, offsets: list[int]) -> "pa.RecordBatch":
-    """Offset, event and time of the messages, of some others near them, and of none that are gone."""
+    """Offset, event and time of the messages still in the log, and of some others near them."""
     import pyarrow as pa
 
     from penstock.log.arrow import schema

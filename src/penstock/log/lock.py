@@ -1,9 +1,9 @@
 """One process at a time may change a data directory.
 
-The lock is on the directory itself, which nobody can take away from under a broker as it could a file: while the
-directory has the name, whoever comes by that name comes to the same lock. The file `lock` is locked as well, for a
-Penstock that knows of nothing else, and for file systems that lock no directories (some of the network): there it is
-looked at once more whether the file that was locked is the one that has the name.
+The lock is on the directory itself, which cannot be removed under a running broker as a file could: as long as the
+directory keeps its name, everyone who opens it gets the same lock. The file `lock` is locked as well, for older
+versions of Penstock that lock only the file, and for file systems that cannot lock directories (some network file
+systems). After locking the file, we check that the name still refers to it.
 """
 
 import errno
@@ -16,15 +16,15 @@ from penstock.errors import LogError
 
 LOCK_NAME: Final = "lock"
 TAKEN: Final = (errno.EWOULDBLOCK, errno.EACCES)
-TRIES: Final = 10  # to lock a file that somebody keeps removing
+TRIES: Final = 10  # attempts to lock a file that somebody keeps removing
 
 
 class DirectoryLocked(LogError):
-    """Another process has the data directory."""
+    """Another process uses the data directory."""
 
 
 class DirectoryLock:
-    """Held until it is closed, or the process ends."""
+    """Held until it is closed or the process exits."""
 
     def __init__(self, handles: list[int]) -> None:
         self._handles = handles
@@ -35,7 +35,7 @@ class DirectoryLock:
 
 
 def lock_directory(directory: Path) -> DirectoryLock:
-    """Raises DirectoryLocked when somebody else has it, OSError when the directory cannot be used at all."""
+    """Raises DirectoryLocked if another process holds the lock, OSError if the directory cannot be used at all."""
     lock = DirectoryLock([])
     try:
         _lock_itself(directory, lock._handles)
@@ -53,7 +53,7 @@ def _lock_itself(directory: Path, handles: list[int]) -> None:
     except OSError as error:
         if error.errno in TAKEN:
             raise taken(directory) from error
-        # A file system that cannot: the file has to do.
+        # The file system cannot lock directories; rely on the file alone.
 
 
 def _lock_file(directory: Path, handles: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""A log that forgets: offsets and positions are handed out, nothing is kept unless asked for."""
+"""A log in memory: assigns offsets and positions, and keeps nothing unless asked to."""
 
 from penstock.log.port import Change, Ledger, Log
 from penstock.log.tuning import Tuning
@@ -6,9 +6,9 @@ from penstock.message import ACCEPT, GOING_BACK, OUT, Message
 
 
 class MemoryLog(Log):
-    """Everything is durable at once, for as long as the process lives.
+    """Every entry counts as durable at once, but lasts only as long as the process.
 
-    With `keep`, `entries` is the whole history in order: what `core.replay` rebuilds a broker from.
+    With `keep`, `entries` is the whole history in order, from which `core.replay` can rebuild a broker.
     """
 
     def __init__(self, keep: bool = False, tuning: Tuning | None = None) -> None:
@@ -25,13 +25,13 @@ class MemoryLog(Log):
             self.entries.append(message)
 
     def fetch(self, offset: int) -> Message | None:
-        """Nothing is readable, so nobody asks."""
+        """Never called: `readable` stays 0."""
         return None
 
     def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
         self.position += 1
         self.durable = self.position
-        if how == ACCEPT or how not in GOING_BACK:  # the first is what happens most, and cheap to ask
+        if how == ACCEPT or how not in GOING_BACK:  # ACCEPT is the most frequent case and cheap to test
             ledger.ended += 1
         if self.keep:
             self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how, due_at=due_at))
@@ -50,20 +50,20 @@ class MemoryLog(Log):
 
 
 class ReadableLog(MemoryLog):
-    """The same, and messages before `readable`, which its owner sets, can be read: for looking at what is read when."""
+    """A MemoryLog whose messages below `readable`, which the owner sets, can be fetched. For tests of paging."""
 
     def __init__(self, keep: bool = False, tuning: Tuning | None = None) -> None:
         super().__init__(keep, tuning)
         self.messages: list[Message] = []
-        self.fetched = 0  # how often one was read
-        self.broken: set[int] = set()  # offsets that cannot be
+        self.fetched = 0  # number of fetches
+        self.broken: set[int] = set()  # offsets that cannot be read
 
     def append(self, message: Message) -> None:
         super().append(message)
         self.messages.append(message)
 
     def fetch(self, offset: int) -> Message | None:
-        """Another object each time, as from a disk."""
+        """Returns a new object each time, as a disk would."""
         self.fetched += 1
         if offset >= self.readable or offset in self.broken:
             return None

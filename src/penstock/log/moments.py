@@ -1,9 +1,9 @@
 """Finding a place in the log by time.
 
-Times in the log are those of the broker's clock, which never runs backwards while a broker lives. But it may have been
-set back before the next one started, so times grow in stretches, and a plain bisection could step over one of them:
-whoever reads from there on would miss messages. So it is searched from a segment on that lies early enough for a clock
-that was set back by an hour, or by as much as is seen between the beginnings of segments. Only headers are read there.
+Times in the log come from the broker's clock, which never runs backwards while the broker runs. But it may be set back
+before the next start, so times increase only in stretches. A plain bisection could skip one of them, and a reader that
+starts there would miss messages. So the search starts at a segment early enough for a clock that was set back by an
+hour, or by the largest step back seen between the starts of segments. Only headers are read there.
 """
 
 from typing import Final
@@ -13,11 +13,11 @@ from penstock.log.reader import UNKNOWN, LogReader
 from penstock.log.segments import headers_of
 
 SET_BACK: Final = 3_600_000_000  # microseconds
-LATENESS: Final = 2_000_000  # a block says when it was closed, or when the turn before was
+LATENESS: Final = 2_000_000  # a block's time is that of its own event loop iteration, or of the previous one
 
 
 def offset_at(reader: LogReader, moment: int, to: int) -> int:
-    """The first message published at that time, in microseconds, or later, of those before `to`; -1: there is none."""
+    """The first offset below `to` published at `moment` (microseconds) or later; -1 if there is none."""
     segments = reader.segments()
     begun = [_begun_at(reader.disk, segment) for segment in segments]
     early = moment - max(SET_BACK, _set_back(begun))
@@ -32,7 +32,7 @@ def offset_at(reader: LogReader, moment: int, to: int) -> int:
 
 
 def _begun_at(disk: Disk, segment: str) -> int:
-    """When its first block was closed; UNKNOWN where nobody can say."""
+    """When the segment's first block was closed; UNKNOWN if that cannot be determined."""
     headers = headers_of(disk, segment)
     closed_at = 0
     try:
@@ -40,14 +40,14 @@ def _begun_at(disk: Disk, segment: str) -> int:
             closed_at = header.closed_at
             break
     except FileNotFoundError:
-        return UNKNOWN  # it was trimmed since its name was read
+        return UNKNOWN  # trimmed after its name was listed
     finally:
         headers.close()
     return closed_at if closed_at else UNKNOWN
 
 
 def _set_back(begun: list[int]) -> int:
-    """By how much the clock was seen to go back."""
+    """The largest observed step back of the clock."""
     latest = deepest = 0
     for moment in begun:
         if moment != UNKNOWN:
@@ -57,7 +57,7 @@ def _set_back(begun: list[int]) -> int:
 
 
 def _maybe_in(disk: Disk, segment: str, closed_from: int) -> int:
-    """The first offset of the first block of a segment that was closed then or later; -1 when there is none."""
+    """The first offset of the first block with messages closed at `closed_from` or later; -1 if there is none."""
     headers = headers_of(disk, segment)
     try:
         for _, header in headers:

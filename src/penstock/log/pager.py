@@ -1,14 +1,14 @@
-"""Messages read back one by one, mostly in order: a few places in the log are kept open, and the blocks read last.
+"""Reads messages back from the log one by one, mostly in order. Keeps a few cursors open and caches recent blocks.
 
-Several queues may be read at once, each from its own place. Each reader goes from block to block without seeking; a
-block that several queues share is read once while they keep close.
+Several queues may be read at once, each from its own place. Each cursor moves from block to block without seeking; a
+block that several queues share is read once as long as they stay close together.
 
-What is damaged is noted, once for each stretch, and not looked at again. A segment in which damage was met is gone
-through once, block by block (`salvage`): what is whole in it is read, and only the rest is set aside.
+Damage is recorded once per stretch of offsets, and the stretch is not read again. A segment with damage is scanned
+once, block by block (`salvage`): its whole blocks are read, and only the rest is given up.
 
-A disk that refuses to be read says nothing about what is on it: there may be no file descriptors or no memory left, or
-the disk is away for a moment. Nothing is noted then but `stall`, the reason, and whoever asks again gets the message
-once it can be read. A file that is not there any more, in a directory that can be read, is damage.
+A failed read does not mean damage: the process may be out of file descriptors or memory, or the disk may be temporarily
+unavailable. Then only the reason is recorded, in `stall`, and a later fetch returns the message once it can be read. A
+file that is missing from a readable directory is damage.
 """
 
 import errno
@@ -27,7 +27,7 @@ NO_HANDLES: Final = (errno.EMFILE, errno.ENFILE)
 
 
 class _Reading:
-    """One place in the log that is kept open."""
+    """An open cursor and the offset it reads next."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -38,20 +38,20 @@ class Pager:
     def __init__(self, disk: Disk, tuning: Tuning | None = None) -> None:
         self.disk = disk
         self.tuning = tuning or Tuning()
-        self.faults: list[str] = []  # what is damaged; whoever reports it empties it
-        self.is_stalled = False  # the last fetch that gave nothing did so because nothing can be read at the moment ...
+        self.faults: list[str] = []  # damage found; the caller that reports it clears the list
+        self.is_stalled = False  # the last fetch that returned None found the log temporarily unreadable ...
         self.stall = ""  # ... for this reason
-        self.read_bytes = 0  # of blocks, ever
+        self.read_bytes = 0  # total bytes of blocks read
         self._reader = LogReader(disk.directory, disk, self.tuning)
-        self._block: Block | None = None  # the one read from last
-        self._blocks: list[Block] = []  # read lately, the newest last
+        self._block: Block | None = None  # the one used last
+        self._blocks: list[Block] = []  # recently read, newest last
         self._blocks_bytes = 0
-        self._readings: list[_Reading] = []  # the last used one last
-        self._salvages: list[Salvage] = []  # segments in which damage was met
-        self._bad: list[tuple[int, int]] = []  # offsets that cannot be read: from, up to and without
+        self._readings: list[_Reading] = []  # most recently used last
+        self._salvages: list[Salvage] = []  # damaged segments
+        self._bad: list[tuple[int, int]] = []  # unreadable offsets: first, end (exclusive)
 
     def fetch(self, offset: int, readable: int) -> Message | None:
-        """The message with this offset; None when it cannot be read. The log has those before `readable` by now."""
+        """The message with this offset; None if it cannot be read. Offsets below `readable` are in the log by now."""
         block = self._block
         try:
             if block is None or not block.first_offset <= offset < block.first_offset + block.message_count:
@@ -65,7 +65,7 @@ class Pager:
             return None
 
     def let_go_of(self, segment: str) -> None:
-        """The segment is gone: while it is open somewhere its room on the disk is not free."""
+        """Close a deleted segment: its disk space is not freed while a cursor has it open."""
         self._salvages = [salvage for salvage in self._salvages if salvage.segment != segment]
         for reading in list(self._readings):
             if reading.cursor.segment == segment:
@@ -93,7 +93,7 @@ class Pager:
             if _of_system(error) not in NO_HANDLES or not self._let_go_of_files():
                 self._note_stall(_reason_of(error))
                 return None
-        # There was no file descriptor left, and now there are those that were ours.
+        # We were out of file descriptors and have just closed our own, so try again.
         try:
             return self._look_up(offset, readable)
         except (OSError, UnreachableLog) as error:
@@ -101,7 +101,7 @@ class Pager:
             return None
 
     def _look_up(self, offset: int, readable: int) -> Block | None:
-        """None when it is damaged, which is noted. Raises OSError or UnreachableLog when that cannot be said."""
+        """None if the message is damaged, which is recorded. Raises OSError or UnreachableLog if the read failed."""
         reading = self._reading_near(offset)
         if reading is not None:
             try:
@@ -109,7 +109,7 @@ class Pager:
                 if block is not None:
                     return block
             except (LogError, OSError, IndexError, ValueError):
-                # It may stand in a segment that was let go of since. A new one stands where the offset is.
+                # The cursor may be in a segment that was deleted since. Open a new one at the offset.
                 self._end(reading)
         reading = self._reading_at(offset)
         try:
@@ -122,7 +122,7 @@ class Pager:
             return self._salvage(offset, readable, str(error))
 
     def _salvaged(self, offset: int) -> Block | None:
-        """The block that holds the offset, of a segment in which damage was met before."""
+        """The block that holds the offset, from a segment already known to be damaged."""
         for salvage in self._salvages:
             block = salvage.find(offset)
             if block is not None:
@@ -131,7 +131,7 @@ class Pager:
         return None
 
     def _salvage(self, offset: int, readable: int, reason: str) -> Block | None:
-        """Look for a block that lies behind damage, or what of its segment cannot be read. Raises OSError."""
+        """Find the block after the damage; if there is none, record the unreadable stretch. Raises OSError."""
         first = end = -1
         for segment in self._near(offset):
             known = [salvage for salvage in self._salvages if salvage.segment == segment]
@@ -157,14 +157,14 @@ class Pager:
         return None
 
     def _near(self, offset: int) -> list[str]:
-        """The segment that should hold an offset, and those beside it: a header that is damaged may say anything."""
+        """The segment that should hold an offset, and its neighbours: a damaged header may contain anything."""
         segments = self._reader.segments()
         begun = [n for n, segment in enumerate(segments) if self._reader.first_offset(segment) <= offset]
         number = begun[-1] if begun else 0
         return segments[max(number - 1, 0) : number + 2]
 
     def _reading_near(self, offset: int) -> _Reading | None:
-        """A reader that stands shortly before the offset."""
+        """An open cursor shortly before the offset."""
         readings = self._readings
         for reading in reversed(readings):
             if reading.next_offset <= offset < reading.next_offset + self.tuning.skip_max:
@@ -174,7 +174,7 @@ class Pager:
         return None
 
     def _reading_at(self, offset: int) -> _Reading:
-        """A new reader; the one longest unused makes room for it."""
+        """A new cursor; replaces the least recently used one if there are too many."""
         if len(self._readings) >= self.tuning.readers_max:
             self._end(self._readings[0])
         reading = _Reading(self._reader.cursor(offset))
@@ -186,7 +186,7 @@ class Pager:
         reading.cursor.close()
 
     def _read(self, reading: _Reading, offset: int, skip_bytes: int) -> Block | None:
-        """The block that holds the offset, which follows; None when so many bytes, or more, lie before it."""
+        """Read ahead to the block that holds the offset; None if `skip_bytes` or more lie before it."""
         skipped = 0
         while skipped < skip_bytes:
             block = reading.cursor.next_block()
@@ -212,7 +212,7 @@ class Pager:
             self._blocks_bytes -= len(blocks.pop(0).data)
 
     def _let_go_of_files(self) -> bool:
-        """Close what is open; each place opens its file again when it is read from. False when nothing was open."""
+        """Close all open files; each cursor reopens its file on the next read. False if none was open."""
         was_open = False
         for reading in self._readings:
             was_open = reading.cursor.is_open() or was_open
@@ -220,16 +220,16 @@ class Pager:
         return was_open
 
     def _note(self, offset: int, readable: int, reason: str, found_first: int = -1, found_end: int = -1) -> None:
-        """Give up a stretch around an offset: as far as is known, else the rest of the segment, as far as there is one.
+        """Give up a stretch around an offset: the known extent, else the rest of the segment as written so far.
 
-        What is written later is another matter.
+        Messages written later are not affected.
         """
         begin = found_first if 0 <= found_first <= offset else offset
         end = max(readable, offset + 1)
         if found_end > offset:
             end = min(end, found_end)
         segments = self._reader.segments()
-        if not segments:  # a log that is written to has one: this is another directory, or none
+        if not segments:  # a log in use has at least one: this is the wrong directory, or none
             raise UnreachableLog(f"there is no log in {self.disk.directory}")
         for segment in segments:
             first = self._reader.first_offset(segment)
@@ -244,7 +244,7 @@ class Pager:
 
 
 def _of_system(error: Exception) -> int:
-    """What the system calls it; 0 when it was not the system."""
+    """The errno; 0 if the error did not come from the operating system."""
     cause = error if isinstance(error, OSError) else error.__cause__
     return cause.errno or 0 if isinstance(cause, OSError) else 0
 

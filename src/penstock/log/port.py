@@ -1,7 +1,7 @@
-"""What the core asks of a log. Every accepted change passes through here, in order.
+"""The interface of a log, as used by the core. Every accepted change passes through here, in order.
 
-A log hands out two numbers. The **offset** counts messages only: message 0, 1, 2 ... The **position** counts every
-entry, messages, settlements and topology alike; a confirm given at position p may leave once `durable >= p`.
+A log assigns two numbers. The **offset** counts messages only: message 0, 1, 2 ... The **position** counts every entry:
+messages, settlements and topology changes. A confirm created at position p may be sent once `durable >= p`.
 """
 
 from typing import Final
@@ -11,17 +11,17 @@ from penstock.message import Message
 
 
 class Change:
-    """One entry that is not a message, as a reader gives it back."""
+    """A log entry that is not a message, as a reader returns it."""
 
-    DECLARED: Final = "declared"  # a queue came to be
+    DECLARED: Final = "declared"  # the queue was created
     BOUND: Final = "bound"  # its bindings were replaced: `names` are events, `patterns` JSON texts
-    EXPIRES: Final = "expires"  # it goes away this long after its last consumer: `number` microseconds, -1 = never
-    CONSUMED: Final = "consumed"  # one that goes at once with its last consumer has had a consumer
-    PAUSED: Final = "paused"  # it gives nothing out: `number` 1; or does again: 0
+    EXPIRES: Final = "expires"  # it is deleted this long after its last consumer: `number` microseconds, -1 = never
+    CONSUMED: Final = "consumed"  # a queue that is deleted at once with its last consumer has had a consumer
+    PAUSED: Final = "paused"  # `number` 1: deliveries are paused; 0: resumed
     DELETED: Final = "deleted"
-    COMMITTED: Final = "committed"  # a writer's batch: `queue` is the writer, `number` the batch, `at` when
-    FORGOTTEN: Final = "forgotten"  # a writer's last batch is not remembered any more: `queue` is the writer
-    SETTLED: Final = "settled"  # a message of the queue: `offset`, `number` is how (message.ACCEPT ...)
+    COMMITTED: Final = "committed"  # a writer's batch: `queue` is the writer, `number` the batch, `at` the time
+    FORGOTTEN: Final = "forgotten"  # a writer's last batch is no longer remembered: `queue` is the writer
+    SETTLED: Final = "settled"  # a message of the queue: `offset`; `number` is the outcome (message.ACCEPT ...)
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Change:
         self.number = number
         self.names = names
         self.patterns = patterns
-        self.due_at = due_at  # of a message that was rejected: not to be tried again before
+        self.due_at = due_at  # for a rejected message: the earliest time of the next try
         self.at = at  # when a batch was committed
 
     def __repr__(self) -> str:
@@ -48,17 +48,17 @@ class Change:
 
 
 class Ledger:
-    """A queue, as its log knows it: the name, and room for the log to note settlements that belong together."""
+    """A queue from the log's point of view: its name, and the run of settlements being collected for it."""
 
     def __init__(self, queue: bytes) -> None:
         self.queue = queue
-        self.ended = 0  # messages of the queue that the log was told the end of
+        self.ended = 0  # messages of the queue that were settled for good
         self.run_first = -1  # settlements not written yet: accepted from here ...
-        self.run_next = -1  # ... up to, and without, here
+        self.run_next = -1  # ... to here (exclusive)
 
 
 class Log:
-    """The port. One instance is owned by one broker; nobody else appends."""
+    """The log interface. Each instance belongs to one broker; only that broker appends."""
 
     def __init__(self, tuning: Tuning | None = None) -> None:
         self.tuning = tuning or Tuning()
@@ -66,41 +66,41 @@ class Log:
         self.position = 0
         self.durable = 0
         self.readable = 0  # messages before this offset can be fetched
-        self.is_instant = True  # what is accepted is as safe as it will ever be
-        self.is_stalled = False  # the last fetch that gave nothing may give the message later
-        self.read_bytes = 0  # that fetches ever had to read, what lies in between included
+        self.is_instant = True  # an accepted entry is already as durable as it will ever be
+        self.is_stalled = False  # the last fetch that returned None may succeed later
+        self.read_bytes = 0  # total bytes read by fetches, including skipped data
 
     def append(self, message: Message) -> None:
-        """Take a message and give it its offset."""
+        """Append a message and assign its offset."""
         raise NotImplementedError
 
     def fetch(self, offset: int) -> Message | None:
-        """A message from before `readable`, once more; None when it cannot be had, which the log has noted.
+        """Read back a message with an offset below `readable`; None if it is unreadable, which the log has recorded.
 
-        With `is_stalled` it cannot be had at the moment: there is nothing wrong with it as far as anybody knows.
+        If `is_stalled` is set, the failure is temporary: as far as is known, the message is intact.
         """
         raise NotImplementedError
 
     def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
-        """A message of the queue has ended, or goes back into it: `how` is message.ACCEPT, REJECT ...
+        """A message of the queue was settled, or is requeued: `how` is message.ACCEPT, REJECT ...
 
-        One that is rejected may be put off to `due_at`; a settlement DUE says later that the time has come.
+        A rejected message may be delayed until `due_at`; a later settlement DUE records that the time has come.
         """
         raise NotImplementedError
 
     def marked(self, ledger: Ledger, offset: int) -> None:
-        """All that the queue owes before the place of this message is out, -1: all it owes. Said of the present only.
+        """All unsettled messages before this message's place are out for delivery; -1: all of them. Holds for now only.
 
-        What is delayed, or could not be read, is neither ready nor out, and never meant.
+        Messages that are delayed or could not be read are neither ready nor out, and are not included.
         """
         raise NotImplementedError
 
     def changed(self, change: Change) -> None:
-        """Take a change of topology."""
+        """Append a topology change."""
         raise NotImplementedError
 
     def begin_whole(self) -> None:
-        """What comes until `end_whole` is kept whole or not at all, whenever the process ends."""
+        """Make the entries up to `end_whole` atomic: if the process dies, all of them survive or none."""
 
     def end_whole(self) -> None:
-        """The end of that."""
+        """End the atomic group."""

@@ -1,25 +1,24 @@
-"""Reading a log from outside: a cursor over a data directory, also while a broker writes to it.
+"""Reading a log from outside: a cursor over a data directory, which works while a broker writes to it.
 
-Nothing is asked of the broker, and nothing is locked. That works because a segment only ever grows, a block carries a
-checksum of itself, and a segment is begun only when the one before is whole. From that follow the three answers to
-"what if no whole block begins here":
+The reader does not talk to the broker and takes no locks. That works because a segment only grows, every block carries
+a checksum, and a segment is started only after the previous one is complete. If there is no whole block at a place, one
+of three cases applies:
 
     not yet     it is the end of the last segment, or what would be a torn end there (`segments.is_torn_end`): the block
-                is being written, or its writer has died and the next one will cut it off. Ask again later.
-    next        it is the exact end of a segment, and another segment has been begun.
+                is being written, or its writer has died and the next one will truncate it. Try again later.
+    next        it is the exact end of a segment, and another segment has been started.
     damage      anything else; raised as CorruptBlock.
 
-Between looking at a block and looking for what lies behind it the writer goes on, so whatever looks like damage is
-looked at once more before it is called that.
+The writer keeps running while the reader looks, so apparent damage is read a second time before it is reported.
 
-What a reader sees has been written, but perhaps not synced yet: after a power cut, or when the disk was full and the
-broker was stopped, the log may end a little before what was read. Who must not be ahead of it reads up to the broker's
-durable mark. A broker that finds no room cuts off what it had written of a batch and writes the same bytes again later:
-a cursor that was ahead waits there.
+A reader sees data that has been written, but may not be synced yet: after a power failure, or if the broker was stopped
+with a full disk, the log may end slightly before what was read. A reader that must not get ahead of the log stops at
+the broker's durable mark. A broker that runs out of disk space truncates the unfinished batch and later writes the same
+bytes again; a cursor that was ahead waits there.
 
-A start offset is found without reading what lies before it: segments by bisection over their first headers, places
-within one by an index made of headers. Only a block that brings new names is read whole, because those behind it speak
-of names by number.
+A start offset is found without reading the log before it: the segment by bisection over the first headers, the place
+within it by an index built from headers. Only a block with new names is read in full, because later blocks refer to
+names by number.
 """
 
 from bisect import bisect_right
@@ -38,28 +37,28 @@ from penstock.message import Message
 if TYPE_CHECKING:
     import pyarrow as pa
 
-UNKNOWN: Final = 1 << 62  # behind every offset
+UNKNOWN: Final = 1 << 62  # greater than any offset
 
 
 class UnreachableLog(LogError):
-    """The directory cannot be read, for now or for ever; that says nothing about the log."""
+    """The directory cannot be read, temporarily or permanently. The log itself may be intact."""
 
 
 class Cursor:
-    """Goes from block to block, and waits at the end for more. It does not know the broker."""
+    """Reads block after block, and waits for more at the end of the log. Independent of the broker."""
 
     def __init__(self, disk: Disk, segment: str = "", place: int = 0, names: list[bytes] | None = None) -> None:
         self.disk = disk
-        self.segment = segment  # of the block given last; "" before the first
-        self.place = place  # where the next block begins
+        self.segment = segment  # of the last block returned; "" before the first
+        self.place = place  # where the next block starts
         self._names = names if names is not None else []
         self._file: BinaryIO | None = None
         self._misfit = ""
 
     def next_block(self) -> Block | None:
-        """The next block, or None when it is not there yet.
+        """The next block, or None if it has not been written yet.
 
-        Raises CorruptBlock where something is damaged. The cursor stays where it is then.
+        Raises CorruptBlock on damage, and does not move the cursor.
         """
         while True:
             block = self._maybe_read()
@@ -83,7 +82,7 @@ class Cursor:
         return self._file is not None
 
     def close(self) -> None:
-        """Let go of the file; the cursor can go on."""
+        """Close the file; the next read reopens it."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -92,14 +91,14 @@ class Cursor:
         self.close()
 
     def _maybe_read(self) -> Block | None:
-        """The block at this place, or None; then `_misfit` says why, or is empty at the end of the file."""
+        """The block at this place, or None; `_misfit` then holds the reason, or is empty at the end of the file."""
         self._misfit = ""
         file = self._open()
         if file is None:
             return None
         data, self._misfit = block_at(file, self.place)
         if self._misfit or not data:
-            # Opened again for the next look: what is buffered may have been half a block, and the file may be replaced.
+            # Reopen for the next attempt: the buffer may hold half a block, and the file may be replaced.
             self.close()
             return None
         self.place += len(data)
@@ -114,11 +113,11 @@ class Cursor:
                     raise
                 if self.place:
                     raise LogError(f"segment {self.segment} is gone from {self.disk.directory}") from None
-                return None  # its only block was torn, and has been cut off
+                return None  # its only block was torn and has been truncated
         return self._file
 
     def _follower(self) -> str:
-        """The name of the segment after this one; "" when there is none."""
+        """The name of the segment after this one; "" if there is none."""
         for segment in _segments(self.disk):
             if segment > self.segment:
                 return segment
@@ -126,21 +125,21 @@ class Cursor:
 
 
 class SegmentIndex:
-    """Where in a segment an offset is found: a point every now and then, and the names up to there."""
+    """Maps offsets to places in a segment: a sparse list of points, with the names known at each."""
 
     def __init__(self, disk: Disk, segment: str, stride: int) -> None:
         self.disk = disk
         self.segment = segment
         self.stride = stride  # bytes from one point to the next
         self.names: list[bytes] = []
-        self.place = 0  # everything before is in the index
+        self.place = 0  # everything before this is indexed
         self.last: Header | None = None  # of the block before `place`
         self._offsets: list[int] = []
         self._places: list[int] = []
         self._name_counts: list[int] = []
 
     def extend(self, offset: int = UNKNOWN) -> None:
-        """Walk on to the block that holds the offset, or as far as there are whole blocks."""
+        """Index up to the block that holds the offset, or to the last whole block."""
         if self.last is not None and self.last.end_offset > offset:
             return
         headers = headers_of(self.disk, self.segment, self.place)
@@ -163,10 +162,10 @@ class SegmentIndex:
                 return
 
     def find(self, offset: int) -> tuple[int, list[bytes]]:
-        """A place at or before the block that holds the offset, and the names known there."""
+        """A place at or before the block that holds the offset, and the names known at that place."""
         self.extend(offset)
         point = max(bisect_right(self._offsets, offset) - 1, 0)
-        # Blocks without messages share their first offset with the one behind them; the first of them is as good.
+        # Blocks without messages share their first offset with the next block; start at the first of them.
         while point > 0 and self._offsets[point] == offset:
             point -= 1
         if not self._places:
@@ -177,22 +176,22 @@ class SegmentIndex:
         with self.disk.read(self.segment) as file:
             data, reason = block_at(file, place)
         if reason or not data:
-            return False  # whoever reads there will say what is wrong
+            return False  # the cursor that reads this block reports the damage
         block = Block(data, [])
         if block.code_max() + 1 - block.name_count != len(self.names):
-            return False  # names before it were lost: only a header that is damaged can have hidden that
+            return False  # earlier names are missing: only a damaged header can have hidden them
         self.names += block.names
         return True
 
 
 class LogReader:
-    """The log of a data directory, for reading from any offset on, as often as wanted."""
+    """The log of a data directory, readable from any offset, any number of times."""
 
     def __init__(self, directory: Path, disk: Disk | None = None, tuning: Tuning | None = None) -> None:
         self.directory = directory
         self.disk = disk or Disk(directory)
         self.tuning = tuning or Tuning()
-        # What was found out about segments, as long as they are there.
+        # Cached facts about existing segments.
         self._seen: list[str] = []
         self._firsts: dict[str, int] = {}
         self._ends: dict[str, int] = {}
@@ -202,7 +201,7 @@ class LogReader:
         return f"<LogReader {str(self.directory)!r} {len(self._indexes)} segments indexed>"
 
     def segments(self) -> list[str]:
-        """The names of the segments, oldest first. What is remembered of those that are gone is dropped."""
+        """The names of the segments, oldest first. Drops cached facts about deleted segments."""
         segments = _segments(self.disk)
         if segments != self._seen:
             self._seen = segments
@@ -217,13 +216,13 @@ class LogReader:
         segments = self.segments()
         if offset <= 0 or not segments:
             return Cursor(self.disk)
-        # An unreadable first header counts as one that lies behind: so the search ends too early, never too late.
+        # An unreadable first header counts as greater, so the search may land too early, never too late.
         number = max(bisect_right(segments, offset, key=self.first_offset) - 1, 0)
         place, names = self._index(segments[number]).find(offset)
         return Cursor(self.disk, segments[number], place, names)
 
     def end(self) -> tuple[int, int]:
-        """The next offset and the next position: where the log ends at this moment."""
+        """The next offset and the next position: the current end of the log."""
         for segment in reversed(self.segments()):
             index = self._index(segment)
             index.extend()
@@ -232,9 +231,9 @@ class LogReader:
         return 0, 0
 
     def blocks(self, start: int = 0, end: int | None = None) -> Iterator[Block]:
-        """Every block with entries of the range [start, end) of offsets, up to where the log ends at this moment.
+        """Every block with entries in the offset range [start, end), up to the current end of the log.
 
-        A block without messages belongs to the offset that comes next.
+        A block without messages belongs to the next offset.
         """
         bound = UNKNOWN if end is None else end
         cursor = self.cursor(start)
@@ -252,7 +251,7 @@ class LogReader:
                 yield block.message(index)
 
     def entries(self, start: int = 0, end: int | None = None) -> Iterator[Message | Change]:
-        """Messages of the range, and with them the changes and settlements that were written in the same blocks."""
+        """The messages in the range, with the changes and settlements written in the same blocks."""
         for block in self.blocks(start, end):
             yield from block.changes()
             first, bound = rows_of(block, start, end)
@@ -263,7 +262,7 @@ class LogReader:
                     yield Change(Change.SETTLED, run.queue, offset, run.how, due_at=run.due_at)
 
     def batches(self, start: int = 0, end: int | None = None) -> "Iterator[pa.RecordBatch]":
-        """The messages of the range as Arrow, one batch for each block, their bodies where the block has them."""
+        """The messages in the range as Arrow, one batch per block. Bodies are not copied out of the block."""
         from penstock.log.arrow import record_batch
 
         for block in self.blocks(start, end):
@@ -272,7 +271,7 @@ class LogReader:
                 yield record_batch(block, first, bound)
 
     def first_offset(self, segment: str) -> int:
-        """The offset with which a segment begins; UNKNOWN when no whole block can be seen there."""
+        """The first offset of a segment; UNKNOWN if it has no whole block."""
         first = self._firsts.get(segment)
         if first is None:
             headers = headers_of(self.disk, segment)
@@ -281,7 +280,7 @@ class LogReader:
             except FileNotFoundError:
                 if segment in _segments(self.disk):
                     raise
-                return UNKNOWN  # it was trimmed since its name was read
+                return UNKNOWN  # trimmed after its name was listed
             finally:
                 headers.close()
             if header is None:
@@ -290,7 +289,7 @@ class LogReader:
         return first
 
     def end_offset(self, segment: str) -> int:
-        """The offset behind the last of a segment that nobody writes to any more; UNKNOWN when it is gone."""
+        """The end offset (exclusive) of a segment that is no longer written to; UNKNOWN if it was deleted."""
         end = self._ends.get(segment)
         if end is None:
             headers = headers_of(self.disk, segment)
@@ -316,7 +315,7 @@ class LogReader:
 
 
 def rows_of(block: Block, start: int, end: int | None) -> tuple[int, int]:
-    """Which messages of the block are in the range of offsets: the first, and the one behind the last."""
+    """Which messages of the block are in the offset range: first, and end (exclusive)."""
     first = max(start - block.first_offset, 0)
     bound = block.message_count if end is None else min(end - block.first_offset, block.message_count)
     return first, bound

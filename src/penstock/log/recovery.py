@@ -1,13 +1,13 @@
-"""What a data directory holds, read back: segments in order, blocks in order, a torn end cut off.
+"""Reads a data directory back: segments in order, blocks in order. A torn end is truncated.
 
-What a torn end is, and why it may be cut, stands in `segments`. Anything else that cannot be read is damage: it is
-named, and the broker does not start on it.
+`segments` explains what a torn end is, and why it may be truncated. Anything else that cannot be read is damage: it is
+reported, and the broker does not start.
 
-Positions and offsets follow each other without a gap. A gap that somebody has looked at and accepted (`penstock log
-repair`) is written down in a small file beside the segments, so that a lost segment is not mistaken for it.
+Positions and offsets have no gaps. A gap that was made by retention, or accepted with `penstock log repair`, is
+recorded in a small file beside the segments, so that a lost segment is not mistaken for it.
 
-A process that was killed leaves what it had written and not synced to the system, which may still lose it. So what is
-read back is synced before anything is built on it.
+If a process is killed, its unsynced writes are left to the operating system, which may still lose them. So the log is
+synced after it is read back, before anything is built on it.
 """
 
 from collections.abc import Generator
@@ -26,12 +26,12 @@ GAPS_PART_NAME: Final = "gaps.part"
 
 
 class Gap:
-    """Entries that are not there any more, from this position up to, and without, that one."""
+    """Missing entries: positions `start` to `end` (exclusive)."""
 
     def __init__(self, start: int, end: int, trimmed: bool) -> None:
         self.start = start
         self.end = end
-        self.trimmed = trimmed  # let go because nobody owed them; else lost, and somebody has accepted that
+        self.trimmed = trimmed  # deleted by retention; otherwise lost, and the loss was accepted by a repair
 
 
 def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
@@ -49,7 +49,7 @@ def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
         except UnknownVersion as error:
             problems.append(str(error))
             if _log_reaches(disk, position_in(name)):
-                continue  # the version that wrote it may need it when it is back
+                continue  # the version that wrote it may need it later
         except LogError as error:
             problems.append(str(error))
         else:
@@ -57,7 +57,7 @@ def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
                 _check_segments(disk, snapshot, gaps)
                 _remove(disk, unusable)
                 return snapshot, problems
-            # The log lost its end, as it may where it is not synced. From here on it will be another one.
+            # The log lost its unsynced end. New entries will take its place, so the snapshot is useless.
             problems.append(f"{disk.directory / name}: the log does not reach position {snapshot.position}")
         unusable.append(name)
     for gap in gaps:
@@ -79,7 +79,7 @@ def _remove(disk: Disk, names: list[str]) -> None:
 
 
 def _log_reaches(disk: Disk, position: int) -> bool:
-    """Whether the log has all entries before this position, where a segment began or was to begin."""
+    """Whether the log reaches this position, where a segment starts or would have started."""
     segments = segments_of(disk)
     if segment_name(position) in segments:
         return True
@@ -93,7 +93,7 @@ def _log_reaches(disk: Disk, position: int) -> bool:
 
 
 def _check_segments(disk: Disk, snapshot: Snapshot, gaps: list[Gap]) -> None:
-    """The segments before a snapshot are not read, but they have to be there: queues owe what is in them."""
+    """Segments before a snapshot are not read, but must exist: they hold unsettled messages."""
     there = set(segments_of(disk))
     for segment in snapshot.segments:
         position = position_of(segment)
@@ -102,9 +102,9 @@ def _check_segments(disk: Disk, snapshot: Snapshot, gaps: list[Gap]) -> None:
 
 
 def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, None, None]:
-    """All blocks of the log, or those behind a snapshot, in order; a torn end of the last segment is cut off.
+    """All blocks of the log, or those after a snapshot, in order; truncates a torn end of the last segment.
 
-    Close it when it is not used up.
+    Close the generator if it is not exhausted.
     """
     position = offset = 0
     if snapshot is not None:
@@ -138,7 +138,7 @@ def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, 
 
 
 def misplaced(position: int, offset: int, block: Block) -> str:
-    """What is wrong with a block behind one that ended at this position and offset; nothing when it belongs there."""
+    """What is wrong with a block after one that ended at this position and offset; "" if it belongs there."""
     found = block.first_position
     if found > position:
         return f"entries {position} to {found - 1} are missing before this block"
@@ -150,12 +150,12 @@ def misplaced(position: int, offset: int, block: Block) -> str:
 
 
 def is_known_gap(gaps: list[Gap], start: int, end: int) -> bool:
-    """Whether somebody knows that the entries from `start` up to, and without, `end` are not there."""
+    """Whether entries `start` to `end` (exclusive) are recorded as missing."""
     return any(gap.start <= start < end <= gap.end for gap in gaps)
 
 
 def cut(disk: Disk, segment: str, place: int) -> None:
-    """Shorten a segment to its first `place` bytes; for good once `make_safe` is done."""
+    """Truncate a segment to its first `place` bytes; durable after `make_safe`."""
     handle = disk.open(segment)
     try:
         disk.truncate(handle, place)
@@ -164,7 +164,7 @@ def cut(disk: Disk, segment: str, place: int) -> None:
 
 
 def make_safe(disk: Disk, segment: str) -> None:
-    """What was read of the segment is on the disk, and so is what was cut; one with nothing in it goes."""
+    """Sync the segment, including a truncation; an empty segment is removed."""
     handle = disk.open(segment)
     try:
         disk.sync(handle)
@@ -177,7 +177,7 @@ def make_safe(disk: Disk, segment: str) -> None:
 
 
 def read_gaps(disk: Disk) -> list[Gap]:
-    """The gaps that are known, in order."""
+    """The recorded gaps, in order."""
     if GAPS_NAME not in disk.names():
         return []
     with disk.read(GAPS_NAME) as file:
@@ -190,7 +190,7 @@ def read_gaps(disk: Disk) -> list[Gap]:
 
 
 def write_gaps(disk: Disk, gaps: list[Gap]) -> None:
-    """Gaps that touch each other become one."""
+    """Replace the recorded gaps. Adjacent gaps are merged."""
     merged: list[Gap] = []
     for gap in sorted(gaps, key=_start_of):
         if merged and gap.start <= merged[-1].end:

@@ -1,17 +1,17 @@
-"""A damaged log made readable again, and a plain account of what that costs.
+"""Makes a damaged log readable again, and reports what is lost.
 
     segment   [ block ][ block ][ damaged ][ block ][ block ]
-    becomes   [ block ][ block ]                                      the same file, cut
-                                 [ block ][ block ]                   a segment of its own, named by its first position
-              damaged/            [ damaged ]                         kept, nobody reads it
+    becomes   [ block ][ block ]                                      the same file, truncated
+                                 [ block ][ block ]                   a new segment, named by its first position
+              damaged/            [ damaged ]                         kept, but never read
 
-What lies behind the damage is written anew, because blocks speak of names by number and the damaged one may have
-brought some. How many it brought can be told exactly: a block uses every name it brings, so the largest number it uses
-is the last of its own. Which names they were is taken from the damaged block where its beginning still makes sense,
-and is invented (`lost-...`) where it does not: a message to a queue with a lost name waits in one with the invented.
+Blocks after the damage are rewritten, because blocks refer to names by number and the damaged block may have added
+some. How many it added is known exactly: a block uses every name it adds, so the largest number a block uses is the
+last of its own. The lost names are taken from the damaged block if its beginning is still valid. Otherwise they are
+invented (`lost-...`): a message to a queue with a lost name waits in the queue with the invented name.
 
-The steps are such that a repair cut short is done again from the start: the original is cut last, and segments are
-worked on from the newest to the oldest.
+An interrupted repair can be run again from the start: the original is truncated last, and segments are processed from
+newest to oldest.
 """
 
 import os
@@ -38,13 +38,13 @@ DAMAGED_NAME: Final = "damaged"
 
 
 class Repair:
-    """What is to be done about a checked log; `run` does it. Whoever runs it holds the lock of the directory."""
+    """Plans the repair of a checked log; `run` does it. The caller must hold the lock of the directory."""
 
     def __init__(self, check: Check) -> None:
         self.check = check
         self.directory = check.directory
         self.disk = check.disk
-        self.notes: list[str] = []  # what should be known beyond the list of damages
+        self.notes: list[str] = []  # information for the user beyond the list of damages
         for pieces in check.useless.values():
             for piece in pieces:
                 if is_of_another_version(piece.data[:HEADER_SIZE]):
@@ -76,9 +76,9 @@ class Repair:
         make_safe(self.disk, segment)
 
     def _write_rest(self, segment: str, useless: set[int]) -> None:
-        """The good blocks behind the first useless piece, as a segment of their own.
+        """Write the good blocks after the first useless piece to a new segment.
 
-        All of them are marked: the file gets its name when it is synced, so nothing in it can be torn.
+        All of them are marked as the first of a batch: the file is renamed once it is synced, so no block can be torn.
         """
         names = Names(Path(segment).stem)
         writer = BlockWriter()
@@ -103,7 +103,7 @@ class Repair:
             put_in_place(part, self.directory / segment_name(first))
 
     def _accept_gaps(self) -> None:
-        """Write down every gap there is now, so that the broker starts in spite of it."""
+        """Record every remaining gap, so that the broker starts despite it."""
         gaps: list[Gap] = []
         position = 0
         for segment in segments_of(self.disk):
@@ -118,7 +118,7 @@ class Repair:
 
 
 class Names:
-    """The names of a segment, also where some were lost."""
+    """The names of a segment, including replacements for lost ones."""
 
     def __init__(self, stem: str) -> None:
         self.stem = stem
@@ -130,7 +130,7 @@ class Names:
         self._damaged = data
 
     def read(self, data: bytes) -> Block:
-        """The block, with all its names in their places."""
+        """The block with all its names resolved."""
         block = Block(data, [])
         missing = block.code_max() + 1 - block.name_count - len(self.known)
         if missing > 0:
@@ -146,7 +146,7 @@ class Names:
 
 
 def names_in(data: bytes) -> list[bytes]:
-    """The names a damaged block brings, when its beginning still makes sense."""
+    """The names that a damaged block adds; empty if its beginning is not valid."""
     if block_length(data[:HEADER_SIZE]) == 0:
         return []
     count = Header(data).name_count
@@ -160,7 +160,7 @@ def names_in(data: bytes) -> list[bytes]:
 
 
 def written_anew(block: Block, writer: BlockWriter) -> bytes:
-    """The same block for another segment: its names are counted from that segment's beginning."""
+    """The block rewritten for another segment, with names numbered from the start of that segment."""
     writer.first_offset = block.first_offset
     writer.first_position = block.first_position
     writer.changes += block.changes()

@@ -1,8 +1,8 @@
-"""History that nobody owes any more is let go of, segment by segment, by age and by size.
+"""Retention: deletes segments that no queue needs any more, by age and by size.
 
-Never let go of: what a queue owes, the newest segment, and whatever lies behind the older of two snapshots, so that a
-start can do without the newer one. What goes is written down as a gap first: a segment that is missing without that
-was lost, and the broker does not start.
+Three things are never deleted: segments with unsettled messages, the newest segment, and everything after the older of
+two snapshots, so that the broker can start without the newer one. A deletion is recorded as a gap first: a segment that
+is missing without a record was lost, and the broker does not start.
 """
 
 from itertools import pairwise
@@ -18,7 +18,7 @@ SNAPSHOTS_NEEDED: Final = 2
 
 
 class Due:
-    """A segment that may go, with the offsets in it: from `first`, up to and without `end`."""
+    """A segment that may be deleted, and its offsets: `first` to `end` (exclusive)."""
 
     def __init__(self, segment: str, follower: str, first: int, end: int) -> None:
         self.segment = segment
@@ -33,19 +33,19 @@ class Due:
 class Retention:
     def __init__(self, disk: Disk, seconds: float, bytes_max: int) -> None:
         self.disk = disk
-        self.microseconds = round(seconds * 1_000_000)  # 0: however old
+        self.microseconds = round(seconds * 1_000_000)  # 0: no limit by age
         self.bytes_max = bytes_max
         self.reader = LogReader(disk.directory, disk)
 
     def trim(self, owed: list[tuple[int, int]], now: int) -> list[str]:
-        """Remove the segments that are to go; their names.
+        """Delete the segments that are due; returns their names.
 
-        `owed` are ranges of offsets, from the smallest to the largest, that queues owe.
+        `owed` are ranges of offsets, (smallest, largest), with messages that queues still need.
         """
         return self.remove(self.due(owed, now))
 
     def remove(self, due: list[Due]) -> list[str]:
-        """Let go of these segments; their names."""
+        """Delete these segments; returns their names."""
         if due:
             gaps = read_gaps(self.disk)
             for one in due:
@@ -57,7 +57,7 @@ class Retention:
         return [one.segment for one in due]
 
     def due(self, owed: list[tuple[int, int]], now: int) -> list[Due]:
-        """The segments that may go, oldest first."""
+        """The segments that may be deleted, oldest first."""
         snapshots = snapshots_of(self.disk)
         if len(snapshots) < SNAPSHOTS_NEEDED:
             return []
@@ -75,14 +75,14 @@ class Retention:
                 continue
             first, end = self.reader.first_offset(segment), self.reader.first_offset(follower)
             if first == UNKNOWN or end == UNKNOWN:
-                continue  # who knows what is owed there
+                continue  # it may hold unsettled messages
             if not any(low < end and high >= first for low, high in owed):
                 due.append(Due(segment, follower, first, end))
                 total -= sizes[segment]
         return due
 
     def _began_at(self, segment: str) -> int:
-        """When the first block of a segment was closed; -1 when that cannot be said."""
+        """When the first block of a segment was closed; -1 if unknown."""
         headers = headers_of(self.disk, segment)
         _, header = next(headers, (0, None))
         headers.close()

@@ -1,17 +1,17 @@
-"""What can still be read of a damaged segment: every block whose checksum is right, and that belongs where it lies.
+"""Reads what is left of a damaged segment: every block with a valid checksum that belongs where it is.
 
     [ block ][ block ][ damaged ][ block ][ block ]
                        ▲          ▲
-                       │          the next whole one: where the damaged one says that it ends, or, since its length may
-                       │          be what is damaged, the first that is found
-                       set aside: from the end of the block before to the beginning of the next
+                       │          the next whole block: where the damaged block's length says it ends or, since the
+                       │          length itself may be damaged, the first whole block found by searching
+                       given up: from the end of the previous block to the start of the next
 
-A body may hold what looks like a block, by chance or because somebody has published one. So one that was searched for
-counts only where it goes on behind what was before the damage, and the next block, or the end of the file, behind it.
+A body may contain what looks like a block, by chance or because somebody published one. So a block found by searching
+counts only if it continues the log from before the damage, and if the next block, or the end of the file, follows it.
 
-Names are numbered from the beginning of a segment, and the damaged block may have brought some. How many, the next
-block that brings names tells (it uses all that it brings, so the largest number it uses is the last of its own). Which
-they were is not known: a block that uses one of them is set aside as well. All others say exactly what they said.
+Names are numbered from the start of a segment, and the damaged block may have added some. The next block with new names
+tells how many (it uses every name it adds, so the largest number it uses is the last of its own). The lost names are
+unknown, so a block that uses one of them is given up as well. All other blocks are intact.
 """
 
 from bisect import bisect_right
@@ -21,7 +21,7 @@ from penstock.log.block import HEADER_SIZE, Block, Header, block_length
 from penstock.log.disk import Disk
 from penstock.log.segments import block_at, next_whole
 
-TRIES_MAX: Final = 100  # blocks in bodies that are looked at: each time the rest of the segment is read
+TRIES_MAX: Final = 100  # candidates found by searching; each one costs a read of the rest of the segment
 
 
 class Salvage:
@@ -31,22 +31,22 @@ class Salvage:
         self.disk = disk
         self.segment = segment
         self.names: list[bytes] = []
-        self.place = 0  # everything before was looked at
-        self.end_offset = -1  # behind the last message that was found; -1 before the first block
+        self.place = 0  # everything before this was scanned
+        self.end_offset = -1  # after the last message found; -1 before the first block
         self._end_position = -1
-        self._lost: list[tuple[int, int]] = []  # numbers of names that are not known: from, up to and without
-        # Of the blocks with messages that can be read.
+        self._lost: list[tuple[int, int]] = []  # numbers of unknown names: first, end (exclusive)
+        # The readable blocks that have messages.
         self._firsts: list[int] = []
         self._ends: list[int] = []
         self._places: list[int] = []
         self._name_counts: list[int] = []
 
     def first_offset(self) -> int:
-        """The first that is found; -1 when there is none."""
+        """The first readable offset; -1 if there is none."""
         return self._firsts[0] if self._firsts else -1
 
     def extend(self) -> None:
-        """Look at what has been written since. Damage with nothing whole behind it may be a block on its way."""
+        """Scan what has been written since. Damage without a whole block after it may be a block being written."""
         while True:
             with self.disk.read(self.segment) as file:
                 data, reason = block_at(file, self.place)
@@ -61,7 +61,7 @@ class Salvage:
             self.place = following
 
     def _behind(self, damaged: bytes) -> int:
-        """Where the next block begins; -1 when there is none, or none yet."""
+        """Where the next block starts; -1 if there is none, or none yet."""
         length = block_length(damaged[:HEADER_SIZE])
         if length:
             with self.disk.read(self.segment) as file:
@@ -76,7 +76,7 @@ class Salvage:
         return -1
 
     def _goes_on(self, place: int) -> bool:
-        """Whether the whole block that was found there belongs to the log: it fits, and so does what is behind it."""
+        """Whether the whole block found there belongs to the log: it fits, and so does what follows it."""
         with self.disk.read(self.segment) as file:
             data, reason = block_at(file, place)
             following, wrong = block_at(file, place + len(data))
@@ -88,11 +88,11 @@ class Salvage:
         return not following or Header(following).first_position == block.first_position + block.entry_count
 
     def _fits(self, block: Block) -> bool:
-        """Whether it goes on where the block before ended, or behind that."""
+        """Whether the block starts at or after the end of the previous block."""
         return block.first_offset >= self.end_offset and block.first_position >= self._end_position
 
     def _take(self, data: bytes) -> bool:
-        """Note a whole block; False when it does not belong here."""
+        """Record a whole block; False if it does not belong here."""
         block = Block(data, [])
         if not self._fits(block):
             return False
@@ -118,7 +118,7 @@ class Salvage:
         return len([1 for first, end in self._lost if block.uses_code(first, end)]) > 0
 
     def find(self, offset: int) -> Block | None:
-        """The block that holds the offset; None when it cannot be read. Raises OSError."""
+        """The block that holds the offset; None if it cannot be read. Raises OSError."""
         index = bisect_right(self._firsts, offset) - 1
         if index < 0 or offset >= self._ends[index]:
             return None
@@ -127,7 +127,7 @@ class Salvage:
         return None if reason or not data else Block(data, self.names[: self._name_counts[index]])
 
     def stretch(self, offset: int) -> tuple[int, int]:
-        """For an offset that cannot be read: from where, and up to where, no other can either; -1: no end."""
+        """The unreadable stretch around an unreadable offset: first, end (exclusive); an end of -1 means no end."""
         index = bisect_right(self._firsts, offset) - 1
         first = self._ends[index] if index >= 0 else offset
         end = self._firsts[index + 1] if index + 1 < len(self._firsts) else -1

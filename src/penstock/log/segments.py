@@ -1,13 +1,13 @@
-"""The segments of a data directory and the blocks in them: how they are walked, and what a torn end is.
+"""The segments of a data directory and the blocks in them: how to iterate over them, and what a torn end is.
 
-A crash can tear only the last batch of the last segment: a batch is written when the one before it is synced, and a
-segment is begun when the one before it is. The pages of a batch reach the disk in any order, so a block of it may be
-whole behind one that is not. Hence the mark on the first block of each batch (`block.begins_batch`): damage with no
-whole marked block behind it lies in a batch that was never synced, so nothing of it was confirmed. That is a torn end;
-everything else that cannot be read is damage. A block of a version we do not know is never a torn end: an older
-Penstock must not cut what a newer one has written.
+A crash can tear only the last batch of the last segment: a batch is written only after the previous one is synced, and
+a segment is started only after the previous one is. The pages of a batch reach the disk in any order, so a whole block
+may follow a torn one. Hence the mark on the first block of each batch (`block.begins_batch`): damage with no whole
+marked block after it is in a batch that was never synced, so nothing in it was confirmed. That is a torn end; anything
+else that cannot be read is damage. A block of an unknown version is never a torn end: an older Penstock must not
+truncate what a newer one has written.
 
-A compiled generator that is dropped half-way does not end its `with`: close those that are not used up.
+A compiled generator that is dropped before its end does not exit its `with`: close generators that are not exhausted.
 """
 
 import os
@@ -29,8 +29,8 @@ from penstock.log.block import (
 from penstock.log.disk import Disk
 
 SEGMENT_SUFFIX: Final = ".seg"
-ALIGNMENT: Final = 8  # of the blocks in a segment
-DOUBTED_LENGTH: Final = 16 << 20  # no memory is taken for more than this before the file is known to have it
+ALIGNMENT: Final = 8  # of blocks in a segment
+DOUBTED_LENGTH: Final = 16 << 20  # above this, check the file size before allocating memory
 
 
 def segment_name(position: int) -> str:
@@ -48,7 +48,7 @@ def segments_of(disk: Disk) -> list[str]:
 
 
 def block_at(file: BinaryIO, place: int) -> tuple[bytes, str]:
-    """The whole block at a place, or the beginning of what is there and why it is none; nothing at the end."""
+    """The whole block at a place, or the start of what is there and the reason it is not one; empty at the end."""
     file.seek(place)
     header = file.read(HEADER_SIZE)
     if not header:
@@ -60,7 +60,7 @@ def block_at(file: BinaryIO, place: int) -> tuple[bytes, str]:
         left = file.seek(0, os.SEEK_END) - place
         if left < length:
             return header, f"{left} of {length} bytes"
-    file.seek(place)  # the header once more: one large piece of memory instead of two
+    file.seek(place)  # read the header again: one large allocation instead of two
     data = file.read(length)
     if len(data) < length:
         return data, f"{len(data)} of {length} bytes"
@@ -70,7 +70,7 @@ def block_at(file: BinaryIO, place: int) -> tuple[bytes, str]:
 def blocks_of(disk: Disk, segment: str) -> Generator[tuple[int, Block], None, None]:
     """Every block of a segment with its place in the file.
 
-    Raises CorruptBlock where a block should begin and does not, also for an end that is torn.
+    Raises CorruptBlock where a block is expected and none is valid, including at a torn end.
     """
     names: list[bytes] = []
     place = 0
@@ -88,7 +88,7 @@ def blocks_of(disk: Disk, segment: str) -> Generator[tuple[int, Block], None, No
 def headers_of(disk: Disk, segment: str, place: int = 0) -> Generator[tuple[int, Header], None, None]:
     """The headers of the blocks from this place on, found by seeking from one to the next.
 
-    Nothing but headers is read, so nothing is checked. It ends where no whole block begins, for whatever reason.
+    Only headers are read, so no checksum is verified. Stops where no complete block starts, for whatever reason.
     """
     with disk.read(segment) as file:
         size = file.seek(0, os.SEEK_END)
@@ -103,9 +103,9 @@ def headers_of(disk: Disk, segment: str, place: int = 0) -> Generator[tuple[int,
 
 
 def next_whole(disk: Disk, segment: str, place: int, of_batch: bool = False) -> int:
-    """Where the first whole block begins that lies behind this place; -1 when there is none.
+    """Where the first whole block after this place starts; -1 if there is none.
 
-    With `of_batch` only one that begins a batch counts.
+    With `of_batch`, only the first block of a batch counts.
     """
     with disk.read(segment) as file:
         file.seek(place)
@@ -122,7 +122,7 @@ def next_whole(disk: Disk, segment: str, place: int, of_batch: bool = False) -> 
 
 
 def is_torn_end(disk: Disk, segment: str, place: int) -> bool:
-    """True when what cannot be read at this place of the last segment was never synced."""
+    """True if the unreadable data at this place of the last segment was never synced."""
     with disk.read(segment) as file:
         file.seek(place)
         if is_of_another_version(file.read(HEADER_SIZE)):

@@ -1,17 +1,17 @@
-"""What all queues owed at one position of the log, so that a start need not read what lies before it.
+"""Snapshots: the state of all queues at one position of the log, so that a start need not read the log before it.
 
-A snapshot is a file beside the segments, named by its position, which is where a segment begins:
+A snapshot is a file beside the segments, named by its position, which is where a segment starts:
 
     byte  0   magic "PNSS"
-          4   version, u8: 2; one of version 1 has the ids in its text
+          4   version, u8: 2; version 1 has the ids in its text
           5   padding, 3 bytes
           8   CRC-32 of everything from byte 12 to the end, u32
          12   length of the text, u32
-         16   JSON text: position, next offset, time, the segments there were, the queues
-          .   what the text counts: offsets and places, i64 each, in the order of the text; then pages of ids (`ids.py`)
+         16   JSON text: position, next offset, time, the existing segments, the queues, the writers' last batches
+          .   data, with lengths from the text: offsets and places, i64 each, in its order; then pages of ids (`ids.py`)
 
-It is written once the log is durable up to its position, and a damaged or unfinished one is passed over for the one
-before it. So it can be lost, but it cannot be wrong.
+A snapshot is written once the log is durable up to its position. A damaged or unfinished one is skipped in favour of
+the one before it. So a snapshot can be lost, but it cannot be wrong.
 """
 
 import zlib
@@ -33,15 +33,15 @@ VERSION: Final = 2
 READABLE: Final = (1, 2)
 HEADER_SIZE: Final = 16
 CRC_FROM: Final = 12
-KEPT: Final = 2  # snapshots that are kept: the newest may turn out to be damaged
+KEPT: Final = 2  # number of snapshots kept: the newest may turn out to be damaged
 PLACE_SIZE: Final = 32
 
 
 class QueueImage:
-    """One queue.
+    """The state of one queue.
 
-    `placed` are those that were out before: (bound, serial, offset, retry), i64 each, in order; `delayed` those that
-    are not due yet: (due_at, offset, retry, bytes).
+    `placed` are messages that were delivered before: (bound, serial, offset, retry), i64 each, in order. `delayed` are
+    messages that are not due yet: (due_at, offset, retry, bytes).
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class QueueImage:
         self.spans = spans
         self.placed = placed
         self.delayed = delayed
-        self.expiring = expiring  # it owes messages that may not wait for ever
+        self.expiring = expiring  # it has messages with a time to live
         self.paused = paused
-        self.used = used  # goes with its last consumer, and has had one
-        self.out_before = out_before  # what is owed before this place was in the hands of consumers
+        self.used = used  # it is deleted with its last consumer, and has had one
+        self.out_before = out_before  # unsettled messages before this place were out for delivery
 
 
 class Snapshot:
@@ -78,16 +78,16 @@ class Snapshot:
         self.taken_at = taken_at
         self.queues = queues
         self.committed: dict[bytes, int] = {}  # by writer, the number of its last batch, in order
-        self.commit_times: dict[bytes, int] = {}  # and when that was
-        self.dedup: list[IdPart] = []  # ids that are remembered
-        self.segments: list[str] = []  # that there were, without the one to begin
+        self.commit_times: dict[bytes, int] = {}  # by writer, the time of that batch
+        self.dedup: list[IdPart] = []  # ids remembered for deduplication
+        self.segments: list[str] = []  # existing segments, without the one about to start
 
     def __repr__(self) -> str:
         return f"<Snapshot at {self.position}, {len(self.queues)} queues>"
 
 
 class UnknownVersion(LogError):
-    """A snapshot that another version of Penstock wrote, and that only such a version can read."""
+    """The snapshot was written by another version of Penstock, and this one cannot read it."""
 
 
 def encode(snapshot: Snapshot) -> bytes:
@@ -95,7 +95,7 @@ def encode(snapshot: Snapshot) -> bytes:
 
 
 def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> list[bytes]:
-    """The file, in pieces. `let_go` is called between pages of ids: they may be many, and others may have to go on."""
+    """The file, in pieces. Calls `let_go` between pages of ids: there may be many, and other threads must run too."""
     pieces: list[bytes] = []
     queues: list[object] = []
     for image in snapshot.queues:
@@ -148,7 +148,7 @@ def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> l
 
 
 def decode(data: bytes) -> Snapshot:
-    """Raises LogError when it is not whole."""
+    """Raises LogError if it is not valid."""
     if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
         raise LogError("is no snapshot")
     if data[4] not in READABLE:
@@ -198,7 +198,7 @@ def decode(data: bytes) -> Snapshot:
 
 
 def _part_of(ids: list[tuple[bytes, int]]) -> IdPart:
-    """Ids in order of coming, each until when it is remembered."""
+    """A page from ids in order of arrival, each with its expiry time."""
     page = IdPage()
     for number, (id, until) in enumerate(ids):
         page.ids.append(id)
@@ -216,7 +216,7 @@ def snapshot_name(position: int) -> str:
 
 
 def position_in(name: str) -> int:
-    """The position in the name of a snapshot file; -1 for another name."""
+    """The position in the name of a snapshot file; -1 for any other name."""
     digits = name.removesuffix(SNAPSHOT_SUFFIX)
     return int(digits) if digits.isdecimal() else -1
 
@@ -227,7 +227,7 @@ def snapshots_of(disk: Disk) -> list[str]:
 
 
 def read_snapshot(disk: Disk, name: str) -> Snapshot:
-    """Raises LogError when it is not whole."""
+    """Raises LogError if it is not valid."""
     with disk.read(name) as file:
         data = file.read()
     try:
@@ -239,7 +239,7 @@ def read_snapshot(disk: Disk, name: str) -> Snapshot:
 
 
 def write_snapshot(disk: Disk, name: str, pieces: list[bytes]) -> None:
-    """The file is on the disk when this comes back, and so is its name; the oldest ones are gone."""
+    """Write a snapshot durably, then remove the oldest ones."""
     write_whole(disk, name, pieces)
     disk.sync_directory()
     for old in snapshots_of(disk)[:-KEPT]:

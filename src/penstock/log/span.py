@@ -1,11 +1,11 @@
-"""Offsets of messages that a queue owes and nobody holds in memory: what is left of a message that is not there.
+"""Offsets of unsettled messages of a queue that are not in memory.
 
-A span is an ordered stretch of a queue. Most are consecutive offsets and cost a handful of numbers however long they
-are; others list their offsets, eight bytes each. A message that was out before also has a place of its own (see
-`core.backlog`), so a stretch with such messages lists four numbers for each.
+A span is an ordered stretch of a queue. Most spans are consecutive offsets and take a handful of numbers at any length;
+others list their offsets, eight bytes each. A message that was delivered before also has a place of its own (see
+`core.backlog`), so a span with such messages stores four numbers per message.
 
-Spans are taken from the front as a queue is read. While a log is replayed they are also settled in the middle; what is
-settled there is marked dead until the span is used up.
+Spans are consumed from the front as a queue is read. During a replay, messages in the middle are settled too; they are
+marked dead until the span is used up.
 """
 
 from librt.strings import BytesWriter, read_i64_le, write_i64_le
@@ -15,14 +15,14 @@ from penstock.log.tuning import Tuning
 
 
 class Span:
-    """`count` offsets in order; those before `start`, and those marked dead, are gone."""
+    """`count` offsets in order; those before `start`, and those marked dead, are settled."""
 
     def __init__(self, first: int, count: int, size: int, offsets: bytes = b"", places: bytes = b"") -> None:
         self.first = first  # the first offset
         self.count = count
-        self.size = size  # bytes of the messages that are left, about
-        self.offsets = offsets  # i64 each; nothing when they are consecutive
-        self.places = places  # (retry, bound, serial), i64 each; nothing when all are fresh
+        self.size = size  # approximate bytes of the remaining messages
+        self.offsets = offsets  # i64 each; empty if consecutive
+        self.places = places  # (retry, bound, serial), i64 each; empty if all messages are fresh
         self.start = 0
         self.live = count
         self.dead: bytearray | None = None
@@ -49,11 +49,11 @@ class Span:
         return index < self.start or (self.dead is not None and self.dead[index] != 0)
 
     def last(self) -> int:
-        """The last offset; of fresh messages, the largest."""
+        """The last offset; for fresh messages, the largest."""
         return self.offset(self.count - 1)
 
     def index_of(self, offset: int) -> int:
-        """Where the first offset stands that is not before this one. Of fresh messages only."""
+        """The index of the first offset that is not less than this one. For fresh messages only."""
         if not self.offsets:
             return min(max(offset - self.first, 0), self.count)
         low: i64 = 0
@@ -69,7 +69,7 @@ class Span:
         return int(low)
 
     def kill(self, index: int) -> None:
-        """The message there is settled."""
+        """Mark the message at this index as settled."""
         if self.is_dead(index):
             return
         self.size -= self.size // self.live
@@ -85,7 +85,7 @@ class Span:
             self.dead[index] = 1
 
     def settle(self, first: int, end: int) -> int:
-        """Kill the offsets from `first` up to, and without, `end`; how many there were. Of fresh messages only."""
+        """Settle offsets `first` to `end` (exclusive); returns how many were live. For fresh messages only."""
         index = max(self.index_of(first), self.start)
         stop = self.index_of(end)
         before = self.live
@@ -102,19 +102,19 @@ class Span:
         return before - self.live
 
     def has(self, offset: int) -> bool:
-        """Whether the offset is in it and alive. Of fresh messages only."""
+        """Whether the offset is in the span and live. For fresh messages only."""
         index = self.index_of(offset)
         return index < self.count and self.offset(index) == offset and not self.is_dead(index)
 
     def bounds(self) -> tuple[int, int]:
-        """The smallest and the largest offset that is left."""
+        """The smallest and the largest remaining offset, dead ones in the middle included."""
         if not self.places:
             return self.offset(self.start), self.last()
         left = [self.offset(index) for index in range(self.start, self.count)]
         return min(left), max(left)
 
     def trimmed(self, tuning: Tuning) -> "list[Span]":
-        """The same without what is gone."""
+        """The same messages without the settled ones."""
         if self.live == 0:
             return []
         if self.live == self.count:
@@ -130,7 +130,7 @@ class Span:
 
 
 class SpanBuilder:
-    """Makes spans of messages that come in their order."""
+    """Builds spans from messages added in queue order."""
 
     def __init__(self, tuning: Tuning) -> None:
         self.tuning = tuning
@@ -138,7 +138,7 @@ class SpanBuilder:
         self._run_first = 0
         self._run_count = 0
         self._run_size = 0
-        # What is listed so far.
+        # The list being built.
         self._first = 0
         self._listed = 0
         self._size = 0
@@ -172,7 +172,7 @@ class SpanBuilder:
         self._size += size
 
     def add_span(self, span: Span) -> None:
-        """A span that was made before, as it is."""
+        """Append an existing span unchanged."""
         self._end_run()
         self._end_list()
         self.spans.append(span)
@@ -185,7 +185,7 @@ class SpanBuilder:
         return spans
 
     def _end_run(self) -> None:
-        """List the offsets of the run, unless there are so many that they are worth a span of their own."""
+        """List the offsets of the run, or give it a span of its own if it is long enough."""
         count = self._run_count
         if count == 0:
             return
@@ -242,7 +242,7 @@ class SpanBuilder:
 
 
 def split(span: Span, offset: int) -> tuple[Span | None, Span | None]:
-    """A span of fresh messages, cut behind an offset: up to it, and the rest."""
+    """Split a span of fresh messages after an offset: the part up to and including it, and the rest."""
     index = max(span.index_of(offset + 1), span.start)
     front = _cut(span, span.start, index) if index > span.start else None
     back = _cut(span, index, span.count) if index < span.count else None
@@ -250,7 +250,7 @@ def split(span: Span, offset: int) -> tuple[Span | None, Span | None]:
 
 
 def _cut(span: Span, begin: int, end: int) -> Span:
-    """Some of a span; what is dead in it stays so."""
+    """Part of a span; dead messages stay dead."""
     count = end - begin
     dead = span.dead[begin:end] if span.dead is not None else None
     live = count if dead is None else dead.count(0)
