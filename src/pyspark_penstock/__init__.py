@@ -1,4 +1,4 @@
-"""Found by Spark through its name: `format("penstock")` works with no registration."""
+"""Spark finds this package by its name, so `format("penstock")` works without registration."""
 
 from penstock.spark.source import PenstockDataSource as DefaultSource
 

@@ -1,6 +1,6 @@
-"""Clients of the five protocols, for this broker and any other server of theirs: `from penstock.client import mqks`.
+"""Clients for the five protocols; they work with any server that speaks them: `from penstock.client import mqks`.
 
-Each module has an `AsyncClient` and a `Client` with the same verbs for programs without an event loop.
+Each module has an `AsyncClient`, and a `Client` with the same methods for programs without an event loop.
 """
 
 from penstock.client._options import Options as Options

@@ -1,4 +1,4 @@
-"""What consumers of all protocols share: a connection of their own, an inbox, and a way to hand messages over."""
+"""Base classes of the consumers: each has its own connection, an inbox, and iteration or a handler on top."""
 
 import asyncio
 import contextlib
@@ -23,11 +23,11 @@ Item = TypeVar("Item")
 
 FAILURE_SECONDS = 0.025
 FAILURE_SECONDS_MAX = 2.0
-BATCH = 1000  # messages that a sync consumer fetches from the loop's thread at once
+BATCH = 1000  # messages that a sync consumer fetches from the event loop's thread at once
 
 
 class AsyncConsumerBase(Talk, Generic[Item]):
-    """One consumer on a connection of its own: iterate over it, or `get` a message."""
+    """A consumer with its own connection: iterate over it, or call `get`."""
 
     def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
         self.link = Link(addresses, options, self, entry)
@@ -39,7 +39,7 @@ class AsyncConsumerBase(Talk, Generic[Item]):
         self._handling: asyncio.Task[None] | None = None
 
     async def start(self, timeout: float | None) -> None:
-        """Connect, and come back when the server has confirmed the consumer."""
+        """Connect, and wait until the server has confirmed the consumer."""
         seconds = self.link.options.timeout if timeout is None else timeout
         self.link.start()
         try:
@@ -54,12 +54,12 @@ class AsyncConsumerBase(Talk, Generic[Item]):
             raise
 
     def begun(self) -> None:
-        """The server has confirmed it."""
+        """The server has confirmed the consumer."""
         if not self._started.done():
             self._started.set_result(None)
 
     def refused(self, code: str) -> None:
-        """The server will not have it."""
+        """The server has refused the consumer."""
         error = self.refusal(code)
         if self._started.done():
             log.error("a consumer has ended: %s", error)
@@ -76,7 +76,7 @@ class AsyncConsumerBase(Talk, Generic[Item]):
     # -- messages ---------------------------------------------------------------------------------------------------
 
     def handle(self, handler: Callable[[Item], object]) -> None:
-        """Call the handler with one message after the other, and await it if it is a coroutine."""
+        """Call the handler with one message at a time, and await it if it is a coroutine."""
         self._handling = asyncio.get_running_loop().create_task(self._handle(handler))
 
     async def _handle(self, handler: Callable[[Item], object]) -> None:
@@ -94,18 +94,18 @@ class AsyncConsumerBase(Talk, Generic[Item]):
             log.error("a consumer has ended: %s", error)
 
     async def failed(self, message: Item) -> None:
-        """The handler raised."""
+        """Called after the handler raised an exception."""
 
     async def get(self, timeout: float | None = None) -> Item:
-        """The next message. Raises Timeout when there is none in time, Closed after `close`."""
+        """Return the next message. Raises Timeout if none arrives in time, Closed after `close`."""
         return (await self.take(1, timeout))[0]
 
     async def take(self, count_max: int, timeout: float | None = None) -> list[Item]:
-        """The next messages: at least one, and no more than are there."""
+        """Wait for at least one message. Returns up to `count_max` of those available."""
         return await self._inbox.take(count_max, timeout)
 
     def is_stale(self, message: Item) -> bool:
-        """Whether the server is going to give it again, so that it need not be looked at."""
+        """Whether the server will redeliver the message, so that it can be skipped."""
         return False
 
     def __aiter__(self) -> Self:
@@ -117,10 +117,10 @@ class AsyncConsumerBase(Talk, Generic[Item]):
         except Closed:
             raise StopAsyncIteration from None
 
-    # -- the end ----------------------------------------------------------------------------------------------------
+    # -- closing ----------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """End the connection. The server takes back what was not acknowledged."""
+        """Close the connection. The server requeues unacknowledged messages."""
         await self.link.close()
         self._inbox.end(Closed("the consumer was closed"))
         if not self._started.done():
@@ -138,7 +138,7 @@ class AsyncConsumerBase(Talk, Generic[Item]):
 
     def lost(self) -> None:
         self._lines.clear()
-        self.link.outbox.clear()  # it was about messages of the connection that is gone
+        self.link.outbox.clear()  # it refers to messages of the lost connection
         if self.on_disconnect is not None:
             try:
                 self.on_disconnect()
@@ -147,7 +147,7 @@ class AsyncConsumerBase(Talk, Generic[Item]):
 
 
 class NamedConsumerBase(AsyncConsumerBase[Item]):
-    """A consumer whose messages come as `{id} ok {rest}`, after an empty one that confirms it."""
+    """A consumer whose messages arrive as `{id} ok {rest}`, after an empty one that confirms the consumer."""
 
     def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry, id: bytes, manual: bool) -> None:
         super().__init__(addresses, options, entry)
@@ -165,7 +165,7 @@ class NamedConsumerBase(AsyncConsumerBase[Item]):
     def lost(self) -> None:
         super().lost()
         if self.manual_ack:
-            self._inbox.clear()  # the server gives it again
+            self._inbox.clear()  # the server redelivers them
 
     def feed(self, data: bytes) -> None:
         prefix = self._prefix
@@ -183,19 +183,19 @@ class NamedConsumerBase(AsyncConsumerBase[Item]):
 
 
 def failure_pause(message: object) -> float:
-    """Seconds before a message is given back that a handler failed on: more each time, so that none spins."""
+    """Seconds to wait before rejecting a message whose handler failed: longer each time, to avoid a busy loop."""
     retry: int = getattr(message, "retry", 0)
     return min(FAILURE_SECONDS_MAX, FAILURE_SECONDS * 2.0 ** min(retry, 20)) if retry else 0.0
 
 
 def _look_at(future: "asyncio.Future[None]") -> None:
-    """So that an error nobody waited for is not complained about a second time."""
+    """Retrieve the exception, so that asyncio does not log it as never retrieved."""
     if not future.cancelled():
         future.exception()
 
 
 class ConsumerBase(Generic[Item]):
-    """A consumer for programs without an event loop. Fetches from the loop's thread many messages at a time."""
+    """A consumer for programs without an event loop. Fetches messages from the loop's thread in batches."""
 
     def __init__(self, thread: LoopThread, consumer: AsyncConsumerBase[Item]) -> None:
         self._thread = thread
@@ -212,7 +212,7 @@ class ConsumerBase(Generic[Item]):
             self._fetched.extend(self._thread.run(self._base.take(BATCH, timeout)))
 
     def items(self) -> Iterator[Item]:
-        """Message after message until the consumer is closed."""
+        """Yield messages until the consumer is closed."""
         while True:
             try:
                 item = self.next_item(None)
@@ -221,7 +221,7 @@ class ConsumerBase(Generic[Item]):
             yield item
 
     def close(self) -> None:
-        """End the connection. The server takes back what was not acknowledged."""
+        """Close the connection. The server requeues unacknowledged messages."""
         self._thread.run(self._base.close())
 
     def __enter__(self) -> Self:
@@ -236,7 +236,7 @@ class ConsumerBase(Generic[Item]):
 def handle_on_thread(
     messages: Iterator[Item], handler: Callable[[Item], object], failed: Callable[[Item], object]
 ) -> None:
-    """Call the handler with one message after the other, on a new thread, until there are no more."""
+    """Call the handler with one message at a time, on a new thread, until there are no more."""
 
     def work() -> None:
         try:

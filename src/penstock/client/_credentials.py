@@ -1,16 +1,17 @@
-"""Who a client is: its token and its certificate, and whom it believes.
+"""A client's credentials: its token, its certificate, and the CAs it trusts.
 
-    option          environment              what
+    option          environment              meaning
     token_file      PENSTOCK_TOKEN_FILE      a file with the token
     token           PENSTOCK_TOKEN           the token itself
-    ca_file         PENSTOCK_CA_FILE         the certificates to trust
-    cert_file       PENSTOCK_CERT_FILE       the certificate to show
+    ca_file         PENSTOCK_CA_FILE         the CAs to trust
+    cert_file       PENSTOCK_CERT_FILE       the client certificate
     key_file        PENSTOCK_KEY_FILE        its private key
-    tls             PENSTOCK_TLS             1 to speak TLS, also where none of these is given
+    tls             PENSTOCK_TLS             1 to use TLS even if none of the files is given
 
-An option comes before the environment, a token before a file. Everything is looked up and read with every new
-connection, so a token or certificate that is replaced holds from the next one on. No error and no log line ever has
-the secret part of a token; the part before it, `pst_` and eight letters, is its name.
+Options take precedence over the environment. The option `token` takes precedence over `token_file`; in the environment
+PENSTOCK_TOKEN_FILE takes precedence. Everything is read again for every new connection, so a replaced token or
+certificate takes effect with the next one. No error and no log line contains the secret part of a token; the part
+before it, `pst_` and eight letters, is its name.
 """
 
 import functools
@@ -28,25 +29,25 @@ from penstock.client.errors import AuthFailed, TlsFailed
 log = logging.getLogger("penstock.client")
 
 ENV_PREFIX = "PENSTOCK_"
-TOKEN_SIZE_MAX = 32 << 10  # tokens of identity providers are long; ours are 56
+TOKEN_SIZE_MAX = 32 << 10  # tokens of identity providers are long; Penstock's have 56 characters
 TOKEN_NAME = re.compile(rb"(pst_[0-9A-Za-z]{8})_")
 
-# What a server says by TLS to a client whose certificate it does not take.
+# TLS alerts that a server sends when it rejects the client's certificate.
 UNWELCOME = re.compile("CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|DECRYPT_ERROR|HANDSHAKE_FAILURE")
 
 
-# Hosts that were shown a token in clear, which is said once: who connects often would say nothing else.
+# Hosts that received a token without TLS. Each is logged once, so that frequent connections do not flood the log.
 _told_of: set[str] = set()
 
 
 class Connected(Protocol):
-    """A socket, or what asyncio has for one."""
+    """A socket, or asyncio's wrapper of one."""
 
     def getpeername(self) -> Any: ...
 
 
 class Token:
-    """What is shown, and where it came from. It does not show itself."""
+    """A token, and where it came from. Its text representation does not contain the secret."""
 
     __slots__ = ("_value", "source")
 
@@ -66,7 +67,7 @@ class Token:
 
 
 def token_of(options: Options) -> Token | None:
-    """What to show, if anything. Raises AuthFailed when what should be one cannot be."""
+    """Return the token to send, if any. Raises AuthFailed if it cannot be read or is not valid."""
     if options.token is not None:
         return _token(options.token, "Options.token") if options.token else None
     if options.token_file:
@@ -97,7 +98,7 @@ def _token(text: str, source: str) -> Token:
 
 
 def warn_in_clear(token: Token, address: Address, sock: Connected) -> None:
-    """To be asked before a token goes over a connection without TLS: others may listen on the way to other machines."""
+    """Log a warning before a token is sent to another machine without TLS, where others could read it."""
     if address.host in _told_of or _is_near(sock):
         return
     _told_of.add(address.host)
@@ -105,11 +106,11 @@ def warn_in_clear(token: Token, address: Address, sock: Connected) -> None:
 
 
 def _is_near(sock: Connected) -> bool:
-    """Whether nobody can listen on the way."""
+    """Whether the connection stays on this machine."""
     try:
         peer = sock.getpeername()
     except OSError:
-        return True  # it is gone, and nothing goes over it
+        return True  # the connection is closed, so nothing is sent over it
     if not isinstance(peer, tuple):
         return True
     address = ipaddress.ip_address(str(peer[0]).partition("%")[0])
@@ -125,7 +126,7 @@ def _is_said(name: str) -> bool:
 
 
 def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
-    """How to speak TLS to an address; None where it is not spoken. Raises TlsFailed for files that are of no use."""
+    """Return the TLS context for an address, or None without TLS. Raises TlsFailed for files that cannot be used."""
     if not speaks_tls(options, address):
         return None
     if isinstance(options.tls, ssl.SSLContext):
@@ -142,7 +143,7 @@ def tls_of(options: Options, address: Address) -> ssl.SSLContext | None:
 
 
 def speaks_tls(options: Options, address: Address) -> bool:
-    """Whether TLS is spoken to an address, by what is named; no file is looked into."""
+    """Whether to use TLS for an address. Decided by the settings alone; no file is read."""
     wanted = address.tls if address.tls is not None else options.tls
     if wanted is not None:
         return bool(wanted)
@@ -166,18 +167,18 @@ def _stamp(file: str) -> tuple[int, int] | None:
         raise TlsFailed(f"TLS: {file!r} is no name of a file: {error}") from None
 
 
-@functools.lru_cache(maxsize=8)  # to load what a system trusts takes longer than to connect
+@functools.lru_cache(maxsize=8)  # loading the system's CAs takes longer than connecting
 def _context(ca_file: str, cert_file: str, key_file: str, stamps: tuple[tuple[int, int] | None, ...]) -> ssl.SSLContext:
     context = ssl.create_default_context(cafile=ca_file or None)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if cert_file:
-        # Nobody is asked for a password: a key that has one is refused.
+        # Do not prompt for a password: an encrypted key is refused.
         context.load_cert_chain(cert_file, key_file or None, password=lambda: "")
     return context
 
 
 def trouble_with_tls(address: Address, error: ssl.SSLError) -> TlsFailed | AuthFailed | None:
-    """Why a handshake failed for good; None when another may succeed."""
+    """Return the final error for a failed handshake; None if another attempt may succeed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         reason = error.verify_message or "it cannot be verified"
         return TlsFailed(f"cannot connect to {address}: its certificate is not believed: {reason}{_advice(reason)}")
@@ -201,6 +202,6 @@ def _advice(reason: str) -> str:
 
 
 def _words(error: ssl.SSLError) -> str:
-    """OpenSSL's words, without the place in its source."""
+    """OpenSSL's message, without the location in its source."""
     text = str(error.reason or error.strerror or error)
     return text.replace("_", " ").lower() if text.isupper() or "_" in text else text

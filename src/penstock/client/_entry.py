@@ -1,10 +1,10 @@
-"""How a client says who it is, before anything else: one way per protocol, and none where it shows nothing.
+"""Authentication at the start of a connection: one `Entry` per protocol, skipped by clients without credentials.
 
-    made ──► show(token) or ask() ──► judge ──┬── in: the greeting is sent, and the connection is up
-                                              └── out: the link ends for good, with AuthFailed
+    made ──► show(token) or ask() ──► judge ──┬── accepted: the greeting is sent, and the connection is up
+                                              └── rejected: the link ends for good, with AuthFailed
 
-A client that shows a certificate and no token asks something harmless first: by TLS 1.3 it learns only with the first
-answer whether its certificate was taken. Servers that are shown neither are told nothing new.
+A client with a certificate but no token sends a harmless request first: in TLS 1.3 it learns only from the first
+response whether the server accepted its certificate. Without either, the client sends nothing extra.
 """
 
 from typing import NamedTuple
@@ -14,28 +14,28 @@ from penstock.client.errors import BadReply
 
 class Verdict(NamedTuple):
     is_in: bool
-    rest: bytes = b""  # what came behind it
-    word: str = ""  # the server's, for the reason
+    rest: bytes = b""  # bytes received after the answer
+    word: str = ""  # the reason, as the server gave it
 
 
 class Entry:
-    """The words of one protocol."""
+    """The authentication exchange of one protocol."""
 
     def show(self, token: bytes) -> bytes:
-        """Something that the server answers, with the token in it."""
+        """A request with the token, which the server answers."""
         raise NotImplementedError
 
     def ask(self) -> bytes:
-        """Something that the server answers, and that changes nothing."""
+        """A request without side effects, which the server answers."""
         raise NotImplementedError
 
     def judge(self, heard: bytes) -> Verdict | None:
-        """What the server thinks, by all that it has said; None while that is not enough. Raises BadReply."""
+        """Parse the answer from all bytes received so far; None while it is incomplete. Raises BadReply."""
         raise NotImplementedError
 
 
 class NamedEntry(Entry):
-    """Of a protocol that answers `{id} ok ...` or `{id} error {error_id}`."""
+    """For protocols that answer `{id} ok ...` or `{id} error {error_id}`."""
 
     def judge(self, heard: bytes) -> Verdict | None:
         line, end, rest = heard.partition(b"\n")

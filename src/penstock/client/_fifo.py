@@ -1,6 +1,6 @@
-"""Requests that are answered in the order they were sent in, without ids: MQMQ's, and SMQS's statistics.
+"""Requests without ids, answered in the order they were sent: those of MQMQ, and SMQS statistics.
 
-What was not answered is sent again on the next connection, in order, unless it is asked for once.
+Unanswered requests are sent again on the next connection, in order, except those marked `once`.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ TRIES_MAX = 100
 
 
 class Turn:
-    """A request in line for its answer."""
+    """A request that waits for its answer."""
 
     __slots__ = ("data", "future", "is_denied", "once", "tries")
 
@@ -25,18 +25,18 @@ class Turn:
         self.future = future
         self.once = once
         self.tries = 1
-        self.is_denied = False  # the server will not have it; its answer may still come
+        self.is_denied = False  # the server denied it; its answer may still arrive
 
 
 class Fifo(Talk):
-    """One connection for requests that are answered in order. Subclasses cut reads into answers."""
+    """One connection for requests that are answered in order. Subclasses split the received bytes into answers."""
 
     def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
         self.link = Link(addresses, options, self, entry)
         self._line: deque[Turn] = deque()
 
     async def ask(self, data: bytes, what: str, timeout: float | None, *, once: bool = False) -> bytes:
-        """The answer. Raises Timeout, or ConnectionLost for what is asked once."""
+        """Send a request and return the answer. Raises Timeout, or ConnectionLost if it is marked `once`."""
         seconds = self.link.options.timeout if timeout is None else timeout
         turn = self.enter(data, once=once)
         try:
@@ -46,7 +46,7 @@ class Fifo(Talk):
             raise self.link.timed_out(f"{what}: no answer", seconds) from None
 
     def enter(self, data: bytes, *, once: bool = False) -> Turn:
-        """Send it, and stand in line for its answer. Whoever stops waiting keeps its place: an answer comes anyway."""
+        """Send a request and queue it for its answer. It stays queued if the caller stops waiting: the answer comes."""
         self.link.check()
         turn = Turn(data, asyncio.get_running_loop().create_future(), once)
         self.stand(turn)
@@ -58,14 +58,14 @@ class Fifo(Talk):
             self.link.write(turn.data)
 
     def ask_in_passing(self, data: bytes) -> bytes:
-        """Give an answer its place in line that nobody waits for; the request still has to be sent."""
+        """Queue a request whose answer no one waits for. The caller still has to send it."""
         turn = Turn(data, asyncio.get_running_loop().create_future(), once=True)
         turn.future.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._line.append(turn)
         return data
 
     def answers_in(self, data: bytes) -> list[bytes]:
-        """The answers that are complete now. Raises BadReply."""
+        """Return the answers that are now complete. Raises BadReply."""
         raise NotImplementedError
 
     async def close(self) -> None:
@@ -81,11 +81,11 @@ class Fifo(Talk):
             if not turn.future.done():
                 turn.future.set_exception(error)
 
-    # -- as the link sees it ----------------------------------------------------------------------------------------
+    # -- called by the link -----------------------------------------------------------------------------------------
 
     def greeting(self) -> bytes:
         for turn in [turn for turn in self._line if turn.future.done()]:
-            self._line.remove(turn)  # nobody waits for it any more
+            self._line.remove(turn)  # no one waits for it any more
         return b"".join([turn.data for turn in self._line])
 
     def lost(self) -> None:

@@ -1,4 +1,4 @@
-"""Ids of requests: unique, printable, and cheap to make by the hundred thousand."""
+"""Request ids: unique, printable, and cheap to generate by the hundred thousand."""
 
 import itertools
 import os
@@ -10,13 +10,13 @@ DTID_DIGITS = 20
 
 
 def random_text(length: int) -> str:
-    # 248 is the largest multiple of 62 in a byte: leaving the rest out keeps every character equally likely.
+    # 248 is the largest multiple of 62 in a byte: skipping higher values keeps every character equally likely.
     drawn = [byte for byte in os.urandom(length * 2 + 8) if byte < 248]
     return "".join(BASE62[byte % 62] for byte in drawn[:length]) if len(drawn) >= length else random_text(length)
 
 
 class IdSource:
-    """24 characters: a random beginning drawn once, then a count. Safe to share between threads."""
+    """Ids of 24 characters: a random prefix drawn once, then a counter. Thread-safe."""
 
     def __init__(self) -> None:
         self._prefix = random_text(RANDOM_LENGTH).encode()
@@ -27,12 +27,12 @@ class IdSource:
 
 
 def dtid() -> bytes:
-    """Time to the microsecond and four random characters, as SEVX writes its ids: 20161231235959123456uN1q."""
+    """Return an id in SEVX's format: UTC time to the microsecond, four random characters (20161231235959123456uN1q)."""
     return (datetime.now(UTC).strftime("%Y%m%d%H%M%S%f") + random_text(4)).encode()
 
 
 def time_of_dtid(id: str) -> datetime | None:
-    """The moment in an id; None for an id of another form."""
+    """Return the UTC time in an id, without tzinfo; None for an id in another format."""
     digits = id[:DTID_DIGITS]
     if len(digits) < DTID_DIGITS or not digits.isascii() or not digits.isdigit():
         return None

@@ -1,6 +1,6 @@
-"""What a consumer was given and the program has not taken yet.
+"""Messages that were delivered to a consumer but not yet taken by the program.
 
-Above `length_max` the socket is not read any more, and the server keeps the rest.
+Above `length_max` the client stops reading from the socket, and the server keeps the rest.
 """
 
 import asyncio
@@ -34,18 +34,18 @@ class Inbox(Generic[Item]):
         self._wake(len(items))
 
     def clear(self) -> None:
-        """Forget what is there: the server is going to send it again."""
+        """Drop all items: the server will send them again."""
         self._items.clear()
         self._let_in()
 
     def end(self, error: Exception) -> None:
-        """Nothing more comes. What is there may still be taken; then the error is raised."""
+        """Accept no more items. Those that remain can still be taken; after them the error is raised."""
         if self._end is None:
             self._end = error
         self._wake(len(self._waiting))
 
     def take_now(self) -> Item | None:
-        """The next one if it is there."""
+        """Return the next item, or None if there is none."""
         if not self._items:
             return None
         item = self._items.popleft()
@@ -54,7 +54,7 @@ class Inbox(Generic[Item]):
         return item
 
     async def take(self, count_max: int, timeout: float | None = None) -> list[Item]:
-        """At least one, and as many of those that are there."""
+        """Wait for at least one item. Returns up to `count_max` of those available."""
         if not self._items:
             await self._arrival(timeout)
         items = self._items
@@ -88,7 +88,7 @@ class Inbox(Generic[Item]):
                         await future
                     except BaseException:
                         if future.done() and not future.cancelled():
-                            self._wake(1)  # what it was woken for is for the next in line
+                            self._wake(1)  # pass the wake-up on to the next waiter
                         raise
         except TimeoutError as error:
             if isinstance(error, Timeout):

@@ -1,8 +1,8 @@
-"""Reads to lines: a line that comes in many reads is put together once."""
+"""Splits received bytes into lines. A line that spans many reads is joined only once."""
 
 from penstock.client.errors import BadReply
 
-LINE_SIZE_MAX = 256 << 20  # no server of ours sends more; what does is not worth the memory
+LINE_SIZE_MAX = 256 << 20  # Penstock sends no longer lines; do not buffer more for another server
 
 
 class LineSplitter:
@@ -11,7 +11,7 @@ class LineSplitter:
         self._rest_size = 0
 
     def split(self, data: bytes) -> list[bytes]:
-        """The lines that are complete now, without their ends."""
+        """Return the lines that are now complete, without line ends."""
         lines = data.split(b"\n")
         rest = lines.pop()
         if lines and self._rest:

@@ -1,15 +1,15 @@
-"""One connection that is kept: made, watched, and made again when it was lost.
+"""One persistent connection: opened, monitored, and reopened when it is lost.
 
-    start ──► connecting ──► up ──► lost ──┐           close ──► the end, from anywhere
-                  ▲   │ no address answers  │           a server that does not let us in, or that we
-                  └───┴──── pause ◄─────────┘           do not believe ──► the end, with an error for all who wait
+    start ──► connecting ──► up ──► lost ──┐           close ──► ended, from any state
+                  ▲   │ no address answers  │           authentication failed, or the server is
+                  └───┴──── pause ◄─────────┘           not trusted ──► ended, with an error for all waiters
 
-A `Talk` says what goes over it. It is asked for a greeting on every new connection (consumers to start again, requests
-that were not answered), fed what comes, and told when the connection is gone. Everything here runs on one event loop,
-except `post`.
+A `Talk` implements the protocol on it. The link asks it for a greeting on every new connection (consumers to resume,
+unanswered requests), feeds it the received bytes, and tells it when the connection is lost. Everything here runs on one
+event loop, except `post`.
 
-Pauses between attempts double up to `reconnect_max` and are cut short by up to a half at random, so that the clients
-of a server that comes back do not all knock at once.
+Pauses between attempts double up to `reconnect_max` and are shortened at random by up to a half, so that the clients of
+a restarted server do not all reconnect at once.
 """
 
 import asyncio
@@ -30,83 +30,83 @@ from penstock.client.errors import AuthFailed, BadReply, ClientError, Closed, Co
 
 log = logging.getLogger("penstock.client")
 
-# Its own, so that a program that seeds `random` gets the same numbers with a client and without.
+# A separate generator, so that a program that seeds `random` gets the same numbers with or without a client.
 JITTER = random.Random()
 
-STABLE_SECONDS = 5.0  # a connection that lasted this long was a good one: the next attempts begin without a pause
-FLAPPING_ATTEMPTS = 3  # pauses grow no further than this while the server does answer
+STABLE_SECONDS = 5.0  # after a connection that lasted this long, the first attempt to reconnect is immediate
+FLAPPING_ATTEMPTS = 3  # pauses stop growing at this attempt while the server does answer
 WRITE_HIGH = 1 << 18
-CLOSE_SECONDS = 5.0  # how long a closing link waits for its last bytes to be taken
-ENTRY_SECONDS = 20.0  # a server that was shown something wrong takes its time to say so
+CLOSE_SECONDS = 5.0  # how long a closing link waits for its last bytes to be sent
+ENTRY_SECONDS = 20.0  # a server may delay its answer to wrong credentials
 ENTRY_BYTES_MAX = 1 << 20
-ENDED = 1 << 62  # bytes in the outbox of a link that has ended: whoever publishes waits for room, and is told
+ENDED = 1 << 62  # outbox_bytes of a link that has ended: publishers then wait for room, which raises the error
 
-# Where silence is legal in a protocol and a ping is not, the system notices a vanished peer within about a minute.
+# For protocols that allow silence but have no ping: the system notices a vanished peer within about a minute.
 KEEPALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
 
 
 class Talk:
-    """What a protocol says on a link, and how it takes what comes back."""
+    """The protocol on a link: what it sends, and how it handles received bytes."""
 
     def greeting(self) -> bytes:
         """The first bytes on every connection."""
         return b""
 
     def feed(self, data: bytes) -> None:
-        """A read, cut anywhere. Raises BadReply when the connection is of no use any more."""
+        """Handle received bytes, split at any point. Raises BadReply if the connection cannot be used any more."""
         raise NotImplementedError
 
     def lost(self) -> None:
-        """The connection is gone."""
+        """The connection was lost."""
 
     def ended(self, error: ClientError) -> None:
-        """There will be no other: whoever waits is to be told."""
+        """The link will not reconnect: fail everything that waits."""
 
     def ping(self) -> bytes:
-        """Something the server answers; nothing where the protocol has no such thing."""
+        """A request that the server answers; empty if the protocol has none."""
         return b""
 
 
 class Link:
-    """One connection, for as long as it is wanted."""
+    """One connection, reopened until the link is closed."""
 
     def __init__(self, addresses: Sequence[Address], options: Options, talk: Talk, entry: Entry) -> None:
-        self.addresses = deque(addresses)  # the next one to try is in front
+        self.addresses = deque(addresses)  # the next one to try is first
         self.options = options
         self.talk = talk
         self.entry = entry
         self.generation = 0  # how many connections there have been
         self.closed = False
-        self.error: ClientError | None = None  # why it has ended by itself
-        self.is_known = False  # something was shown that says who this client is
+        self.error: ClientError | None = None  # why it ended, unless it was closed
+        self.is_known = False  # a token or a client certificate was sent
         self.heard_well = False  # the server has answered on this connection
-        self.outbox: list[bytes] = []  # what has not been handed to the socket; kept while there is none
+        self.outbox: list[bytes] = []  # not handed to the socket yet; kept while there is no connection
         self.outbox_bytes = 0
         self.trouble = "no attempt was made yet"
         self._loop: asyncio.AbstractEventLoop
         self._task: asyncio.Task[None] | None = None
         self._wire: _Wire | None = None
-        self._newest: _Wire | None = None  # perhaps not in use yet
+        self._newest: _Wire | None = None  # may still be authenticating
         self._first: asyncio.Future[None] | None = None
         self._flush_planned = False
         self._posted: deque[bytes] = deque()
         self._post_planned = False
         self._waiting_for_room: list[asyncio.Future[None]] = []
         self._waiting_to_be_up: list[asyncio.Future[None]] = []
-        self.is_last = False  # not to be made again when it is lost
-        self.on_silence: Callable[[], bool] | None = None  # True when it was taken care of
+        self.is_last = False  # do not reconnect after this connection
+        self.on_silence: Callable[[], bool] | None = None  # returns True if it handled the silence
         self._reading = True
 
-    # -- life -------------------------------------------------------------------------------------------------------
+    # -- lifecycle --------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Connect in the background, as often as it takes."""
+        """Connect in the background, and keep trying."""
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._keep())
         self._task.add_done_callback(_complain)
 
     async def open(self) -> None:
-        """Start, and come back with the first connection. Raises ConnectFailed when no address answers."""
+        """Start, and wait for the first connection. Raises ConnectFailed when no address answers."""
         self.start()
         self._first = self._loop.create_future()
         try:
@@ -116,7 +116,7 @@ class Link:
             raise
 
     async def close(self) -> None:
-        """Write out what waits, if there is a connection, and end it."""
+        """Send what is still buffered, if there is a connection, and close it."""
         if self.closed:
             return
         self.closed = True
@@ -130,7 +130,7 @@ class Link:
                 log.warning("closed with %d bytes unsent: %s", self.outbox_bytes, self.trouble)
         else:
             wire.transport.write(b"".join(self.outbox))
-            wire.transport.resume_reading()  # a paused socket would not see its end
+            wire.transport.resume_reading()  # a paused socket would not notice the close
             wire.transport.close()
             await asyncio.wait([wire.gone], timeout=CLOSE_SECONDS)
             wire.abort()
@@ -142,7 +142,7 @@ class Link:
                 waiting.set_exception(Closed("the client was closed"))
 
     async def until_up(self, seconds: float) -> None:
-        """Come back with a connection. Raises Timeout."""
+        """Wait for a connection. Raises Timeout."""
         while not self.is_up:
             self.check()
             waiting = self._loop.create_future()
@@ -158,7 +158,7 @@ class Link:
         return self._wire is not None
 
     def check(self) -> None:
-        """Raises what this link has ended with: Closed, or why there will be no connection any more."""
+        """Raise Closed, or the error that ended this link, if it has ended."""
         if self.error is not None:
             raise type(self.error)(str(self.error))
         if self.closed:
@@ -166,7 +166,7 @@ class Link:
 
     @property
     def hint(self) -> str:
-        """What to say with a refusal, when the reason may be that nobody knows who this client is."""
+        """A hint for refusals, when the reason may be that this client did not authenticate."""
         return "" if self.is_known or self.heard_well else "; it may want to know who comes: give a token"
 
     @property
@@ -175,14 +175,14 @@ class Link:
         return self.addresses[0]
 
     def give_up(self, reason: str) -> None:
-        """End this connection, go to the back of the line with this address, and try the next."""
+        """Abort this connection, move its address to the end of the list, and try the next."""
         self.trouble = f"{self.address}: {reason}"
         if self._wire is not None:
             self._wire.refused = True
             self._wire.abort()
 
     async def _keep(self) -> None:
-        """Whatever ends this ends the link: nobody may go on waiting for a connection that nobody makes."""
+        """Any error here ends the link: otherwise callers would wait for a connection that is never made."""
         try:
             await self._keep_on()
         except (AuthFailed, ConnectFailed, TlsFailed) as error:
@@ -218,7 +218,7 @@ class Link:
                 await asyncio.sleep(JITTER.uniform(0.5, 1.0) * longest)
 
     async def _connect(self) -> "_Wire | None":
-        """Try every address once. Raises AuthFailed, TlsFailed or ConnectFailed when it is of no use to try again."""
+        """Try every address once. Raises AuthFailed, TlsFailed or ConnectFailed when a retry cannot help."""
         token = token_of(self.options)
         impossible = 0
         for _ in range(len(self.addresses)):
@@ -235,11 +235,11 @@ class Link:
                     raise final from error
                 self.trouble = f"{address}: {error.reason or error}"
             except OSError as error:
-                # asyncio has words of its own in strerror, and a name that is not found no errno that means anything.
+                # asyncio puts its own text into strerror, and the errno of a failed name lookup is meaningless.
                 number = error.errno or 0
                 reason = os.strerror(number) if number > 0 else error.strerror or str(error)
                 self.trouble = f"{address}: {reason or 'it ended the handshake; it may not speak TLS'}"
-            except ValueError as error:  # nothing that was tried and failed, but what cannot even be tried
+            except ValueError as error:  # not a failed attempt, but an address that cannot be tried at all
                 impossible += 1
                 named = isinstance(error, UnicodeError)
                 self.trouble = f"{address}: {f'no host can have such a name ({error})' if named else error}"
@@ -251,7 +251,7 @@ class Link:
         return None
 
     def _tried(self) -> str:
-        others = ", ".join(map(str, list(self.addresses)[:-1]))  # the last one tried is in the trouble
+        others = ", ".join(map(str, list(self.addresses)[:-1]))  # `trouble` names the last one tried
         return f"{others} or {self.trouble}" if others else self.trouble
 
     async def _reach(self, address: Address) -> "_Wire":
@@ -268,10 +268,10 @@ class Link:
         return wire
 
     async def _enter(self, wire: "_Wire", token: Token | None) -> bool:
-        """Say who this is, where there is something to say; False when the connection was lost meanwhile.
+        """Authenticate, if there are credentials. Returns False if the connection was lost meanwhile.
 
         Raises:
-            AuthFailed: the server does not let us in.
+            AuthFailed: the server rejected the credentials.
         """
         is_secure = wire.transport.get_extra_info("ssl_object") is not None
         is_certified = is_secure and (isinstance(self.options.tls, ssl.SSLContext) or shows_certificate(self.options))
@@ -303,13 +303,13 @@ class Link:
         return False
 
     def _check_tls(self, error: Exception | None) -> None:
-        """Raises AuthFailed when a connection ended because the server does not take our certificate."""
+        """Raise AuthFailed or TlsFailed if the connection ended with a TLS error that a retry cannot fix."""
         final = trouble_with_tls(self.address, error) if isinstance(error, ssl.SSLError) else None
         if final is not None:
             raise final from error
 
     def _end(self, error: ClientError) -> None:
-        """Not to be tried again."""
+        """End the link for good."""
         self.error = error
         self.trouble = str(error)
         is_awaited = self._first is not None and not self._first.done()
@@ -342,7 +342,7 @@ class Link:
                 self.received(wire, wire.heard_before)
 
     async def _watch(self, wire: "_Wire") -> bool:
-        """Come back when the connection has ended; whether anything was ever heard on it."""
+        """Wait until the connection has ended. Returns whether anything was received on it."""
         silent = 0
         ping = b""
         heard_at_all = False
@@ -384,7 +384,7 @@ class Link:
     # -- bytes out --------------------------------------------------------------------------------------------------
 
     def write(self, data: bytes) -> None:
-        """Send with the next turn of the loop, or with the next connection."""
+        """Send in the next event loop iteration, or on the next connection."""
         self.outbox.append(data)
         self.outbox_bytes += len(data)
         if not self._flush_planned and self._wire is not None:
@@ -392,7 +392,7 @@ class Link:
             self._loop.call_soon(self._flush)
 
     def post(self, data: bytes) -> None:
-        """The same, from any thread."""
+        """Like `write`, from any thread."""
         self._posted.append(data)
         if not self._post_planned:
             self._post_planned = True
@@ -400,11 +400,11 @@ class Link:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether a publisher should wait; may be asked from any thread."""
+        """Whether a publisher should wait. Thread-safe."""
         return self.outbox_bytes >= self.options.outbox_bytes_max or len(self._posted) >= self.options.inbox_length_max
 
     async def room(self, timeout: float | None = None) -> None:
-        """Come back when more may be written."""
+        """Wait until more may be written."""
         deadline = self.options.timeout if timeout is None else timeout
         try:
             async with asyncio.timeout(deadline):
@@ -421,7 +421,7 @@ class Link:
             raise self.timed_out("no room to send", deadline) from None
 
     def timed_out(self, what: str, seconds: float) -> Timeout:
-        """The error to raise, with what is known of the reason."""
+        """Build the Timeout to raise, with the state of the connection."""
         where = f"connected to {self.address}" if self.is_up else f"not connected: {self.trouble}"
         return Timeout(f"{what} within {seconds:g} s ({where})")
 
@@ -449,7 +449,7 @@ class Link:
     # -- bytes in ---------------------------------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Read no more, so that the server keeps what it has."""
+        """Stop reading, so that the server keeps its messages."""
         self._reading = False
         if self._wire is not None:
             self._wire.transport.pause_reading()
@@ -475,13 +475,13 @@ class Link:
             self.give_up(str(error))
 
     def taken(self, wire: "_Wire") -> None:
-        """The socket takes bytes again."""
+        """The socket accepts bytes again."""
         if wire is self._wire:
             self._flush()
 
 
 def _check_name(context: ssl.SSLContext, name: str) -> None:
-    """Raises ValueError for what no certificate can be for, while there is no socket that would be left behind."""
+    """Raise ValueError if no certificate can have this name, before a socket exists that would be left open."""
     try:
         context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname=name)
     except ValueError as error:
@@ -494,7 +494,7 @@ def _complain(task: "asyncio.Task[None]") -> None:
 
 
 class Unconnected:
-    """Stands where a connection will be."""
+    """Placeholder for a client's connection before `connect`."""
 
     def __getattr__(self, name: str) -> object:
         raise ClientError("not connected: call connect first")
@@ -511,12 +511,12 @@ class _Wire(asyncio.Protocol):
         self.is_full = False
         self.refused = False
         self.gone: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
-        self.entry: Entry | None = None  # while the server considers whether to let us in
+        self.entry: Entry | None = None  # set while authentication is in progress
         self.verdict: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        self.heard_before = b""  # not yet taken by the talk
+        self.heard_before = b""  # received before the talk was attached
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by descent
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass
         self.transport.set_write_buffer_limits(high=WRITE_HIGH)
         sock = transport.get_extra_info("socket")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -531,7 +531,7 @@ class _Wire(asyncio.Protocol):
         self.link.received(self, data)
 
     def consider(self, data: bytes) -> None:
-        """What comes before the connection is up."""
+        """Handle bytes received before the connection is up."""
         if self.entry is None:
             return
         self.heard_before += data
@@ -551,7 +551,7 @@ class _Wire(asyncio.Protocol):
             self.verdict.set_result(found)
 
     def abort(self) -> None:
-        """End it at once. What is lost already is left alone: asyncio's TLS of Python 3.11.2 fails there."""
+        """Close at once. Skipped if the connection is already lost: asyncio's TLS in Python 3.11.2 fails on that."""
         if not self.gone.done():
             self.transport.abort()
 
@@ -568,7 +568,7 @@ class _Wire(asyncio.Protocol):
 
 
 class Deadline:
-    """What is left of a time that several steps share."""
+    """The time left for several steps that share one timeout."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

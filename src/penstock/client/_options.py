@@ -1,4 +1,4 @@
-"""Where to connect to, how patiently, and as whom."""
+"""Client options and addresses."""
 
 import os
 import ssl
@@ -11,10 +11,10 @@ File = str | os.PathLike[str]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a client behaves and who it is; the same for all protocols.
+    """Timeouts, limits and credentials of a client; the same for all protocols.
 
-    What has to do with who one is may also be said by the environment, see `penstock.client._credentials`; what is
-    said here comes first. Files are read anew with every connection, so that they may be replaced.
+    Credentials can also be set in the environment, see `penstock.client._credentials`; options take precedence. Files
+    are read again for every connection, so they can be replaced at any time.
     """
 
     connect_timeout: float = 5.0
@@ -53,7 +53,7 @@ SCHEMES = {"tls": True, "tcp": False}
 class Address(NamedTuple):
     host: str
     port: int
-    tls: bool | None = None  # None: as the options have it
+    tls: bool | None = None  # None: the options decide
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -67,7 +67,7 @@ Place = str | int | tuple[str, int] | Address
 
 
 def address_of(place: Place, default_port: int) -> Address:
-    """Raises ValueError for what is no address."""
+    """Parse an address. Raises ValueError if it is not one."""
     if isinstance(place, Address):
         return place
     if isinstance(place, str) and "://" in place:

@@ -1,8 +1,7 @@
-"""Requests that are answered under the id they came with: `{id} ok {data}` or `{id} error {error_id}`.
+"""Requests that are answered by id: `{id} ok {data}` or `{id} error {error_id}`. MQKS and SEVX share this.
 
-MQKS and SEVX share this. A request that waits for its answer is sent again on the next connection, under the same id,
-so that a server which knows ids can tell. One that was on its way each time a connection ended is given up after some
-tries: it may be the reason.
+An unanswered request is sent again on the next connection, under the same id, so that a server which keeps ids can
+recognize it. A request that stays unanswered over many connections is given up: it may be what ends them.
 """
 
 import asyncio
@@ -15,19 +14,19 @@ from penstock.client._options import Address, Options
 from penstock.client.errors import BadReply, ClientError, Closed, ConnectionLost, Denied, ServerError, Timeout
 
 TRIES_MAX = 100
-PENDING_MAX = 20_000  # above this whoever sends without waiting waits after all
+PENDING_MAX = 20_000  # above this, callers that send without waiting have to wait
 ERROR_ID_SIZE = 24
-DENIED = "denied"  # what an error id of Penstock's begins with when a right is missing
+DENIED = "denied"  # prefix of Penstock's error ids for a missing permission
 
 
 def refusal_of(what: str, code: str, hint: str = "") -> ServerError:
-    """The error for an error id."""
+    """Build the exception for an error id."""
     is_denied = code.startswith(DENIED) and len(code) == ERROR_ID_SIZE
     return (Denied if is_denied else ServerError)(what, code, hint)
 
 
 class Pending:
-    """A request that was not answered yet."""
+    """A request that has not been answered yet."""
 
     __slots__ = ("future", "line", "once", "tries", "what")
 
@@ -35,7 +34,7 @@ class Pending:
         self.line = line
         self.what = what
         self.future = future
-        self.once = once  # means something on the connection it was sent on, and on no other
+        self.once = once  # only meaningful on the connection it was sent on: not sent again
         self.tries = 1
 
 
@@ -52,12 +51,12 @@ class Requests(Talk):
         self._waiting_for_room: list[asyncio.Future[None]] = []
 
     async def ask(self, id: bytes, line: bytes, what: str, timeout: float | None, once: bool = False) -> bytes:
-        """The data of the answer.
+        """Send a request and return the data of the answer.
 
         Raises:
-            ServerError: the server refuses, with its error id as code.
-            ConnectionLost: for a request that is sent once.
-            Timeout: there was no answer in time. It may have been carried out, or may be.
+            ServerError: the server refused; the error id is its `code`.
+            ConnectionLost: the connection was lost, and the request is not sent again.
+            Timeout: there was no answer in time. The request may have been processed, or may still be.
         """
         seconds = self.link.options.timeout if timeout is None else timeout
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
@@ -71,7 +70,7 @@ class Requests(Talk):
             self.pending.pop(id, None)
 
     def track(self, id: bytes, pending: Pending) -> None:
-        """Send it, and again with every new connection, until it was answered."""
+        """Send a request, and again on every new connection until it is answered."""
         self.link.check()
         self.pending[id] = pending
         if self.link.is_up:
@@ -82,7 +81,7 @@ class Requests(Talk):
         return len(self.pending) >= PENDING_MAX or self.link.is_crowded
 
     async def room(self, timeout: float | None) -> None:
-        """Come back when no more than half of what may be unanswered is."""
+        """Wait until at most half of PENDING_MAX requests are unanswered."""
         await self._until_pending(PENDING_MAX // 2, self.link.options.timeout if timeout is None else timeout)
         await self.link.room(timeout)
 
@@ -98,7 +97,7 @@ class Requests(Talk):
             raise self.link.timed_out("no room to send", seconds) from None
 
     async def drain(self, seconds: float) -> None:
-        """Come back when everything was answered; not raising, as this is the end anyway."""
+        """Wait until everything is answered. Logs a timeout instead of raising it, because the client is closing."""
         try:
             if self.link.is_up:
                 await self._until_pending(0, seconds)
@@ -121,7 +120,7 @@ class Requests(Talk):
             if future is not None and not future.done():
                 future.set_exception(error)
 
-    # -- as the link sees it ----------------------------------------------------------------------------------------
+    # -- called by the link -----------------------------------------------------------------------------------------
 
     def greeting(self) -> bytes:
         return b"".join([pending.line for pending in self.pending.values()])

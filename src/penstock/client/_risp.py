@@ -1,9 +1,9 @@
-"""RQ on the wire: one byte per command, the argument behind it, groups that begin with CLEAR and end with an action.
+"""RQ wire format: a one-byte command followed by its argument, in groups that begin with CLEAR and end with an action.
 
     code >> 5    0, 1      2        3         4         5                 6                 7
     argument     none      1 byte   2 bytes   4 bytes   length 1, bytes   length 2, bytes   length 4, bytes
 
-Numbers are big-endian. A code that means nothing here is stepped over.
+Numbers are big-endian. Unknown codes are skipped.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ CANCEL_QUEUE: Final = 0x15
 CLOSING: Final = 0x16
 SERVER_FULL: Final = 0x17
 CONSUMING: Final = 0x18
-WELCOME: Final = 0x1A  # Penstock's, as DENIED and TOKEN: said to those who have shown a token
+WELCOME: Final = 0x1A  # Penstock only, like DENIED and TOKEN: sent to a client that sent a token
 DENIED: Final = 0x1B
 EXCLUSIVE: Final = 0x20
 NOREPLY: Final = 0x21
@@ -34,11 +34,11 @@ QUEUEID: Final = 0x60
 TIMEOUT: Final = 0x61
 MAX: Final = 0x62
 ID: Final = 0x80
-DELAY: Final = 0x90  # Penstock's, as TTL: milliseconds
+DELAY: Final = 0x90  # Penstock only, like TTL; milliseconds
 TTL: Final = 0x91
 QUEUE: Final = 0xA0
 TOKEN: Final = 0xB0
-LONG_TOKEN: Final = 0xD0  # the same with a length of two bytes
+LONG_TOKEN: Final = 0xD0  # like TOKEN, with a two-byte length
 SHORT_SIZE_MAX: Final = 255
 PAYLOAD: Final = 0xE0
 
@@ -49,7 +49,7 @@ PAYLOAD_SIZE_MAX: Final = 256 << 20
 
 
 class Group(NamedTuple):
-    """An action and the fields that were said before it."""
+    """An action and the fields that preceded it."""
 
     action: int
     id: int | None
@@ -60,7 +60,7 @@ class Group(NamedTuple):
 
 
 class Decoder:
-    """Feed it reads, cut anywhere."""
+    """Decodes received bytes, split at any point."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -71,7 +71,7 @@ class Decoder:
         self._fields.clear()
 
     def groups_in(self, data: bytes) -> list[Group]:
-        """The actions that are complete now. Raises BadReply for a payload of absurd length."""
+        """Return the actions that are now complete. Raises BadReply for a string over PAYLOAD_SIZE_MAX."""
         rest = self._rest
         rest += data
         groups = []

@@ -1,8 +1,7 @@
-"""The face for programs without an event loop: a loop on a thread of its own does the work, callers wait for it.
+"""Clients for programs without an event loop: a loop on a separate thread does the work, and callers wait for it.
 
-A waiting caller holds nothing, so any number of threads may call at once. Ctrl-C ends the wait and cancels what was
-asked for. Handlers run on threads of their own and may call the client; only the loop's own thread may not, and is told
-so.
+A waiting caller holds no lock, so any number of threads may call at once. Ctrl-C ends the wait and cancels the call.
+Handlers run on their own threads and may call the client; only the loop's thread may not, and gets an error.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ STOP_SECONDS = 10.0
 
 
 class LoopThread:
-    """An event loop on a thread of its own, until `stop` or until nobody knows it any more."""
+    """An event loop on its own thread. Runs until `stop`, or until it is garbage collected."""
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
@@ -35,7 +34,7 @@ class LoopThread:
         self._stop = weakref.finalize(self, _stop, self.loop, self._thread, self._pid)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """What the coroutine gives, from any thread but the loop's own."""
+        """Run a coroutine and return its result, from any thread but the loop's own."""
         trouble = self._trouble()
         if trouble:
             work.close()
@@ -54,7 +53,7 @@ class LoopThread:
 
     @property
     def is_of_another_process(self) -> bool:
-        """Whether this is what a fork has left of it."""
+        """Whether this process is a fork of the one that made the thread."""
         return os.getpid() != self._pid
 
     def _trouble(self) -> str:
@@ -80,15 +79,15 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, pid: int) -> None:
     if os.getpid() != pid:
-        return  # a forked child has a picture of the loop, and no thread
-    with contextlib.suppress(RuntimeError):  # closed by itself
+        return  # a forked child has a copy of the loop, but no thread
+    with contextlib.suppress(RuntimeError):  # already closed
         loop.call_soon_threadsafe(loop.stop)
     if thread is not threading.current_thread():
         thread.join(STOP_SECONDS)
 
 
 class SyncClient:
-    """What the sync clients of all protocols share."""
+    """Base class of the sync clients."""
 
     def __init__(self) -> None:
         self._thread = LoopThread()
@@ -98,7 +97,7 @@ class SyncClient:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Write out what waits and end all connections. A second time it does nothing."""
+        """Send what is still buffered and close all connections. A second call does nothing."""
         if not self._closed:
             self._closed = True
             if self._thread.is_of_another_process:

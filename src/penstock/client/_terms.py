@@ -1,6 +1,6 @@
-"""What may be asked for with a message, where the server is Penstock: later, not for ever, not too often, not twice.
+"""Delivery options of a message, on Penstock: delay, time to live, retry limit, deduplication.
 
-Servers that only know the original protocol are never sent any of it unless a program asks.
+They are sent only if the program sets them, so servers of the original protocols never see them otherwise.
 """
 
 from typing import TypedDict
@@ -22,7 +22,7 @@ class Terms(TypedDict, total=False):
 
 
 def flags_of(terms: Terms) -> bytes:
-    """As words of a line, with a space behind each; empty for no terms. Raises ValueError."""
+    """Encode terms as words of a line, each followed by a space; empty for no terms. Raises ValueError."""
     words = []
     if "delay" in terms:
         words.append(b"--delay=%b " % text_of_seconds("delay", terms["delay"]))
@@ -36,7 +36,7 @@ def flags_of(terms: Terms) -> bytes:
 
 
 def options_of(terms: Terms, id: bytes) -> bytes:
-    """As a JSON object; empty for no terms. Raises ValueError."""
+    """Encode terms as a JSON object; empty for no terms. Raises ValueError."""
     options: dict[str, object] = {}
     if "delay" in terms:
         options["delay"] = seconds_of("delay", terms["delay"])

@@ -1,23 +1,23 @@
-"""Every error a client raises on purpose.
+"""The errors that clients raise.
 
     ClientError
     ├─ ConnectFailed      no server could be reached: names the addresses and the reason
-    ├─ TlsFailed          one was, and there is no TLS with it, or its certificate is not believed; not tried again
-    ├─ AuthFailed         the server does not let this client in, by its token or certificate; not tried again
-    ├─ ConnectionLost     the connection ended, and what was asked for cannot be asked again without harm
-    ├─ Timeout            it took longer than allowed; also a TimeoutError
-    ├─ ServerError        the server says no: `code` is its word for the reason
-    │  └─ Denied          because the user of this client has no right to that
+    ├─ TlsFailed          the server does not use TLS, or its certificate is not trusted; not retried
+    ├─ AuthFailed         the server rejected the token or the certificate; not retried
+    ├─ ConnectionLost     the connection ended before the response, and the request is not sent again
+    ├─ Timeout            the call took too long; also a TimeoutError
+    ├─ ServerError        the server refused the request; `code` is its reason
+    │  └─ Denied          the user lacks a permission
     ├─ BadReply           the server broke its protocol
-    └─ Closed             the client or consumer was closed by this program
+    └─ Closed             the program closed the client or the consumer
 
-The tree is the clients' own, since they need nothing of the broker. What a protocol cannot carry (a line feed in an
-MQKS body, say) is a ValueError, raised before anything is sent.
+The tree is separate from the broker's, because clients do not depend on the broker. If a protocol cannot carry a value
+(a line feed in an MQKS body, for example), the client raises ValueError before it sends anything.
 """
 
 
 class ClientError(Exception):
-    """Anything a client raises on purpose."""
+    """Base class of all errors that clients raise."""
 
 
 class ConnectFailed(ClientError):
@@ -25,23 +25,23 @@ class ConnectFailed(ClientError):
 
 
 class TlsFailed(ClientError):
-    """There was no agreement on TLS, or the server's certificate is not believed. The client has ended."""
+    """The TLS handshake failed, or the server's certificate is not trusted. The client does not retry."""
 
 
 class AuthFailed(ClientError):
-    """The server does not let this client in. The client has ended: knocking again would not help."""
+    """The server rejected the token or the certificate. The client does not retry."""
 
 
 class ConnectionLost(ClientError):
-    """The connection ended before the answer came."""
+    """The connection ended before the response."""
 
 
 class Timeout(ClientError, TimeoutError):
-    """It took longer than allowed."""
+    """The call took too long."""
 
 
 class ServerError(ClientError):
-    """The server refuses; the connection goes on."""
+    """The server refused the request. The connection stays open."""
 
     def __init__(self, what: str, code: str, hint: str = "") -> None:
         super().__init__(f"{what}: the server answers {code}{hint}")
@@ -50,11 +50,11 @@ class ServerError(ClientError):
 
 
 class Denied(ServerError):
-    """The user of this client has no right to that, or nobody knows who it is."""
+    """The user lacks a permission, or the client did not authenticate."""
 
 
 class BadReply(ClientError):
-    """The server said something its protocol does not know."""
+    """The server broke its protocol."""
 
 
 class Closed(ClientError):

@@ -1,4 +1,4 @@
-"""MQKS: events that are published, queues that are bound to events, ack, reject and a retry counter.
+"""MQKS: publish events, consume queues bound to events; with ack, reject and a retry counter.
 
     async with await mqks.connect() as client:
         async with await client.consume("orders", ["order.placed"], manual_ack=True) as orders:
@@ -6,9 +6,9 @@
             async for message in orders:
                 await message.ack()
 
-A consumer has a connection of its own: one that is slow holds up nobody else, and what it has not taken stays with the
-server. After a reconnect it starts again under its old id, and gets again what it had not acknowledged; so handle
-messages as if they could come twice.
+Each consumer has its own connection: a slow consumer does not block others, and the server keeps the messages it has
+not read. After a reconnect it resumes under its old id, and unacknowledged messages are delivered again; so be prepared
+to receive a message twice.
 """
 
 import base64
@@ -49,7 +49,7 @@ ENTRY = _Entry()
 
 
 class Message:
-    """What a consumer was given."""
+    """A message delivered to a consumer."""
 
     __slots__ = ("_consumer", "_id", "data", "event", "generation", "retry")
 
@@ -57,7 +57,7 @@ class Message:
         self._consumer = consumer
         self._id = id
         self.event = event
-        self.retry = retry  # how often it was given out before
+        self.retry = retry  # number of earlier deliveries
         self.data = data
         self.generation = consumer.link.generation
 
@@ -70,14 +70,17 @@ class Message:
         return self.data.decode()
 
     async def ack(self, *, confirm: bool = False, timeout: float | None = None) -> None:
-        """It was processed. Without `confirm` nothing is waited for; a lost ack means that the message comes again."""
+        """Acknowledge the message. Without `confirm` this does not wait; if the ack is lost, it is redelivered."""
         await self._consumer.settle(b"ack", self._id, confirm, timeout)
 
     async def reject(
         self, *, delay: float | None = None, dead: bool = False, confirm: bool = False, timeout: float | None = None
     ) -> None:
-        """Back to the queue, with its retry counter raised; or, where the server is Penstock, later or to the dead."""
-        if self.generation == self._consumer.link.generation:  # else the server has taken it back by itself
+        """Return the message to its queue and increment its retry counter.
+
+        Penstock only: `delay` requeues it after that many seconds, `dead` makes it a dead letter.
+        """
+        if self.generation == self._consumer.link.generation:  # otherwise the server has already requeued it
             await self._consumer.settle(b"reject", self._id + reject_flags(delay, dead), confirm, timeout)
 
     def __repr__(self) -> str:
@@ -85,7 +88,7 @@ class Message:
 
 
 class AsyncConsumer(NamedConsumerBase[Message]):
-    """One `consume`, on a connection of its own: iterate over it, or `get` a message."""
+    """A consumer with its own connection: iterate over it, or call `get`."""
 
     def __init__(
         self,
@@ -111,32 +114,32 @@ class AsyncConsumer(NamedConsumerBase[Message]):
     # -- settling ---------------------------------------------------------------------------------------------------
 
     async def ack_all(self, *, confirm: bool = False, timeout: float | None = None) -> None:
-        """Everything this consumer was given was processed."""
+        """Acknowledge every message delivered to this consumer."""
         await self.settle(b"ack", b"--all", confirm, timeout)
 
     async def reject_all(self, *, confirm: bool = False, timeout: float | None = None) -> None:
-        """Everything this consumer was given and has not acknowledged goes back to the queue."""
+        """Return all unacknowledged messages of this consumer to the queue."""
         await self.settle(b"reject", b"--all", confirm, timeout)
 
     async def settle(self, verb: bytes, message_id: bytes, confirm: bool, timeout: float | None) -> None:
         if confirm:
-            # By the other connection: this one may be paused because the program is behind.
+            # Over the request connection: reading from this one may be paused because the program is behind.
             id = self._ids.next()
             line = b"%b %b --confirm %b %b\n" % (id, verb, self._id, message_id)
             await self._requests.ask(id, line, verb.decode(), timeout)
         elif self.link.is_up:
-            # By this connection: when it is lost, the message comes again, so an ack cannot go missing unnoticed.
+            # Over this connection: if it is lost, the message is redelivered, so no ack is lost unnoticed.
             self.link.write(b"%b %b %b %b\n" % (self._ids.next(), verb, self._id, message_id))
 
     def settle_soon(self, verb: bytes, message_id: bytes) -> None:
-        """The same without confirmation, from any thread."""
+        """Settle without confirmation, from any thread."""
         if self.link.is_up:
             self.link.post(b"%b %b %b %b\n" % (self._ids.next(), verb, self._id, message_id))
 
-    # -- the end ----------------------------------------------------------------------------------------------------
+    # -- deleting ---------------------------------------------------------------------------------------------------
 
     async def delete(self, *, timeout: float | None = None) -> None:
-        """The server deletes the consumer, confirmed; what was not acknowledged goes back to the queue."""
+        """Delete the consumer on the server, with confirmation. Unacknowledged messages return to the queue."""
         id = self._ids.next()
         await self.link.close()
         line = b"%b delete_consumer --confirm %b\n" % (id, self._id)
@@ -145,7 +148,7 @@ class AsyncConsumer(NamedConsumerBase[Message]):
         finally:
             await self.close()
 
-    # -- as the link sees it ----------------------------------------------------------------------------------------
+    # -- called by the link -----------------------------------------------------------------------------------------
 
     def greeting(self) -> bytes:
         return self._line
@@ -160,7 +163,7 @@ class AsyncConsumer(NamedConsumerBase[Message]):
         id, properties, body = parts
         retry = 0
         is_escaped = False
-        # From the last on, and no further than they are known: other servers let commas through in an event.
+        # From the last property backwards, stopping at an unknown one: other servers allow commas in an event name.
         while b"," in properties:
             head, _, last = properties.rpartition(b",")
             if last == BASE64:
@@ -182,7 +185,7 @@ class AsyncConsumer(NamedConsumerBase[Message]):
 
 
 class AsyncClient:
-    """A client on the running event loop."""
+    """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
@@ -207,10 +210,11 @@ class AsyncClient:
         timeout: float | None = None,
         **terms: Unpack[Terms],
     ) -> str:
-        """Publish to every queue bound to the event; the message's id.
+        """Publish to every queue bound to the event. Returns the message id.
 
-        Without `confirm` it is on its way when this comes back, and lost if the connection ends just then. With it the
-        server has taken it, for good if it keeps a log, and it is sent again until it has; with `dedup=True` once.
+        Without `confirm` this only queues the message for sending; it may be lost with the connection. With `confirm`
+        this returns once the server has accepted the message (durably, if it keeps a log). Until then the message is
+        sent again after a reconnect; with `dedup=True` the server accepts it only once.
         """
         id = self._ids.next()
         if confirm:
@@ -233,7 +237,7 @@ class AsyncClient:
         return id.decode()
 
     async def flush(self, *, timeout: float | None = None) -> None:
-        """Come back when the server has read all that was published before; ConnectionLost says that it may not."""
+        """Wait until the server has read everything published before. Raises ConnectionLost if that is uncertain."""
         id = self._ids.next()
         await self._requests.ask(id, b"%b ping flush\n" % id, "flush", timeout, once=True)
 
@@ -248,13 +252,14 @@ class AsyncClient:
         manual_ack: bool = False,
         timeout: float | None = None,
     ) -> AsyncConsumer:
-        """Bind a queue to exactly these events and take messages from it.
+        """Bind a queue to exactly these events and consume it.
 
         Args:
-            on_message: called with one message after the other, and awaited if it is a coroutine. Without it, iterate
-                over the consumer or call its `get`.
-            delete_queue_when_unused: True, or after how many seconds without a consumer.
-            manual_ack: a message is done when it was acknowledged, and comes again otherwise.
+            on_message: called with one message at a time, and awaited if it is a coroutine. Without it, iterate over
+                the consumer or call its `get`.
+            on_disconnect: called when the consumer loses its connection.
+            delete_queue_when_unused: True, or the number of seconds without a consumer before the queue is deleted.
+            manual_ack: messages must be acknowledged; the server redelivers those that are not.
         """
         arguments = consume_arguments(queue, events, delete_queue_when_unused, manual_ack)
         consumer = AsyncConsumer(self._requests, self._addresses, self.options, self._ids, arguments, manual_ack)
@@ -270,21 +275,21 @@ class AsyncClient:
         return consumer
 
     async def ack(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
-        """Acknowledge by the ids of consumer and message."""
+        """Acknowledge a message, given the ids of its consumer and of the message."""
         await self._settle(b"ack", consumer, message, confirm, timeout)
 
     async def ack_all(self, consumer: str, *, confirm: bool = False, timeout: float | None = None) -> None:
         await self._settle(b"ack", consumer, "--all", confirm, timeout)
 
     async def reject(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
-        """Give back by the ids of consumer and message."""
+        """Return a message to its queue, given the ids of its consumer and of the message."""
         await self._settle(b"reject", consumer, message, confirm, timeout)
 
     async def reject_all(self, consumer: str, *, confirm: bool = False, timeout: float | None = None) -> None:
         await self._settle(b"reject", consumer, "--all", confirm, timeout)
 
     async def delete_consumer(self, consumer: str, *, timeout: float | None = None) -> None:
-        """Confirmed. A consumer of this client is not started again."""
+        """Delete a consumer, with confirmation. One of this client is not resumed after a reconnect."""
         own = [known for known in self._consumers if known.id == consumer]
         if own:
             self._consumers.discard(own[0])
@@ -293,13 +298,13 @@ class AsyncClient:
             await self._confirmed(b"delete_consumer", word_of(consumer, "consumer"), timeout)
 
     async def delete_queue(self, queue: Text, *, timeout: float | None = None) -> None:
-        """Confirmed. Its messages are gone, and its consumers get nothing any more."""
+        """Delete a queue and its messages, with confirmation. Its consumers receive nothing more."""
         await self._confirmed(b"delete_queue", word_of(queue, "queue"), timeout)
 
     async def redrive(
         self, queue: Text, *, limit: int | None = None, to: Text | None = None, timeout: float | None = None
     ) -> int:
-        """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
+        """Move dead letters back to the queues they died in, or to `to`. Returns how many were moved. Penstock only."""
         words = [word_of(queue, "queue")]
         if limit is not None:
             words.append(b"--limit=%d" % limit)
@@ -312,9 +317,9 @@ class AsyncClient:
         return int(answer)
 
     async def unrouted(self, *, timeout: float | None = None) -> int:
-        """How many messages of this connection were confirmed and taken by no queue. Penstock's alone.
+        """Count the confirmed messages of this connection that no queue accepted. Penstock only.
 
-        Others answer with an error (ServerError). After a reconnect it counts anew.
+        Other servers answer with an error (ServerError). The count restarts after a reconnect.
         """
         id = self._ids.next()
         answer = await self._requests.ask(id, b"%b unrouted messages\n" % id, "unrouted", timeout, once=True)
@@ -323,18 +328,18 @@ class AsyncClient:
         return int(answer)
 
     async def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
-        """The same data, from the server."""
+        """Send data that the server echoes. Returns the echo."""
         id = self._ids.next()
         return (await self._requests.ask(id, b"%b ping %b\n" % (id, body_of(data)), "ping", timeout)).decode()
 
     async def eval(self, expression: str, *, timeout: float | None = None) -> str:
-        """The value of an expression over the server's `state`, as text."""
+        """Evaluate an expression over the server's `state`. Returns the value as text."""
         id = self._ids.next()
         answer = await self._requests.ask(id, b"%b _eval %b\n" % (id, body_of(expression)), "_eval", timeout)
         return answer.decode("utf-8", "replace")
 
     async def close(self) -> None:
-        """Write out what waits and end all connections."""
+        """Send what is still buffered and close all connections."""
         for consumer in list(self._consumers):
             await consumer.close()
         self._consumers.clear()
@@ -368,20 +373,20 @@ class AsyncClient:
         return self._requests.link.is_crowded
 
     async def room(self, timeout: float | None = None) -> None:
-        """Come back when there is room for more unconfirmed messages."""
+        """Wait until there is room for more unconfirmed messages."""
         await self._requests.link.room(timeout)
 
 
 async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
-    """A connected client, to be used with `async with`."""
+    """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
 
-# -- what lines can carry ---------------------------------------------------------------------------------------------
+# -- encoding ---------------------------------------------------------------------------------------------------------
 
 
 def word_of(text: Text, what: str, *, flag: bool = False) -> bytes:
-    """A name as one word of a line. Raises ValueError when it cannot be one."""
+    """Encode a name as one word of a line. Raises ValueError if it cannot be one."""
     word = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     if not word or b" " in word or b"\n" in word or b"\r" in word:
         raise ValueError(f"{what} {text!r}: MQKS takes one word, not empty and without spaces or line ends")
@@ -391,7 +396,7 @@ def word_of(text: Text, what: str, *, flag: bool = False) -> bytes:
 
 
 def body_of(data: Text) -> bytes:
-    """A body as the rest of a line. Raises ValueError when it cannot be one."""
+    """Encode a body as the rest of a line. Raises ValueError if it cannot be one."""
     body = data.encode() if isinstance(data, str) else data
     if not body:
         raise ValueError("an empty body cannot be sent by MQKS")
@@ -421,11 +426,11 @@ def consume_arguments(queue: Text, events: Iterable[Text], delete_when_unused: b
     return b" ".join(words)
 
 
-# -- the sync face ----------------------------------------------------------------------------------------------------
+# -- sync client ------------------------------------------------------------------------------------------------------
 
 
 class ReceivedMessage:
-    """What a sync consumer was given."""
+    """A message delivered to a sync consumer."""
 
     __slots__ = ("_consumer", "_message")
 
@@ -454,7 +459,7 @@ class ReceivedMessage:
         return self._message.text
 
     def ack(self, *, confirm: bool = False, timeout: float | None = None) -> None:
-        """It was processed. Without `confirm` nothing is waited for; a lost ack means that the message comes again."""
+        """Acknowledge the message. Without `confirm` this does not wait; if the ack is lost, it is redelivered."""
         if confirm:
             self._consumer._thread.run(self._message.ack(confirm=True, timeout=timeout))
         else:
@@ -463,7 +468,10 @@ class ReceivedMessage:
     def reject(
         self, *, delay: float | None = None, dead: bool = False, confirm: bool = False, timeout: float | None = None
     ) -> None:
-        """Back to the queue, with its retry counter raised; or, where the server is Penstock, later or to the dead."""
+        """Return the message to its queue and increment its retry counter.
+
+        Penstock only: `delay` requeues it after that many seconds, `dead` makes it a dead letter.
+        """
         rejected = self._message.reject(delay=delay, dead=dead, confirm=confirm, timeout=timeout)
         self._consumer._thread.run(rejected)
 
@@ -472,7 +480,7 @@ class ReceivedMessage:
 
 
 class Consumer(ConsumerBase[Message]):
-    """One `consume`: iterate over it, or `get` a message."""
+    """A consumer: iterate over it, or call `get`."""
 
     def __init__(self, thread: LoopThread, consumer: AsyncConsumer) -> None:
         super().__init__(thread, consumer)
@@ -483,11 +491,11 @@ class Consumer(ConsumerBase[Message]):
         return self._consumer.id
 
     def get(self, timeout: float | None = None) -> ReceivedMessage:
-        """The next message. Raises Timeout when there is none in time, Closed after `close`."""
+        """Return the next message. Raises Timeout if none arrives in time, Closed after `close`."""
         return ReceivedMessage(self, self.next_item(timeout))
 
     def __iter__(self) -> Iterator[ReceivedMessage]:
-        """Message after message until the consumer is closed."""
+        """Yield messages until the consumer is closed."""
         for message in self.items():
             yield ReceivedMessage(self, message)
 
@@ -502,7 +510,7 @@ class Consumer(ConsumerBase[Message]):
 
 
 class Client(SyncClient):
-    """The same verbs for programs without an event loop."""
+    """The same methods for programs without an event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()
@@ -522,7 +530,7 @@ class Client(SyncClient):
         timeout: float | None = None,
         **terms: Unpack[Terms],
     ) -> str:
-        """Publish to every queue bound to the event; the message's id. See AsyncClient.publish."""
+        """Publish to every queue bound to the event. Returns the message id. See AsyncClient.publish."""
         if confirm:
             return self._thread.run(self._client.publish(event, data, confirm=True, timeout=timeout, **terms))
         if self._client.is_crowded:
@@ -530,7 +538,7 @@ class Client(SyncClient):
         return self._client.publish_soon(event, data, **terms)
 
     def flush(self, *, timeout: float | None = None) -> None:
-        """Come back when the server has read all that was published before."""
+        """Wait until the server has read everything published before."""
         self._thread.run(self._client.flush(timeout=timeout))
 
     def consume(
@@ -544,7 +552,7 @@ class Client(SyncClient):
         manual_ack: bool = False,
         timeout: float | None = None,
     ) -> Consumer:
-        """Bind a queue to exactly these events and take messages from it; `on_message` runs on a thread of its own."""
+        """Bind a queue to exactly these events and consume it. `on_message` runs on its own thread."""
         started = self._client.consume(
             queue,
             events,
@@ -579,11 +587,11 @@ class Client(SyncClient):
     def redrive(
         self, queue: Text, *, limit: int | None = None, to: Text | None = None, timeout: float | None = None
     ) -> int:
-        """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
+        """Move dead letters back to the queues they died in, or to `to`. Returns how many were moved. Penstock only."""
         return self._thread.run(self._client.redrive(queue, limit=limit, to=to, timeout=timeout))
 
     def unrouted(self, *, timeout: float | None = None) -> int:
-        """How many messages of this connection were confirmed and taken by no queue. Penstock's alone."""
+        """Count the confirmed messages of this connection that no queue accepted. Penstock only."""
         return self._thread.run(self._client.unrouted(timeout=timeout))
 
     def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:

@@ -1,13 +1,13 @@
-"""MQMQ: put a message into a queue, get one with a deadline. Bodies are bytes, and delivered means done.
+"""MQMQ: put messages into a queue, get them with a deadline. Bodies are bytes; a delivered message is done.
 
     with mqmq.Client().connect() as client:
         client.put("jobs", b"dig")
         client.get("jobs", timeout=1)
 
-A put is confirmed, and sent again when the connection is lost before it was. As MQMQ has no ids, it may then be there
-twice, unless it is put with `dedup=True` and the server is Penstock. A get waits on a connection of its own. Its
-message is gone from the queue when it was sent, so one that is on its way when the connection is lost is lost with it:
-consume by another protocol what must not be.
+A put is confirmed, and sent again if the connection is lost before the confirmation. MQMQ has no ids, so the message
+may then be in the queue twice, unless it is put with `dedup=True` on Penstock. A get waits on its own connection. Its
+message leaves the queue when the server sends it, so a message in transit is lost with the connection: consume over
+another protocol if you cannot lose messages.
 """
 
 import json
@@ -29,14 +29,14 @@ from penstock.client.errors import Timeout as Timeout
 DEFAULT_PORT = 47774
 NAME_SIZE_MAX = 1024
 GET_SECONDS_MAX = 3600.0
-FRAME_SIZE_MAX = 256 << 20  # the broker's may be larger than the original's
+FRAME_SIZE_MAX = 256 << 20  # the broker's frames may be larger than those of the original server
 IDLE_MAX = 8  # connections kept for the next get
 DENIED = "REQUEST_DENIED"
 
 
 @dataclass(frozen=True)
 class ServerInfo:
-    """What the server says of itself."""
+    """Statistics of the server."""
 
     connections: int
     messages: int
@@ -89,9 +89,9 @@ class _Frames(Fifo):
         super().lost()
 
     async def close(self) -> None:
-        """Say that this is the end, as the text has it, unless something is not answered yet.
+        """Send Quit, as the spec asks, unless a request is still unanswered.
 
-        A Get that was given up must end at once: what is put next would still be given to it.
+        An abandoned Get must end at once, or the server would give it the next message.
         """
         if self.link.is_up and not self.link.closed and not self._line:
             self.link.write(encode(b"Quit"))
@@ -99,7 +99,7 @@ class _Frames(Fifo):
 
 
 class _Puts(_Frames):
-    """Everything but gets, so that there is always an answer soon."""
+    """All requests except gets, so answers always come soon."""
 
     def ping(self) -> bytes:
         return self.ask_in_passing(encode(b"Info"))
@@ -111,7 +111,7 @@ def encode(*values: bytes) -> bytes:
 
 
 def decode(body: bytes) -> list[bytes]:
-    """The values of a frame. Raises BadReply when they run over its end."""
+    """Return the values of a frame. Raises BadReply if one extends past its end."""
     values = []
     at = 0
     while at < len(body):
@@ -131,7 +131,7 @@ def name_of(queue: str | bytes) -> bytes:
 
 
 class AsyncClient:
-    """A client on the running event loop."""
+    """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
@@ -152,7 +152,7 @@ class AsyncClient:
     async def put(
         self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None, **terms: Unpack[Terms]
     ) -> None:
-        """Put a message into a queue; it is safe there when this comes back. Raises ServerError when it is refused."""
+        """Put a message into a queue and wait for the confirmation. Raises ServerError if the server refuses it."""
         body = message.encode() if isinstance(message, str) else message
         values = [b"Put", name_of(queue), body]
         if terms:
@@ -162,7 +162,7 @@ class AsyncClient:
         self._values(await self._frames.ask(encode(*values), "Put", timeout), "Put")
 
     async def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
-        """The next message of a queue, waiting up to that many seconds. Raises Timeout when there is none."""
+        """Return the next message of a queue, waiting up to `timeout` seconds. Raises Timeout if there is none."""
         if timeout > GET_SECONDS_MAX:
             raise ValueError(f"a get waits {GET_SECONDS_MAX:g} seconds at most, not {timeout:g}")
         name = name_of(queue)
@@ -177,7 +177,7 @@ class AsyncClient:
             self._busy.discard(frames)
             if done and len(self._idle) < IDLE_MAX and not self._closed:
                 self._idle.append(frames)
-            else:  # what comes on it now is nobody's, so it must not come: the server keeps it
+            else:  # no one would take a message that arrives now: close, so that the server keeps it
                 await frames.close()
         values = self._values(answer, "Get")
         if values[0] == b"Timeout":
@@ -195,7 +195,7 @@ class AsyncClient:
         while True:
             await link.until_up(max(deadline.left(), self.options.connect_timeout))
             milliseconds = b"%d" % max(1, int(deadline.left() * 1000))
-            # The server keeps the time; this side only makes sure that somebody does.
+            # The server enforces the deadline; this longer one only guards against a server that does not.
             guard = deadline.left() + self.options.timeout
             try:
                 return await frames.ask(encode(b"Get", name, milliseconds), "Get", guard, once=True)
@@ -204,7 +204,7 @@ class AsyncClient:
                     raise Timeout(f"no message within {deadline.seconds:g} s: {error}") from error
 
     async def info(self, *, timeout: float | None = None) -> ServerInfo:
-        """Connections, queues and messages of the server."""
+        """Return the server's connections, queues and messages."""
         values = self._values(await self._frames.ask(encode(b"Info"), "Info", timeout), "Info")
         try:
             told = json.loads(values[1])
@@ -214,7 +214,7 @@ class AsyncClient:
             raise BadReply(f"an Info that cannot be read: {error}") from error
 
     async def disconnect(self) -> None:
-        """End all connections; gets that wait end with Closed."""
+        """Close all connections. Waiting gets raise Closed."""
         self._closed = True
         for frames in [*self._idle, *self._busy]:
             await frames.close()
@@ -246,12 +246,12 @@ class AsyncClient:
 
 
 async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
-    """A connected client, to be used with `async with`."""
+    """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
 
 class Client(SyncClient):
-    """The same verbs for programs without an event loop."""
+    """The same methods for programs without an event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()
@@ -265,19 +265,19 @@ class Client(SyncClient):
     def put(
         self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None, **terms: Unpack[Terms]
     ) -> None:
-        """Put a message into a queue; it is safe there when this comes back. Raises ServerError when it is refused."""
+        """Put a message into a queue and wait for the confirmation. Raises ServerError if the server refuses it."""
         self._thread.run(self._client.put(queue, message, timeout=timeout, **terms))
 
     def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
-        """The next message of a queue, waiting up to that many seconds. Raises Timeout when there is none."""
+        """Return the next message of a queue, waiting up to `timeout` seconds. Raises Timeout if there is none."""
         return self._thread.run(self._client.get(queue, timeout))
 
     def info(self, *, timeout: float | None = None) -> ServerInfo:
-        """Connections, queues and messages of the server."""
+        """Return the server's connections, queues and messages."""
         return self._thread.run(self._client.info(timeout=timeout))
 
     def disconnect(self) -> None:
-        """End all connections; gets that wait end with Closed."""
+        """Close all connections. Waiting gets raise Closed."""
         self.close()
 
     def _close(self) -> Coroutine[Any, Any, None]:

@@ -4,12 +4,12 @@
         await client.consume("sums", lambda request: str(eval_sum(request.payload)), max=10)
         await client.request("sums", b"2+2", timeout=5)
 
-The controllers are a list. One that cannot be reached, says SERVER_FULL or ends the connection goes to the back of it,
-and the next is tried. One that does not answer a PING, or says CLOSING, is replaced by the next; the old connection is
-kept for what was being consumed on it, and dropped otherwise.
+The client keeps a list of controllers. One that cannot be reached, sends SERVER_FULL or closes the connection moves to
+the end of the list, and the next is tried. If a controller does not answer a PING, or sends CLOSING, the client
+switches to the next; it keeps the old connection if it has consumers, and closes it otherwise.
 
-A request that was not answered when its connection was lost is sent again, so that it may be worked on twice; with
-`once=True` it ends with ConnectionLost instead.
+A request without a reply is sent again when its connection is lost, so it may be processed twice; with `once=True` it
+raises ConnectionLost instead.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ from penstock.client._terms import milliseconds_of
 from penstock.client.errors import ClientError, Closed, ConnectionLost, Denied, ServerError
 
 DEFAULT_PORT = 13700
-IDS = 0x8000  # the original keeps 16 bits of an id, with their sign
+IDS = 0x8000  # the original server keeps ids in a signed 16-bit integer
 QUEUE_SIZE_MAX = 255
 TRIES_MAX = 100
-FAILURE_SECONDS = 0.2  # how long a consumer keeps what its handler could not do, before others may try
+FAILURE_SECONDS = 0.2  # delay before a request is rejected after its handler failed
 
-# The bands of PRIORITY.
+# Priority bands.
 NONE = 0  # broadcasts only
 LOW = 10
 NORMAL = 20
@@ -65,7 +65,7 @@ ENTRY = _Entry()
 
 
 class Undelivered(ServerError):
-    """Nobody could do it: refused, worn out or out of time."""
+    """No consumer completed the request: it was refused, ran out of retries or expired."""
 
 
 def name_of(queue: str | bytes) -> bytes:
@@ -85,7 +85,7 @@ def payload_of(data: str | bytes) -> bytes:
 def fields_of(
     retries: int | None, expire_seconds: int | None, delay: float | None, ttl: float | None
 ) -> dict[int, int]:
-    """What goes with a request, by the code of its command. Raises ValueError."""
+    """Return the optional fields of a request, keyed by command code. Raises ValueError."""
     fields: dict[int, int] = {}
     if retries is not None:
         if not 0 <= retries <= 255:
@@ -103,7 +103,7 @@ def fields_of(
 
 
 class Request:
-    """What a consumer was given. End it with `reply`, `done` or `reject`, unless a handler does by returning."""
+    """A request delivered to a consumer. End it with `reply`, `done` or `reject`; a handler does so by returning."""
 
     __slots__ = ("_generation", "_id", "_is_answered", "_session", "is_broadcast", "payload", "queue", "wants_reply")
 
@@ -119,11 +119,11 @@ class Request:
 
     @property
     def is_stale(self) -> bool:
-        """Whether its connection is gone, so that somebody gets it again."""
+        """Whether its connection was lost, so that the controller redelivers it."""
         return self._generation != self._session.link.generation or not self._session.link.is_up
 
     def reply(self, data: Reply = b"") -> None:
-        """It is done, and this is the answer, where one is wanted. May be called from any thread."""
+        """Complete the request, with a reply if the requester wants one. Thread-safe."""
         payload = data.encode() if isinstance(data, str) else data or b""
         if self.wants_reply:
             self._answer(risp.REPLY, payload)
@@ -131,11 +131,11 @@ class Request:
             self._answer(risp.DELIVERED, None)
 
     def done(self) -> None:
-        """It is done. May be called from any thread."""
+        """Complete the request with an empty reply. Thread-safe."""
         self.reply()
 
     def reject(self) -> None:
-        """It is not done: somebody else may try. May be called from any thread."""
+        """Give the request back, so that another consumer may try. Thread-safe."""
         self._answer(risp.UNDELIVERED, None)
 
     def _answer(self, action: int, payload: bytes | None) -> None:
@@ -150,7 +150,7 @@ class Request:
 
 
 class AsyncConsumer:
-    """One queue that is consumed: by a handler, by iterating, or by `get`."""
+    """A consumer of one queue: use a handler, iterate over it, or call `get`."""
 
     def __init__(self, client: "AsyncClient", queue: bytes, max: int, priority: int | None, exclusive: bool) -> None:
         self._client = client
@@ -158,21 +158,21 @@ class AsyncConsumer:
         self.max = max
         self.priority = priority
         self.exclusive = exclusive
-        self.consuming = asyncio.Event()  # set once a controller has said CONSUMING, or that it will not
+        self.consuming = asyncio.Event()  # set once a controller has sent CONSUMING, or the consumer has ended
         self.error: ClientError | None = None  # why it has ended
-        self._inbox: Inbox[Request] = Inbox(1 << 30, _nothing, _nothing)  # MAX bounds it
+        self._inbox: Inbox[Request] = Inbox(1 << 30, _nothing, _nothing)  # bounded by MAX
         self._handler: Callable[[Request], object] | None = None
         self._into: queues.SimpleQueue[Request] | None = None
         self._working: set[asyncio.Task[None]] = set()
 
     def handle(self, handler: Callable[[Request], object]) -> None:
-        """Call the handler with every request, as many at a time as `max` allows; what it returns is the reply."""
+        """Call the handler with every request, up to `max` at a time. Its return value is the reply."""
         self._handler = handler
         while (request := self._inbox.take_now()) is not None:
             self.give(request)
 
     def pass_on(self, into: "queues.SimpleQueue[Request]") -> None:
-        """Put every request into that queue, which other threads take from, and consumers may share."""
+        """Put every request into this queue. Several consumers may share it, and other threads read from it."""
         self._into = into
         while (request := self._inbox.take_now()) is not None:
             into.put(request)
@@ -202,14 +202,14 @@ class AsyncConsumer:
             request.reject()
 
     async def get(self, timeout: float | None = None) -> Request:
-        """The next request. Raises Timeout when there is none in time, Closed after `cancel`."""
+        """Return the next request. Raises Timeout if none arrives in time, Closed after `cancel`."""
         return (await self.take(1, timeout))[0]
 
     async def take(self, count_max: int, timeout: float | None = None) -> list[Request]:
         return await self._inbox.take(count_max, timeout)
 
     def allow(self, max: int) -> None:
-        """Change how many requests may be unfinished."""
+        """Change how many requests may be unfinished at a time."""
         self.max = max
         self._client.say(self.encode())
 
@@ -217,7 +217,7 @@ class AsyncConsumer:
         return risp.encode_consume(self.queue, self.max, self.priority, self.exclusive)
 
     def forget(self, session: "_Session") -> None:
-        """The connection is gone: what came by it and was not begun comes again."""
+        """Drop requests of a lost connection that were not taken yet: they are redelivered."""
         kept = []
         while (request := self._inbox.take_now()) is not None:
             if request._session is not session:
@@ -225,7 +225,7 @@ class AsyncConsumer:
         self._inbox.put(kept)
 
     async def cancel(self) -> None:
-        """Take nothing more; what was taken may still be answered."""
+        """Stop consuming. Requests already taken may still be answered."""
         if self._client.drop(self):
             self._client.say(risp.group(risp.CANCEL_QUEUE, risp.field(risp.QUEUE, self.queue)))
         while (request := self._inbox.take_now()) is not None:
@@ -260,11 +260,11 @@ class AsyncConsumer:
 
 
 def _nothing() -> None:
-    """A consumer is held back by MAX, never by the socket: replies come by the same one."""
+    """MAX limits a consumer. Reading is never paused, because replies arrive on the same connection."""
 
 
 class _Ask:
-    """A request of ours that was not answered yet."""
+    """A request of this client that has no reply yet."""
 
     __slots__ = ("data", "future", "noreply", "once", "sent", "tries")
 
@@ -278,13 +278,13 @@ class _Ask:
 
 
 class _Session(Talk):
-    """One controller: its connection, and the numbers it gave to queues."""
+    """One controller: its connection, and the queue ids it has assigned."""
 
     def __init__(self, client: "AsyncClient", addresses: Sequence[Address]) -> None:
         self._client = client
         self.link = Link(addresses, client.options, self, ENTRY)
         self.link.on_silence = self._on_silence
-        self.is_parting = False  # it said CLOSING
+        self.is_parting = False  # it sent CLOSING
         self._decoder = risp.Decoder()
         self._names: dict[int, bytes] = {}
 
@@ -344,11 +344,11 @@ class _Session(Talk):
 
     def on_undelivered(self, group: risp.Group) -> None:
         if self.is_parting:
-            return  # it goes to the next controller
+            return  # the request is sent to the next controller
         self._client.undelivered(group.id)
 
     def on_denied(self, group: risp.Group) -> None:
-        """To a CONSUME. Without a queue it is to the token: the connection ends, and the next one is told why."""
+        """A CONSUME was denied. Without a queue the token was: the connection ends, and the next one reports why."""
         if group.queue:
             self._client.denied(group.queue)
 
@@ -375,7 +375,7 @@ HANDLERS: dict[int, Callable[[_Session, risp.Group], None]] = {
 
 
 class AsyncClient:
-    """A client on the running event loop."""
+    """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
@@ -383,7 +383,7 @@ class AsyncClient:
         self.asks: dict[int, _Ask] = {}
         self._next_id = 0
         self._session = cast(_Session, Unconnected())
-        self._old: set[_Session] = set()  # kept for what is consumed on them
+        self._old: set[_Session] = set()  # replaced, but kept for their consumers
         self._closed = False
         self._moving: asyncio.Task[None] | None = None
 
@@ -398,7 +398,7 @@ class AsyncClient:
         """The controller in use, or the next one to try."""
         return str(self._session.link.address)
 
-    # -- the requester's side ---------------------------------------------------------------------------------------
+    # -- requests ---------------------------------------------------------------------------------------------------
 
     async def request(
         self,
@@ -412,17 +412,17 @@ class AsyncClient:
         delay: float | None = None,
         ttl: float | None = None,
     ) -> bytes:
-        """The reply to a request.
+        """Send a request and return the reply.
 
         Args:
-            once: not sent again when the connection is lost before the reply: raises ConnectionLost.
-            retries: how many more consumers may try when one fails; without it there is no end to it.
-            expire_seconds: after that long the controller gives the request up.
-            delay, ttl: seconds before it is given out, and after which it is not any more. Penstock's alone.
+            once: do not send it again if the connection is lost before the reply; raise ConnectionLost instead.
+            retries: how many more consumers may try after one fails; unlimited by default.
+            expire_seconds: seconds after which the controller gives up on the request.
+            delay, ttl: seconds before it is delivered, and after which it expires. Penstock only.
 
         Raises:
-            Undelivered: nobody could do it.
-            Timeout: there was no reply in time. It may have been done, or may be.
+            Undelivered: no consumer completed the request.
+            Timeout: there was no reply in time. The request may have been processed, or may still be.
         """
         fields = fields_of(retries, expire_seconds, delay, ttl)
         return await self._ask(queue, payload, False, timeout, once, fields)
@@ -438,11 +438,11 @@ class AsyncClient:
         delay: float | None = None,
         ttl: float | None = None,
     ) -> None:
-        """A request without reply; the controller has accepted it when this comes back."""
+        """Send a request without a reply. Returns once the controller has accepted it."""
         await self._ask(queue, payload, True, timeout, False, fields_of(retries, expire_seconds, delay, ttl))
 
     async def broadcast(self, queue: str | bytes, payload: str | bytes, *, timeout: float | None = None) -> None:
-        """To all who consume the queue now. There is no confirmation."""
+        """Send a payload to all current consumers of the queue, without confirmation."""
         parts = risp.field(risp.PAYLOAD, payload_of(payload)), risp.field(risp.QUEUE, name_of(queue))
         link = self._session.link
         await link.until_up(self.options.timeout if timeout is None else timeout)
@@ -482,7 +482,7 @@ class AsyncClient:
             self.asks.pop(id, None)
 
     def _take_id(self) -> int:
-        """The next free one, going round: a late reply is not to meet a new request."""
+        """Return the next free id, in rotation, so that a late reply does not match a new request."""
         id = self._next_id
         limit = IDS if len(self.asks) < IDS // 2 else 1 << 31
         while id in self.asks:
@@ -500,7 +500,7 @@ class AsyncClient:
         if ask is not None and not ask.future.done():
             ask.future.set_exception(Undelivered("request", "UNDELIVERED"))
 
-    # -- the consumer's side ----------------------------------------------------------------------------------------
+    # -- consumers --------------------------------------------------------------------------------------------------
 
     async def consume(
         self,
@@ -513,15 +513,16 @@ class AsyncClient:
         wait: bool | None = None,
         timeout: float | None = None,
     ) -> AsyncConsumer:
-        """Serve a queue.
+        """Consume the requests of a queue.
 
         Args:
-            handler: called with each Request, awaited if it is a coroutine; what it returns is the reply, and when it
-                raises somebody else may try. Without it, iterate over the consumer or call its `get`.
-            max: how many requests may be unfinished at a time; 0 is no limit.
+            handler: called with each Request, and awaited if it is a coroutine. Its return value is the reply; if it
+                raises, another consumer may try. Without it, iterate over the consumer or call its `get`.
+            max: how many requests may be unfinished at a time; 0 means no limit.
             priority: HIGH, NORMAL, LOW, or NONE for broadcasts only.
-            exclusive: have the queue alone, when it is one's turn.
-            wait: for the controller's CONSUMING; by default unless exclusive, which may take for ever.
+            exclusive: be the queue's only consumer, once it is this consumer's turn.
+            wait: wait for the controller's CONSUMING. The default is True, but False with `exclusive`, where it may
+                never come.
         """
         name = name_of(queue)
         if name in self.consumers:
@@ -547,18 +548,18 @@ class AsyncClient:
         return consumer
 
     def say(self, data: bytes) -> None:
-        """To the controller, if there is one; a new one is told everything anyway."""
+        """Send to the controller if connected. A new connection sends everything anyway."""
         if self._session.link.is_up:
             self._session.link.write(data)
 
     def drop(self, consumer: AsyncConsumer) -> bool:
-        """Forget a consumer; whether it was known."""
+        """Forget a consumer. Returns whether it was known."""
         return self.consumers.pop(consumer.queue, None) is not None
 
-    # -- controllers come and go ------------------------------------------------------------------------------------
+    # -- connecting and switching controllers -----------------------------------------------------------------------
 
     def greeting(self, session: _Session) -> bytes:
-        """What a new connection begins with: consumers, and what was not answered."""
+        """The first bytes of a new connection: consumers, and requests without a reply."""
         parts = [consumer.encode() for consumer in self.consumers.values()]
         if session is self._session:
             parts += [ask.data for ask in self.asks.values()]
@@ -580,7 +581,7 @@ class AsyncClient:
                 )
 
     def denied(self, queue: bytes) -> None:
-        """A queue that this client may not consume."""
+        """End the consumer of a queue that this client may not consume."""
         consumer = self.consumers.pop(queue, None)
         if consumer is not None:
             error = Denied(f"consume {queue.decode('utf-8', 'replace')!r}", "DENIED")
@@ -589,7 +590,7 @@ class AsyncClient:
             consumer.end(error)
 
     def ended(self, session: _Session, error: ClientError) -> None:
-        """There will be no connection any more."""
+        """The session will not reconnect: fail everything that waits for it."""
         if session is not self._session:
             self._old.discard(session)
             return
@@ -601,7 +602,7 @@ class AsyncClient:
         self.consumers.clear()
 
     def move_on(self, session: _Session) -> bool:
-        """Turn to the next controller, if there is one; whether there is."""
+        """Switch to the next controller, if there is one. Returns whether another one takes over."""
         others = list(session.link.addresses)[1:]
         if session is not self._session or not others or self._closed:
             return session is not self._session
@@ -619,13 +620,13 @@ class AsyncClient:
         try:
             await new.link.until_up(self.options.timeout)
         except ClientError:
-            return  # it goes on trying, or has ended and told so; nothing is gained by dropping the old one
+            return  # the new link keeps trying, or has reported its end; closing the old one would gain nothing
         if not self.consumers:
             await old.link.close()
             self._old.discard(old)
 
     async def close(self) -> None:
-        """Finish nothing, end all connections; consumers' unfinished requests go to others."""
+        """Close all connections at once. Unfinished requests of consumers are redelivered to others."""
         self._closed = True
         if self._moving is not None:
             self._moving.cancel()
@@ -650,12 +651,12 @@ class AsyncClient:
 
 
 async def connect(controllers: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
-    """A connected client, to be used with `async with`."""
+    """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(controllers)
 
 
 class Consumer:
-    """One queue that is consumed: by a handler, by iterating, or by `get`."""
+    """A consumer of one queue: use a handler, iterate over it, or call `get`."""
 
     def __init__(
         self, thread: LoopThread, consumer: AsyncConsumer, pool: concurrent.futures.ThreadPoolExecutor | None
@@ -665,11 +666,11 @@ class Consumer:
         self._pool = pool
 
     def get(self, timeout: float | None = None) -> Request:
-        """The next request. Raises Timeout when there is none in time, Closed after `cancel`."""
+        """Return the next request. Raises Timeout if none arrives in time, Closed after `cancel`."""
         return self._thread.run(self._consumer.get(timeout))
 
     def __iter__(self) -> Iterator[Request]:
-        """Request after request until the consumer is cancelled."""
+        """Yield requests until the consumer is cancelled."""
         while True:
             try:
                 request = self.get()
@@ -678,11 +679,11 @@ class Consumer:
             yield request
 
     def allow(self, max: int) -> None:
-        """Change how many requests may be unfinished."""
+        """Change how many requests may be unfinished at a time."""
         self._thread.loop.call_soon_threadsafe(self._consumer.allow, max)
 
     def cancel(self) -> None:
-        """Take nothing more; what was taken may still be answered."""
+        """Stop consuming. Requests already taken may still be answered."""
         self._thread.run(self._consumer.cancel())
         if self._pool is not None:
             self._pool.shutdown(wait=False)
@@ -697,7 +698,7 @@ class Consumer:
 
 
 class Client(SyncClient):
-    """The same verbs for programs without an event loop."""
+    """The same methods for programs without an event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()
@@ -725,7 +726,7 @@ class Client(SyncClient):
         delay: float | None = None,
         ttl: float | None = None,
     ) -> bytes:
-        """The reply to a request. See AsyncClient.request."""
+        """Send a request and return the reply. See AsyncClient.request."""
         asked = self._client.request(
             queue,
             payload,
@@ -749,14 +750,14 @@ class Client(SyncClient):
         delay: float | None = None,
         ttl: float | None = None,
     ) -> None:
-        """A request without reply; the controller has accepted it when this comes back."""
+        """Send a request without a reply. Returns once the controller has accepted it."""
         sent = self._client.send(
             queue, payload, timeout=timeout, retries=retries, expire_seconds=expire_seconds, delay=delay, ttl=ttl
         )
         self._thread.run(sent)
 
     def broadcast(self, queue: str | bytes, payload: str | bytes, *, timeout: float | None = None) -> None:
-        """To all who consume the queue now. There is no confirmation."""
+        """Send a payload to all current consumers of the queue, without confirmation."""
         self._thread.run(self._client.broadcast(queue, payload, timeout=timeout))
 
     def consume(
@@ -771,10 +772,10 @@ class Client(SyncClient):
         wait: bool | None = None,
         timeout: float | None = None,
     ) -> Consumer:
-        """Serve a queue; the handler runs on up to `max` threads at a time. See AsyncClient.consume.
+        """Consume the requests of a queue. The handler runs on up to `max` threads. See AsyncClient.consume.
 
         Args:
-            into: where requests are put instead, for a program that waits for several queues at once.
+            into: put requests into this queue instead, for a program that waits for several queues at once.
         """
         pool = None
         on_loop: Callable[[Request], object] | None = None

@@ -1,4 +1,4 @@
-"""SEVX: JSON events, sent once and received by everybody whose pattern they match.
+"""SEVX: JSON events, delivered to every receiver whose pattern they match.
 
     from penstock.client.sevx import on, send, send_prefix
 
@@ -10,9 +10,9 @@
 
     send({"obj": "user", "act": "updated", "data": {"id": 42, "name": "Kate"}})
 
-The functions of this module share one client, made when it is first needed; `connect` says where to. A `Client` of
-one's own has the same ones. SEVX answers every request, so an event is sent again after a reconnect until it was
-answered, whether somebody waits for that or not. A receiver has a connection of its own.
+The functions of this module share one client, created on first use; `connect` sets its address. A separate `Client` has
+the same functions as methods. SEVX answers every request, so an event is sent again after a reconnect until it is
+answered, whether or not the caller waits. Each receiver has its own connection.
 """
 
 import atexit
@@ -39,7 +39,7 @@ from penstock.client._terms import Terms, flags_of, seconds_of
 from penstock.client.errors import BadReply, ClientError
 
 DEFAULT_PORT = 54322
-QUEUE_SIZE_MAX = 1000  # a longer default name ends in a hash
+QUEUE_SIZE_MAX = 1000  # a longer default name is cut and ends in a hash
 CLOSE_SECONDS = 5.0
 
 Json = Mapping[str, Any]
@@ -57,7 +57,7 @@ ENTRY = _Entry()
 
 
 class Content:
-    """A JSON object whose members are attributes: `content.data.name`; `content["data"]` for names that are no word."""
+    """A JSON object with attribute access: `content.data.name`. Use `content["data"]` for other names."""
 
     __slots__ = ("_members",)
 
@@ -98,7 +98,7 @@ def _content(value: Any) -> Any:
 
 
 class Event:
-    """What a receiver was given."""
+    """An event delivered to a receiver."""
 
     __slots__ = ("_members", "_receiver", "generation", "id", "json", "thread")
 
@@ -112,7 +112,7 @@ class Event:
 
     @property
     def dt(self) -> datetime | None:
-        """When it was sent, by its id; None when the id is none of SEVX's making."""
+        """When it was sent (UTC, without tzinfo), taken from its id; None if the id is not in SEVX's format."""
         return time_of_dtid(self.id)
 
     @property
@@ -121,31 +121,34 @@ class Event:
 
     @property
     def value(self) -> dict[str, Any]:
-        """The same as plain dicts and lists."""
+        """The content as plain dicts and lists."""
         return self._members
 
     @property
     def retry(self) -> int:
-        """How often it was given out before."""
+        """Number of earlier deliveries."""
         count = self._members.get("retry", 0)
         return count if isinstance(count, int) else 0
 
     def ack(self, *, wait: bool = False) -> None:
-        """It was processed. May be called from any thread; only the sync client's events can wait."""
+        """Acknowledge the event. Thread-safe. Only events of the sync client support `wait`."""
         self._settle("ack", {"event_id": self.id}, wait)
 
     def ack_all(self, *, wait: bool = False) -> None:
-        """Everything this receiver was given was processed."""
+        """Acknowledge every event delivered to this receiver."""
         self._settle("ack", {"all": True}, wait)
 
     def reject(self, *, delay: float | None = None, dead: bool = False, wait: bool = False) -> None:
-        """Back to the queue, with its retry counter raised; or, where the server is Penstock, later or to the dead."""
+        """Return the event to its queue and increment its retry counter.
+
+        Penstock only: `delay` requeues it after that many seconds, `dead` makes it a dead letter.
+        """
         how = {} if delay is None else {"delay": seconds_of("delay", delay)}
         if not self._receiver.is_stale(self):
             self._settle("reject", {"event_id": self.id, **how, **({"dead": True} if dead else {})}, wait)
 
     def reject_all(self, *, wait: bool = False) -> None:
-        """Everything this receiver was given and has not acknowledged goes back to the queue."""
+        """Return all unacknowledged events of this receiver to the queue."""
         self._settle("reject", {"all": True}, wait)
 
     def _settle(self, action: str, which: Json, wait: bool) -> None:
@@ -161,7 +164,7 @@ class Event:
 
 
 class AsyncReceiver(NamedConsumerBase[Event]):
-    """One `recv`, on a connection of its own: iterate over it, or `get` an event."""
+    """A receiver with its own connection: iterate over it, or call `get`."""
 
     def __init__(
         self, requests: Requests, addresses: Sequence[Address], options: Options, arguments: dict[str, Any]
@@ -186,7 +189,7 @@ class AsyncReceiver(NamedConsumerBase[Event]):
             text = body.decode()
         except ValueError as error:
             raise BadReply(f"expected an event id and a JSON object, got {rest[:80]!r}: {error}") from None
-        # Version 0.1.1 of the text has the id inside.
+        # Version 0.1.1 of the spec has the id inside the object.
         return Event(self, id.decode("utf-8", "replace") or str(members.get("id", "")), text, members)
 
     def is_stale(self, event: Event) -> bool:
@@ -197,20 +200,20 @@ class AsyncReceiver(NamedConsumerBase[Event]):
             event.reject()
 
     def settle_soon(self, action: str, which: Json) -> None:
-        """Without waiting, by the receiver's own connection: when that is lost, the events come again."""
+        """Settle without waiting, over the receiver's own connection: if that is lost, the events are redelivered."""
         if self.link.is_up:
             self.link.post(encode(dtid(), action, {"receiver_id": self.id, **which}))
 
     async def settle(self, action: str, which: Json, *, timeout: float | None = None) -> None:
-        """`settle("ack", {"event_id": ...})`, `settle("reject", {"all": True})`, confirmed."""
+        """Settle with confirmation: `settle("ack", {"event_id": ...})`, `settle("reject", {"all": True})`."""
         await ask(self._requests, action, {"receiver_id": self.id, **which}, timeout)
 
     async def delete_queue(self, *, timeout: float | None = None) -> None:
-        """The server deletes the queue with its events, and copies no more to it."""
+        """Delete the queue and its events on the server. It receives no more events."""
         await ask(self._requests, "delete_queue", {"queue": self.queue}, timeout)
 
     async def delete(self, *, timeout: float | None = None) -> None:
-        """The server sends no more events; what was not acknowledged goes back to the queue."""
+        """Delete the receiver on the server. Unacknowledged events return to the queue."""
         await self.link.close()
         try:
             await ask(self._requests, "delete_receiver", {"receiver_id": self.id}, timeout)
@@ -228,7 +231,7 @@ async def ask(requests: Requests, action: str, data: Json, timeout: float | None
 
 
 def default_queue(function: Callable[..., object], pattern: Json) -> str:
-    """The full path of the function and the sorted pattern: opt.service2.events.test.on_event.act=updated.obj=user."""
+    """The function's full path and the sorted pattern: opt.service2.events.test.on_event.act=updated.obj=user."""
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
     file = Path(code.co_filename).resolve().with_suffix("") if code is not None else Path(type(function).__module__)
@@ -260,7 +263,7 @@ def recv_arguments(
 
 
 class AsyncClient:
-    """A client on the running event loop."""
+    """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
@@ -276,7 +279,7 @@ class AsyncClient:
         return self
 
     async def start(self, address: Place | Sequence[Place] = "") -> Self:
-        """Connect in the background; what is sent meanwhile waits."""
+        """Connect in the background. Events sent meanwhile are buffered."""
         self._prepare(address)
         self._requests.link.start()
         return self
@@ -286,13 +289,13 @@ class AsyncClient:
         self._requests = Requests(self._addresses, self.options, ENTRY, _encode_ping)
 
     def send_prefix(self, prefix: Json) -> None:
-        """Members that every event gets which this client sends."""
+        """Set members that are added to every event this client sends."""
         self.prefix = dict(prefix)
 
     async def send(
         self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]
     ) -> str:
-        """Send an event; its id. With `wait` the server has taken it, or ServerError is raised."""
+        """Send an event. Returns its id. `wait` waits until the server has accepted it; ServerError if it refuses."""
         id = dtid()
         line = b"%b send %b%b\n" % (id, flags_of(terms), orjson.dumps({**self.prefix, **event}))
         if wait:
@@ -314,13 +317,14 @@ class AsyncClient:
         wait: bool = True,
         timeout: float | None = None,
     ) -> AsyncReceiver:
-        """Receive what matches the pattern, by the handler or by iterating over the receiver.
+        """Receive events that match the pattern, with the handler or by iterating over the receiver.
 
         Args:
             queue: receivers of one queue share its events. By default it is named after the handler and the pattern.
-            delete_queue_when_unused: False, or after how many seconds; at once where nothing else was said.
-            manual_ack: an event is done when it was acknowledged, and comes again otherwise.
-            wait: for the server's answer.
+            delete_queue_when_unused: False keeps the queue; a number deletes it after that many seconds without a
+                receiver. By default it is deleted at once.
+            manual_ack: events must be acknowledged; the server redelivers those that are not.
+            wait: wait for the server's answer.
         """
         if queue is None:
             if handler is None:
@@ -343,7 +347,7 @@ class AsyncClient:
     async def redrive(
         self, queue: str, *, limit: int | None = None, to: str | None = None, timeout: float | None = None
     ) -> int:
-        """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
+        """Move dead letters back to the queues they died in, or to `to`. Returns how many were moved. Penstock only."""
         arguments: dict[str, Any] = {"queue": queue}
         if limit is not None:
             arguments["limit"] = limit
@@ -352,21 +356,21 @@ class AsyncClient:
         return int(_member(await ask(self._requests, "redrive", arguments, timeout), "moved"))
 
     async def ping(self, data: str = "penstock", *, timeout: float | None = None) -> str:
-        """The same data, from the server."""
+        """Send data that the server echoes. Returns the echo."""
         return str(_member(await ask(self._requests, "_ping", {"data": data}, timeout), "data"))
 
     async def unrouted(self, *, timeout: float | None = None) -> int:
-        """How many events of this connection were taken by no queue. Penstock's alone; others answer with an error."""
+        """Count the events of this connection that no queue accepted. Penstock only; others answer with an error."""
         id = dtid()
         answer = await self._requests.ask(id, encode(id, "unrouted", {}), "unrouted", timeout, once=True)
         return int(_member(answer, "unrouted"))
 
     async def eval(self, code: str, *, timeout: float | None = None) -> Any:
-        """The value of an expression over the server's `state`."""
+        """Evaluate an expression over the server's `state`. Returns the value."""
         return _member(await ask(self._requests, "_eval", {"code": code}, timeout), "result")
 
     async def close(self) -> None:
-        """Wait a moment for what was not answered, and end all connections."""
+        """Wait up to 5 seconds for outstanding answers, then close all connections."""
         for receiver in self._receivers:
             await receiver.close()
         self._receivers.clear()
@@ -395,15 +399,15 @@ def _member(answer: bytes, name: str) -> Any:
 
 
 async def connect_async(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
-    """A connected client, to be used with `async with`."""
+    """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
 
-# -- the sync face, as the text shows it ------------------------------------------------------------------------------
+# -- sync client, as the spec shows it --------------------------------------------------------------------------------
 
 
 class Receiver(ConsumerBase[Event]):
-    """What `on` makes of a function: still callable, and the way to end receiving."""
+    """A function decorated with `on`: still callable, with methods to stop receiving."""
 
     def __init__(self, thread: LoopThread, receiver: AsyncReceiver, function: Callable[[Event], object]) -> None:
         super().__init__(thread, receiver)
@@ -423,11 +427,11 @@ class Receiver(ConsumerBase[Event]):
         return self._receiver.id
 
     def delete_queue(self, *, timeout: float | None = None) -> None:
-        """The server deletes the queue with its events, and copies no more to it."""
+        """Delete the queue and its events on the server. It receives no more events."""
         self._thread.run(self._receiver.delete_queue(timeout=timeout))
 
     def delete(self, *, timeout: float | None = None) -> None:
-        """The server sends no more events to this receiver."""
+        """Delete the receiver on the server. Unacknowledged events return to the queue."""
         self._thread.run(self._receiver.delete(timeout=timeout))
 
     def _events(self) -> Iterator[Event]:
@@ -441,7 +445,7 @@ class Receiver(ConsumerBase[Event]):
 
 
 class Client(SyncClient):
-    """The same verbs for programs without an event loop; handlers run on a thread per receiver."""
+    """The same methods for programs without an event loop. Each receiver runs its handler on its own thread."""
 
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()
@@ -453,16 +457,16 @@ class Client(SyncClient):
         return self
 
     def start(self, address: Place | Sequence[Place] = "") -> Self:
-        """Connect in the background; what is sent meanwhile waits."""
+        """Connect in the background. Events sent meanwhile are buffered."""
         self._thread.run(self._client.start(address))
         return self
 
     def send_prefix(self, prefix: Json) -> None:
-        """Members that every event gets which this client sends."""
+        """Set members that are added to every event this client sends."""
         self._client.send_prefix(prefix)
 
     def send(self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]) -> str:
-        """Send an event; its id. With `wait` the server has taken it, or ServerError is raised."""
+        """Send an event. Returns its id. `wait` waits until the server has accepted it; ServerError if it refuses."""
         return self._thread.run(self._client.send(event, wait=wait, timeout=timeout, **terms))
 
     def on(
@@ -498,11 +502,11 @@ class Client(SyncClient):
     def redrive(
         self, queue: str, *, limit: int | None = None, to: str | None = None, timeout: float | None = None
     ) -> int:
-        """Put dead letters of a queue back where they died, or elsewhere; how many. Penstock's alone."""
+        """Move dead letters back to the queues they died in, or to `to`. Returns how many were moved. Penstock only."""
         return self._thread.run(self._client.redrive(queue, limit=limit, to=to, timeout=timeout))
 
     def unrouted(self, *, timeout: float | None = None) -> int:
-        """How many events of this connection were taken by no queue. Penstock's alone."""
+        """Count the events of this connection that no queue accepted. Penstock only."""
         return self._thread.run(self._client.unrouted(timeout=timeout))
 
     def _ping(self, data: str = "penstock", *, timeout: float | None = None) -> str:
@@ -515,14 +519,14 @@ class Client(SyncClient):
         return self._client.close()
 
 
-# -- one client for the process, for those who want no more -----------------------------------------------------------
+# -- the shared client of the process ---------------------------------------------------------------------------------
 
 _shared: Client | None = None
 _shared_lock = threading.Lock()
 
 
 def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> Client:
-    """Where the functions of this module send to and receive from. Raises ConnectFailed when nobody answers."""
+    """Connect the client that the functions of this module share. Raises ConnectFailed if no server answers."""
     client = Client(options)
     try:
         client.connect(address)
@@ -534,12 +538,12 @@ def connect(address: Place | Sequence[Place] = "", *, options: Options | None = 
 
 
 def disconnect() -> None:
-    """End the client that the functions of this module share."""
+    """Close the client that the functions of this module share."""
     _share(None)
 
 
 def shared() -> Client:
-    """The client that the functions of this module share; the first call starts one on the default port."""
+    """Return the client that the functions of this module share. The first call starts one on the default port."""
     global _shared
     with _shared_lock:
         if _shared is None:
@@ -560,16 +564,16 @@ def _close_shared() -> None:
     try:
         _share(None)
     except ClientError:
-        pass  # of a process that was forked: the parent's
+        pass  # in a forked process: the client belongs to the parent
 
 
 def send(event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]) -> str:
-    """Send an event by the shared client; its id."""
+    """Send an event with the shared client. Returns its id."""
     return shared().send(event, wait=wait, timeout=timeout, **terms)
 
 
 def send_prefix(prefix: Json) -> None:
-    """Members that every event gets which the shared client sends."""
+    """Set members that are added to every event the shared client sends."""
     shared().send_prefix(prefix)
 
 
@@ -581,7 +585,7 @@ def on(
     wait: bool = False,
     queue: str | None = None,
 ) -> Callable[[Callable[[Event], object]], Receiver]:
-    """Call the decorated function with every event that matches the pattern, by the shared client."""
+    """Call the decorated function with every event that matches the pattern, using the shared client."""
     return shared().on(
         pattern,
         delete_queue_when_unused=delete_queue_when_unused,

@@ -1,4 +1,4 @@
-"""SMQS: queues of JSON values, pushed to whoever consumes them, acknowledged by number.
+"""SMQS: queues of JSON values, pushed to their consumers, acknowledged by count.
 
     async with await smqs.connect() as client:
         users = await client.consume("users")
@@ -6,10 +6,10 @@
         message = await users.get(timeout=1)
         await users.done(1)
 
-SMQS answers nothing but statistics. A confirmed publish asks for them behind the message: requests are carried out in
-order, so an answer says that the message was taken, though not that it is on disk. What was not confirmed is sent
-again after a reconnect, and may then be there twice. Messages do not name their queue, so each consumer has a
-connection of its own.
+SMQS answers only statistics requests. A confirmed publish sends one after the message: requests are processed in order,
+so the answer means that the message was accepted, but not that it is on disk. An unconfirmed message is sent again
+after a reconnect and may then be in the queue twice. Messages do not name their queue, so each consumer has its own
+connection.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ STATS = b"S::\n"
 
 
 class _Entry(Entry):
-    """A right token is not answered, so statistics are asked for behind it."""
+    """A valid token gets no answer, so a statistics request follows it."""
 
     def show(self, token: bytes) -> bytes:
         return b"A:%b\n%b" % (token, STATS)
@@ -52,7 +52,7 @@ ENTRY = _Entry()
 
 
 class Message:
-    """What a consumer was given."""
+    """A message delivered to a consumer."""
 
     __slots__ = ("data", "generation")
 
@@ -62,7 +62,7 @@ class Message:
 
     @property
     def value(self) -> Any:
-        """The JSON value. Raises ValueError when the body is none."""
+        """The JSON value. Raises ValueError if the body is not valid JSON."""
         return orjson.loads(self.data)
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ def name_of(queue: str | bytes) -> bytes:
 
 
 class _Batch(Turn):
-    """Messages that are confirmed by one answer."""
+    """Messages confirmed by one answer."""
 
     __slots__ = ("lines", "queue", "waiting")
 
@@ -89,21 +89,21 @@ class _Batch(Turn):
 
 
 class _Producer(Fifo):
-    """Messages, and statistics behind those that are to be confirmed.
+    """Sends messages, with a statistics request after those that need confirmation.
 
-    A message that may not be put into its queue is answered UNKNOWN_TYPE by a Penstock that was shown a token. So that
-    it can be told which one it was, a question is about one queue then, and another one goes before it when there were
-    messages that nobody wants confirmed.
+    To a client that sent a token, Penstock answers UNKNOWN_TYPE for a message it may not publish. To tell which message
+    was denied, each statistics request then covers one queue only, and an extra request precedes it if unconfirmed
+    messages were sent before.
     """
 
     def __init__(self, addresses: Sequence[Address], options: Options) -> None:
         super().__init__(addresses, options, ENTRY)
         self._lines = LineSplitter()
         self._batches: dict[bytes, _Batch] = {}
-        self.has_loose = False  # messages without a question behind them
+        self.has_loose = False  # messages were sent with no statistics request after them
 
     async def confirmed(self, queue: bytes, line: bytes, timeout: float | None) -> None:
-        """Send a line and come back when it was carried out. Those of one turn of the loop share one question."""
+        """Send a line and wait until it was processed. Lines of one event loop iteration share one request."""
         seconds = self.link.options.timeout if timeout is None else timeout
         self.link.check()
         about = queue if self.link.is_known else b""
@@ -123,7 +123,7 @@ class _Producer(Fifo):
         finally:
             batch.waiting -= 1
             if not batch.waiting:
-                batch.future.cancel()  # so that it is not sent again
+                batch.future.cancel()  # do not send it again
 
     def _send_batches(self) -> None:
         batches, self._batches = self._batches, {}
@@ -169,7 +169,7 @@ class _Producer(Fifo):
         self._lines.clear()
         for turn in self._line:
             if turn.is_denied and not turn.future.done():
-                turn.future.set_exception(self._denial(turn))  # by a server that ends the connection, too
+                turn.future.set_exception(self._denial(turn))  # the server denied it and then closed the connection
         super().lost()
 
     def ping(self) -> bytes:
@@ -177,12 +177,12 @@ class _Producer(Fifo):
 
 
 class AsyncConsumer(AsyncConsumerBase[Message]):
-    """One queue, on a connection of its own: iterate over it, or `get` a message, and say `done`."""
+    """A consumer of one queue, with its own connection: iterate over it or call `get`, then `done`."""
 
     def __init__(self, addresses: Sequence[Address], options: Options, queue: bytes) -> None:
         super().__init__(addresses, options, ENTRY)
         self._queue = queue
-        self._undone: deque[list[int]] = deque()  # generation, and how many messages of it are with the program
+        self._undone: deque[list[int]] = deque()  # generation, and how many of its messages are not done yet
 
     async def take(self, count_max: int, timeout: float | None = None) -> list[Message]:
         messages = await super().take(count_max, timeout)
@@ -200,7 +200,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
             raise StopAsyncIteration from None
 
     async def done(self, count: int = 1) -> None:
-        """The oldest of the messages that were taken are processed."""
+        """Acknowledge the oldest `count` messages that were received."""
         self.done_now(count)
 
     def done_now(self, count: int) -> None:
@@ -212,7 +212,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
             some = min(count, oldest[1])
             oldest[1] -= some
             count -= some
-            if oldest[0] == self.link.generation:  # of an earlier connection: the server gives them again
+            if oldest[0] == self.link.generation:  # the server redelivers those of an earlier connection
                 told += some
             if not oldest[1]:
                 self._undone.popleft()
@@ -224,7 +224,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
         return (Denied if self.link.is_known else ServerError)(f"consume {name!r}", code, self.link.hint)
 
     def is_stale(self, message: Message) -> bool:
-        return False  # it counts when `done` is said, so it has to be handed out
+        return False  # `done` counts messages, so every one must be handed out
 
     def greeting(self) -> bytes:
         self.begun()
@@ -244,7 +244,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
 
 
 class AsyncClient:
-    """A client on the running event loop."""
+    """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
@@ -262,13 +262,13 @@ class AsyncClient:
     async def publish(
         self, queue: str | bytes, value: object, *, confirm: bool = False, timeout: float | None = None
     ) -> None:
-        """Put a JSON value into a queue."""
+        """Publish a JSON value to a queue. `confirm` waits until the server has accepted it."""
         await self.publish_raw(queue, orjson.dumps(value), confirm=confirm, timeout=timeout)
 
     async def publish_raw(
         self, queue: str | bytes, data: bytes, *, confirm: bool = False, timeout: float | None = None
     ) -> None:
-        """Put bytes into a queue as they are. Raises ValueError for a line feed in them."""
+        """Publish bytes to a queue as they are. Raises ValueError if they contain a line feed."""
         if b"\n" in data:
             raise ValueError("a line feed in a body cannot be sent by SMQS: encode it, or use a binary protocol")
         name = name_of(queue)
@@ -290,7 +290,7 @@ class AsyncClient:
         on_disconnect: Callable[[], object] | None = None,
         timeout: float | None = None,
     ) -> AsyncConsumer:
-        """Take messages from a queue, by the callback or by iterating over the consumer."""
+        """Consume a queue, with the callback or by iterating over the consumer."""
         name = name_of(queue)
         if name in self._consumers:
             raise ValueError(f"queue {queue!r} is consumed by this client already")
@@ -303,14 +303,14 @@ class AsyncClient:
         return consumer
 
     async def done(self, queue: str | bytes, count: int = 1) -> None:
-        """That many messages of a queue this client consumes are processed."""
+        """Acknowledge the oldest `count` messages received from a queue that this client consumes."""
         consumer = self._consumers.get(name_of(queue))
         if consumer is None:
             raise ValueError(f"queue {queue!r} is not consumed by this client")
         await consumer.done(count)
 
     async def stats(self, *, timeout: float | None = None) -> dict[str, int]:
-        """How many messages each queue holds or has out."""
+        """Return the number of messages in each queue, unacknowledged ones included."""
         answer = await self._producer.ask(STATS[:], "stats", timeout)
         try:
             return dict(orjson.loads(answer))
@@ -318,7 +318,7 @@ class AsyncClient:
             raise BadReply(f"statistics that cannot be read: {error}") from error
 
     async def close(self) -> None:
-        """Write out what waits and end all connections."""
+        """Send what is still buffered and close all connections."""
         for consumer in self._consumers.values():
             await consumer.close()
         self._consumers.clear()
@@ -335,32 +335,32 @@ class AsyncClient:
 
 
 async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
-    """A connected client, to be used with `async with`."""
+    """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
 
 class Consumer(ConsumerBase[Message]):
-    """One queue: iterate over it, or `get` a message, and say `done`."""
+    """A consumer of one queue: iterate over it or call `get`, then `done`."""
 
     def __init__(self, thread: LoopThread, consumer: AsyncConsumer) -> None:
         super().__init__(thread, consumer)
         self._consumer = consumer
 
     def get(self, timeout: float | None = None) -> Message:
-        """The next message. Raises Timeout when there is none in time, Closed after `close`."""
+        """Return the next message. Raises Timeout if none arrives in time, Closed after `close`."""
         return self.next_item(timeout)
 
     def __iter__(self) -> Iterator[Message]:
-        """Message after message until the consumer is closed."""
+        """Yield messages until the consumer is closed."""
         return self.items()
 
     def done(self, count: int = 1) -> None:
-        """The oldest of the messages that were taken are processed."""
+        """Acknowledge the oldest `count` messages that were received."""
         self._thread.run(self._consumer.done(count))
 
 
 class Client(SyncClient):
-    """The same verbs for programs without an event loop."""
+    """The same methods for programs without an event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()
@@ -374,13 +374,13 @@ class Client(SyncClient):
     def publish(
         self, queue: str | bytes, value: object, *, confirm: bool = False, timeout: float | None = None
     ) -> None:
-        """Put a JSON value into a queue."""
+        """Publish a JSON value to a queue. `confirm` waits until the server has accepted it."""
         self._thread.run(self._client.publish(queue, value, confirm=confirm, timeout=timeout))
 
     def publish_raw(
         self, queue: str | bytes, data: bytes, *, confirm: bool = False, timeout: float | None = None
     ) -> None:
-        """Put bytes into a queue as they are. Raises ValueError for a line feed in them."""
+        """Publish bytes to a queue as they are. Raises ValueError if they contain a line feed."""
         self._thread.run(self._client.publish_raw(queue, data, confirm=confirm, timeout=timeout))
 
     def consume(
@@ -391,7 +391,7 @@ class Client(SyncClient):
         on_disconnect: Callable[[], object] | None = None,
         timeout: float | None = None,
     ) -> Consumer:
-        """Take messages from a queue; `on_message` runs on a thread of its own."""
+        """Consume a queue. `on_message` runs on its own thread."""
         started = self._client.consume(queue, on_disconnect=on_disconnect, timeout=timeout)
         consumer = Consumer(self._thread, self._thread.run(started))
         if on_message is not None:
@@ -399,11 +399,11 @@ class Client(SyncClient):
         return consumer
 
     def done(self, queue: str | bytes, count: int = 1) -> None:
-        """That many messages of a queue this client consumes are processed."""
+        """Acknowledge the oldest `count` messages received from a queue that this client consumes."""
         self._thread.run(self._client.done(queue, count))
 
     def stats(self, *, timeout: float | None = None) -> dict[str, int]:
-        """How many messages each queue holds or has out."""
+        """Return the number of messages in each queue, unacknowledged ones included."""
         return self._thread.run(self._client.stats(timeout=timeout))
 
     def _close(self) -> Coroutine[Any, Any, None]:

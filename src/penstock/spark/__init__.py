@@ -1,4 +1,4 @@
-"""The log as a Spark table, and Spark's results as messages. PySpark is imported only here; it is the extra `spark`."""
+"""The log as a Spark table, and Spark rows as messages. Only this package imports PySpark; it is the extra `spark`."""
 
 from penstock.spark.pipelines.own import pipeline
 

@@ -1,9 +1,8 @@
-"""Talking to a broker over HTTP: what is away is waited for, what is refused is told.
+"""HTTP client for a broker: retries while it is unavailable, raises when it refuses.
 
-A connection that fails, a broker on its way down or without room (503, 429) is tried again, on each of the named
-servers in turn, with growing pauses, for as long as `retryFor` says. Everything else the broker refuses is an error at
-once, with the broker's own words; so is a token or certificate that it does not take, and a broker whose certificate
-is not believed here.
+A failed connection, or a broker that is shutting down or overloaded (503, 429), is retried on each server in turn, with
+growing pauses, for up to `retryFor`. Any other refusal is raised at once, with the broker's own message; so is a
+rejected token or client certificate, and a broker whose certificate is not trusted.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ Answer = TypeVar("Answer")
 
 
 class BrokerUnreachable(Error):
-    """Nobody answered in time."""
+    """No broker answered in time."""
 
 
 class BrokerDistrusted(Error):
-    """Somebody answered, and there is no reason to believe that it is the broker."""
+    """A server answered, but its certificate is not trusted or it does not use TLS."""
 
 
 class BrokerRefused(Error):
-    """The broker says no."""
+    """The broker refused the request."""
 
     def __init__(self, status: int, kind: str, message: str) -> None:
         super().__init__(message)
@@ -54,18 +53,18 @@ class BrokerRefused(Error):
 
 
 class TryAgain(Exception):
-    """It failed in a way that may pass."""
+    """A failure that may be temporary."""
 
 
 class BrokerClient:
-    """One broker, reached by any of its addresses. Keeps a connection between requests; not for several threads."""
+    """A client of one broker, which may have several addresses. Keeps its connection open; not thread-safe."""
 
     def __init__(self, options: Connection, clock: Callable[[], float] = time.monotonic) -> None:
         self.options = options
         self._clock = clock
-        self._turn = 0  # which server is asked
+        self._turn = 0  # index of the current server
         self._connection: http.client.HTTPConnection | None = None
-        self._token: Token | None = None  # that was shown last
+        self._token: Token | None = None  # sent with the last request
 
     def __repr__(self) -> str:
         return f"<BrokerClient {','.join(self.options.servers)}>"
@@ -83,7 +82,7 @@ class BrokerClient:
         return self._json("DELETE", path, None, {})
 
     def post_arrow(self, path: str, batches: list[pa.RecordBatch], **parameters: object) -> Any:
-        """Send batches of one schema."""
+        """POST batches, all of one schema."""
         sink = io.BytesIO()
         with pa.ipc.new_stream(sink, batches[0].schema) as writer:
             for batch in batches:
@@ -92,7 +91,7 @@ class BrokerClient:
         return self.patiently(lambda: self._answer("POST", _target(path, parameters), body, ARROW))
 
     def take_arrow(self, path: str, value: object, **parameters: object) -> tuple[pa.Table, Mapping[str, str]]:
-        """A POST that is answered with a whole Arrow stream, and the headers of the answer. Asked once: it takes."""
+        """POST; return the whole Arrow stream of the answer and its headers. Not retried here: it takes messages."""
         response = self._request("POST", _target(path, parameters), orjson.dumps(value), JSON)
         data = response.read()
         if response.status >= 400:
@@ -100,7 +99,7 @@ class BrokerClient:
         return pa.ipc.open_stream(data).read_all(), dict(response.headers.items())
 
     def open_arrow(self, path: str, **parameters: object) -> Iterator[pa.RecordBatch]:
-        """The batches of an Arrow stream. Raises TryAgain when it breaks, at the start or in the middle."""
+        """Yield the batches of an Arrow stream. Raises TryAgain if it breaks, at the start or in the middle."""
         response = self._request("GET", _target(path, parameters), None, None)
         if response.status >= 400:
             raise self._refusal(response, response.read())
@@ -111,12 +110,12 @@ class BrokerClient:
         except (pa.ArrowException, OSError, http.client.HTTPException) as error:
             raise TryAgain(f"the stream broke off: {error}") from error
         finally:
-            # A stream that was not read to its end cannot be followed by another request.
+            # A connection cannot be reused before its stream was read to the end.
             if not response.isclosed():
                 self.close()
 
     def patiently(self, ask: Callable[[], Answer]) -> Answer:
-        """Ask until there is an answer, or the time for it is over."""
+        """Retry until there is an answer, or `retryFor` is over."""
         patience = Patience(self.options, self._clock)
         while True:
             try:
@@ -175,7 +174,7 @@ class BrokerClient:
                     raise self._distrust(error) from error
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                # A broker closes a connection that nobody uses for a while; that is no reason to think it is away.
+                # A broker closes idle connections; that does not mean it is unavailable.
                 if not (is_kept and isinstance(error, ConnectionError)):
                     raise TryAgain(str(error) or type(error).__name__) from error
 
@@ -196,7 +195,7 @@ class BrokerClient:
 
     @property
     def _address(self) -> Address:
-        """Of the server that is asked."""
+        """The address of the current server."""
         server = urlsplit(self.options.servers[self._turn % len(self.options.servers)])
         assert server.hostname is not None
         is_secure = server.scheme == "https"
@@ -204,7 +203,7 @@ class BrokerClient:
 
 
 class Patience:
-    """How long to go on trying, and how long to pause before each try."""
+    """Limits how long to retry, and how long to pause before each attempt."""
 
     def __init__(self, options: Connection, clock: Callable[[], float] = time.monotonic) -> None:
         self._options = options
@@ -214,7 +213,7 @@ class Patience:
         self._pause = PAUSE_FIRST
 
     def wait(self, error: Exception) -> None:
-        """Pause after a failed try; raises BrokerUnreachable when it was the last."""
+        """Pause after a failed attempt. Raises BrokerUnreachable if it was the last."""
         self._tries += 1
         spent = self._clock() - self._began
         if spent + self._pause > self._options.retry_for:
@@ -227,14 +226,14 @@ class Patience:
         self._pause = min(self._pause * 2, PAUSE_MAX)
 
     def relax(self) -> None:
-        """There was progress: begin anew."""
+        """Reset after progress."""
         self._began = self._clock()
         self._tries = 0
         self._pause = PAUSE_FIRST
 
 
 def refusal_of(response: http.client.HTTPResponse, data: bytes, token: Token | None = None) -> Exception:
-    """What the broker's problem+json says, in one line."""
+    """Turn the broker's problem+json into an exception with a one-line message."""
     try:
         problem = orjson.loads(data)
     except orjson.JSONDecodeError:

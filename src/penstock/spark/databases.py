@@ -1,4 +1,4 @@
-"""Tables that take rows once: SQLite, which Python brings, and PostgreSQL through psycopg."""
+"""Tables that store each row once: SQLite, from the standard library, and PostgreSQL through psycopg."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ KEY = "id"
 
 
 class DatabaseError(Error):
-    """The database does not do what it should."""
+    """The database failed or cannot be used."""
 
 
 class Table(Protocol):
     def insert(self, rows: pa.Table) -> int:
-        """Insert in one transaction what is not there yet; answers how many rows were not."""
+        """Insert the rows that are not in the table yet, in one transaction. Returns how many were inserted."""
 
 
 @contextlib.contextmanager
@@ -49,7 +49,7 @@ def open_table(address: str, table: str, schema: pa.Schema) -> Iterator[Table]:
 
 @contextlib.contextmanager
 def _told(address: str) -> Iterator[None]:
-    """The database's own words in an error of ours; a password in the address stays unsaid."""
+    """Raise the database's errors as DatabaseError, without the password in the address."""
     try:
         yield
     except Error:
@@ -90,7 +90,7 @@ class PostgresTable:
         connection.commit()
 
     def insert(self, rows: pa.Table) -> int:
-        """By COPY into a table of the transaction, then over: many times as fast as row by row."""
+        """COPY into a temporary table, then INSERT from it: many times as fast as row by row."""
         names = ", ".join(map(quoted, self.names))
         with self.connection.transaction(), self.connection.cursor() as cursor:
             cursor.execute(f"CREATE TEMP TABLE incoming (LIKE {self.table} INCLUDING DEFAULTS) ON COMMIT DROP")
@@ -118,7 +118,7 @@ def _values(rows: pa.Table) -> Iterator[list[Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """What every database takes: lists and objects as JSON, times as text in UTC."""
+    """Convert to types that every database accepts: lists and objects as JSON, times as text in UTC."""
     if value is None or isinstance(value, str | int | float | bytes):
         return value
     if isinstance(value, datetime | date):
@@ -129,7 +129,7 @@ def _plain(value: Any) -> Any:
 
 
 def _no_nul(value: Any) -> Any:
-    """PostgreSQL's text cannot hold NUL."""
+    """Escape NUL, which PostgreSQL's text type cannot hold."""
     return value.replace("\0", "\\x00") if isinstance(value, str) else value
 
 

@@ -1,15 +1,15 @@
-"""A directory of Parquet files that grows by whole batches, each exactly once, and that anybody can read.
+"""A directory of Parquet files, readable by any tool, to which whole batches are added exactly once.
 
     DIR/date=2026-11-15/event=order.placed/0000000000000000-0000000000000999.parquet     first and last offset
     DIR/.penstock/state.json       the last batch of each writer, the next offset, the lake's id
-    DIR/.penstock/journal.json     only while files are being put in their places
-    DIR/.penstock/staging/         what is being written; readers pass over names that begin with a dot
+    DIR/.penstock/journal.json     exists only while files are moved into place
+    DIR/.penstock/staging/         files being written; readers skip names that begin with a dot
 
-A batch is written to staging first. Then the journal says which files go where and which go away: from that moment the
-batch is in, whatever happens. Moving files is done again after a crash until the journal is empty; without a journal,
-what is in staging never was. Compaction, which puts small files together, takes the same way.
+A batch is first written to staging. Then the journal lists the files to move and to delete: once it is written, the
+batch is committed. After a crash the moves are repeated until the journal is applied and deleted; without a journal,
+files in staging are discarded. Compaction, which merges small files, works the same way.
 
-The directory may be anything pyarrow has a file system for: a path, s3://, gs://, hdfs://.
+The directory can be on any file system that pyarrow supports: a path, s3://, gs://, hdfs://.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from pyarrow import fs
 from penstock.errors import Error
 
 HIDDEN = ".penstock"
-SMALL_BYTES = 32 << 20  # a file below this is worth putting together with others
-SMALL_COUNT = 8  # so many of them in one directory are too many
+SMALL_BYTES = 32 << 20  # smaller files are worth merging
+SMALL_COUNT = 8  # merge when a directory has this many small files
 ROW_GROUP_ROWS = 128 << 10
 
 
@@ -38,7 +38,7 @@ class LakeError(Error):
 
 
 class Moves(NamedTuple):
-    """What a journal says: files to move into place, then files to remove, then the state that follows."""
+    """The content of a journal: files to move into place, files to remove, and the state after that."""
 
     moves: list[tuple[str, str]]
     removes: list[str]
@@ -46,7 +46,7 @@ class Moves(NamedTuple):
 
 
 class Lake:
-    """All paths are relative to the lake's directory."""
+    """The directory. All paths are relative to it."""
 
     def __init__(self, address: str) -> None:
         self.address = absolute(address)
@@ -60,7 +60,7 @@ class Lake:
         return f"<Lake {self.address}>"
 
     def open(self) -> None:
-        """Finish or forget what a process that died has left behind."""
+        """Complete or discard what a crashed process left behind."""
         journal = self._read(f"{HIDDEN}/journal.json")
         if journal is not None:
             self._apply(Moves([(a, b) for a, b in journal["moves"]], journal["removes"], journal["state"]))
@@ -78,12 +78,12 @@ class Lake:
         return bool(self.state()["writers"].get(writer, -1) >= batch)
 
     def staging(self, batch: int) -> str:
-        """Where Spark writes a batch, as an address; whatever an earlier try has left there is gone."""
+        """Return the address where Spark writes a batch, after deleting the remains of earlier attempts."""
         self._drop(f"{HIDDEN}/staging/{batch}")
         return f"{self.address}/{HIDDEN}/staging/{batch}"
 
     def commit(self, writer: str, batch: int) -> list[str]:
-        """Put the staged files of a batch into their places; answers the directories that got some."""
+        """Move the staged files of a batch into place. Returns the directories that received files."""
         staged = f"{HIDDEN}/staging/{batch}"
         state = self.state()
         moves = []
@@ -99,7 +99,7 @@ class Lake:
         return sorted({target.rpartition("/")[0] for _, target in moves})
 
     def compact(self, folder: str, *, count: int = SMALL_COUNT, size: int = SMALL_BYTES) -> int:
-        """Put the small files of a directory together when there are many; answers how many went into one."""
+        """Merge the small files of a directory if there are at least `count`. Returns how many were merged."""
         found = self._listed(folder)
         small = sorted(info.path for info in found if info.path.endswith(".parquet") and info.size < size)
         if len(small) < count:
@@ -121,14 +121,14 @@ class Lake:
         return len(paths)
 
     def folders(self) -> list[str]:
-        """The directories with files in them."""
+        """The directories that contain files."""
         return sorted({path.rpartition("/")[0] for path in self._parquet("")})
 
     def paths(self) -> list[str]:
         return sorted(self._parquet(""))
 
     def _carry_out(self, moves: Moves) -> None:
-        """The journal is the point of no return."""
+        """Write the journal, which commits the moves, then apply it."""
         self._write(f"{HIDDEN}/journal.json", moves._asdict())
         self._apply(moves)
 
@@ -169,7 +169,7 @@ class Lake:
             return orjson.loads(file.read())
 
     def _write(self, path: str, value: object) -> None:
-        """Whole or not at all."""
+        """Write a file atomically."""
         with self.files.open_output_stream(self._at(path + ".new")) as file:
             file.write(orjson.dumps(value, option=orjson.OPT_INDENT_2))
         self.files.move(self._at(path + ".new"), self._at(path))
@@ -189,5 +189,5 @@ class Lake:
 
 
 def absolute(address: str) -> str:
-    """A path as one that means the same everywhere; anything with a scheme as it is."""
+    """Make a path absolute; an address with a scheme is returned as it is."""
     return address.rstrip("/") if urlsplit(address).scheme else str(Path(address).expanduser().absolute())

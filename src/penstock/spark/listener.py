@@ -1,10 +1,10 @@
-"""How a running query is doing: told to the broker, which shows it, and to whoever else asks.
+"""Reports the progress of running queries to the broker, and to a callback.
 
     spark.streams.addListener(PenstockListener("http://localhost:7780", "orders-to-lake"))
 
-Each batch gives one report: rows, rows a second, how long it took, and how far the query is behind the end of the log.
-The broker serves them at /v1/pipelines, in /metrics and on its console. A broker that is away loses a report, and never
-ends a query.
+Each batch produces one report: rows, rows per second, duration, and how far the query lags behind the end of the log.
+The broker serves the reports at /v1/pipelines, in /metrics and on its console. While the broker is unavailable, reports
+are lost, but the query continues.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Report(NamedTuple):
     rows: int
     rows_per_second: float
     seconds: float
-    offset: int | None  # where it is in the log
-    end: int | None  # where the log ended then
+    offset: int | None  # the query's position in the log
+    end: int | None  # the end of the log at that time
     state: str  # running, done, failed
-    late: int = 0  # rows that came too late to be counted
+    late: int = 0  # rows dropped by the watermark
 
     @property
     def lag(self) -> int | None:
@@ -48,7 +48,7 @@ class Report(NamedTuple):
 
 
 class PenstockListener(StreamingQueryListener):
-    """Reports the queries of a session, by default to a broker. Options are the source's: tokenFile, caFile, ..."""
+    """Reports the queries of a session to a broker and to `tell`. Options are the source's: tokenFile, caFile, ..."""
 
     def __init__(
         self, servers: str = "", name: str = "", tell: Callable[[Report], None] | None = None, **options: str
@@ -61,13 +61,13 @@ class PenstockListener(StreamingQueryListener):
         self._tell = tell
         self._names: dict[str, str] = {}
         self._last: dict[str, Report] = {}
-        self.ended = threading.Event()  # a query has ended, and everything before was told
+        self.ended = threading.Event()  # a query has ended and all its reports were sent
 
     def onQueryStarted(self, event: Any) -> None:  # noqa: N802
         name = self._names[str(event.id)] = self._name or event.name or str(event.id)
         self._report(
             Report(name, 0, 0, 0.0, 0.0, None, None, "running")
-        )  # it may be long until the first batch is done
+        )  # shows the query before its first batch is done, which may take long
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802
         progress = event.progress

@@ -1,8 +1,8 @@
-"""Where a query's rows come from: a broker asked over HTTP, or the files of a data directory.
+"""Where a query's rows come from: a broker over HTTP, or the files of a data directory.
 
-Both speak of one log with one offset for each message, and both give Arrow batches with the log's columns. Files are
-read without asking the broker, so `path` needs none that runs; where `servers` names one as well, its durable mark is
-the end of the log, and its cursors remember where a query began.
+Both present one log with one offset per message, as Arrow batches with the log's columns. Files are read directly, so
+`path` needs no running broker. If `servers` is set too, the broker's durable mark is the end of the log, and its
+cursors remember where a query began.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from penstock.spark.ranges import Range
 
 
 class Bounds(NamedTuple):
-    """The log holds the offsets from `first` up to, and without, `end`."""
+    """The log holds the offsets from `first` up to, but not including, `end`."""
 
     first: int
     end: int
@@ -34,25 +34,25 @@ class Log(Protocol):
     def bounds(self) -> Bounds: ...
 
     def holes(self) -> list[Range]:
-        """What retention has let go of in between, in order."""
+        """The ranges that retention has deleted inside the log, in order."""
 
     def offset_at(self, time_us: int) -> int:
-        """The first message published then or later; the end of the log when there is none."""
+        """The offset of the first message published then or later; the end of the log if there is none."""
 
     def offset_after(self, start: int, size: int, end: int) -> int:
-        """How far from `start` a range of that many bytes reaches, at least one message."""
+        """The end of a range of about `size` bytes from `start`; the range has at least one message."""
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The messages of a range, in order."""
 
     def lifecycle(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """What was settled in the blocks that begin within a range."""
+        """The settlements in the blocks that begin within a range."""
 
     def cursor_start(self, name: str, offset: int) -> int:
-        """Where the cursor of that name began; a new one begins at `offset`, now and for ever."""
+        """Where the cursor began. A new cursor begins at `offset`, which never changes."""
 
     def cursor_reached(self, name: str, offset: int) -> None:
-        """The owner of the cursor is done with everything below the offset."""
+        """Report that the cursor's owner has processed everything below the offset."""
 
 
 def open_log(options: SourceOptions) -> Log:
@@ -62,7 +62,7 @@ def open_log(options: SourceOptions) -> Log:
 
 
 class BrokerLog:
-    """Asked over HTTP."""
+    """Reads the log from a broker over HTTP."""
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
@@ -104,7 +104,7 @@ class BrokerLog:
         found: list[pa.RecordBatch] | None = None
         while found is None:
             try:
-                # Whole or not at all: rows carry no place at which a broken stream could go on.
+                # Read it completely first: rows carry no position from which a broken stream could resume.
                 found = list(self.client.open_arrow("/v1/log/lifecycle", from_=start, to=end))
             except TryAgain as error:
                 self.client.close()
@@ -120,7 +120,7 @@ class BrokerLog:
 
 
 class DirectoryLog:
-    """Read from files."""
+    """Reads the log from files."""
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options

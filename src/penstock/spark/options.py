@@ -1,6 +1,6 @@
-"""What a user may say with `.option(...)`, checked at once: a wrong one is refused with its name, value and a way out.
+"""The options for `.option(...)`, validated at once: an error gives the option's name, its value and how to fix it.
 
-Names are taken in any case, as Spark does. Values arrive as text, whatever the user wrote.
+Names are case-insensitive, as in Spark. Values always arrive as text.
 """
 
 import os
@@ -24,17 +24,17 @@ from penstock.errors import Error
 
 EARLIEST = "earliest"
 LATEST = "latest"
-LOG_KEY = "log"  # of an offset's JSON: {"log": 1234} is the first offset that was not read
-HOLES_KEY = "holes"  # beside it, what was gone when the query began and lies ahead: "2000-3000,5000-5500"
+LOG_KEY = "log"  # in an offset's JSON: {"log": 1234} is the first offset not read yet
+HOLES_KEY = "holes"  # next to it: ranges ahead that were already deleted when the query began: "2000-3000,5000-5500"
 
 Value = TypeVar("Value")
 
-SECRETS = ("token", "password", "secret", "key")  # names that are no options, though people may try
-USER_IN_URL = re.compile(r"(?:(?<=//)|(?<=,)|^)[^/,@]*@")  # also where nobody wrote a scheme
+SECRETS = ("token", "password", "secret", "key")  # not options, but users may try them
+USER_IN_URL = re.compile(r"(?:(?<=//)|(?<=,)|^)[^/,@]*@")  # also without a scheme
 
 
 class OptionError(Error, ValueError):
-    """An option is wrong."""
+    """An option is invalid."""
 
     def __init__(self, name: str, value: object, reason: str) -> None:
         super().__init__(f"option {name}={value!r}: {reason}")
@@ -51,12 +51,12 @@ def text_of(value: str) -> str:
 
 
 def names_of(value: str) -> tuple[str, ...]:
-    """Names with commas between them."""
+    """Parse comma-separated names."""
     return tuple(name.strip() for name in value.split(",") if name.strip())
 
 
 def servers_of(value: str) -> tuple[str, ...]:
-    """Addresses of one broker, tried in turn; whether one without a scheme is of http or https, other options say."""
+    """Parse addresses of one broker, tried in turn. For one without a scheme, other options decide: http or https."""
     found = []
     for server in names_of(value):
         parts = urlsplit(server if "://" in server else f"//{server}", "http")
@@ -92,7 +92,7 @@ def count_of(value: str) -> int:
 
 
 def size_of(value: str) -> int:
-    """Bytes, also as 64m, 64mb or 64MiB; all by 1024, as Spark has it."""
+    """Parse a number of bytes, also 64m, 64mb or 64MiB; units are powers of 1024, as in Spark."""
     written = re.fullmatch(r"\s*(\d{1,15})\s*([kmgt]?)(i?b)?\s*", value, re.ASCII | re.IGNORECASE)
     if written is None or int(written[1]) < 1:
         raise ValueError("is not a size: give bytes, or 64k, 64m, 1g")
@@ -107,7 +107,7 @@ def seconds_of(value: str) -> float:
 
 
 def offset_of(value: str) -> str | int:
-    """`earliest`, `latest`, a number, or what a checkpoint has: {"log": 1234}."""
+    """Parse `earliest`, `latest`, a number, or an offset from a checkpoint: {"log": 1234}."""
     if value.strip().lower() in (EARLIEST, LATEST):
         return value.strip().lower()
     try:
@@ -122,7 +122,7 @@ def offset_of(value: str) -> str | int:
 
 
 def time_of(value: str) -> int:
-    """Microseconds since 1970, of milliseconds since 1970 or an ISO time; without a zone it is UTC."""
+    """Parse milliseconds since 1970, or an ISO time (UTC unless it has a zone), to microseconds since 1970."""
     if re.fullmatch(r"\s*\d{1,15}\s*", value, re.ASCII):
         return int(value) * 1000
     try:
@@ -134,15 +134,15 @@ def time_of(value: str) -> int:
 
 
 def option(parse: Callable[[str], Any], default: Any, name: str = "") -> Any:
-    """A field that is read from the option called like it in camel case, or `name`."""
+    """Declare a field. Its option is called `name`, by default the field's name in camel case."""
     return field(default=default, metadata={"parse": parse, "name": name})
 
 
 @dataclass(frozen=True)
 class Connection:
-    """How the broker is reached, and as whom.
+    """The broker's addresses, credentials and timeouts.
 
-    What is not said by an option may be said by the environment of the process that connects: PENSTOCK_TOKEN_FILE,
+    Credentials without an option are taken from the environment of the process that connects: PENSTOCK_TOKEN_FILE,
     PENSTOCK_TOKEN, PENSTOCK_CA_FILE, PENSTOCK_CERT_FILE, PENSTOCK_KEY_FILE.
     """
 
@@ -153,10 +153,10 @@ class Connection:
     cert_file: str = option(text_of, "")
     key_file: str = option(text_of, "")
     timeout: float = option(seconds_of, 30.0)
-    retry_for: float = option(seconds_of, 30.0)  # how long a broker that is away is waited for
+    retry_for: float = option(seconds_of, 30.0)  # how long to retry while the broker is unavailable
 
     def token(self) -> Token | None:
-        """Read where it is used: the options travel to executors and into plans, a secret must not."""
+        """Read the token where it is used: options are sent to executors and appear in plans, a secret must not."""
         named = None
         if self.token_env and not self.token_file:
             named = os.environ.get(self.token_env, "").strip()
@@ -169,16 +169,16 @@ class Connection:
             raise OptionError(name, self.token_env if named is not None else self.token_file, str(error)) from None
 
     def tls(self, host: str, port: int) -> ssl.SSLContext | None:
-        """How to speak to a server with https, likewise with files as they are now."""
+        """Return the TLS context for an https server. Like the token, the files are read where they are used."""
         try:
             return tls_of(self._files, Address(host, port, tls=True))
         except TlsFailed as error:
             raise OptionError("caFile", self.ca_file or self.cert_file, str(error)) from None
 
     def with_schemes(self) -> Self:
-        """The same, where a server without a scheme is one of https if anything is named that only TLS has a use for.
+        """Return a copy in which every server has a scheme: https if an option is set that only TLS uses, else http.
 
-        Where the options are read, so that all who work on a query agree.
+        Called where the options are parsed, so that the driver and all executors use the same scheme.
         """
         scheme = "https" if speaks_tls(self._files, Address("", 0)) else "http"
         servers = tuple(server if "://" in server else f"{scheme}://{server}" for server in self.servers)
@@ -191,9 +191,9 @@ class Connection:
 
 @dataclass(frozen=True)
 class SourceOptions(Connection):
-    """Everything `spark.read` and `spark.readStream` understand."""
+    """The options of `spark.read` and `spark.readStream`."""
 
-    path: str = option(text_of, "")  # a data directory that driver and executors can see
+    path: str = option(text_of, "")  # a data directory that the driver and the executors can read
     mode: str = option(one_of("log", "queue"), "log")
     table: str = option(one_of("messages", "lifecycle"), "messages")
     events: tuple[str, ...] = option(names_of, ())
@@ -207,7 +207,7 @@ class SourceOptions(Connection):
     max_offsets_per_trigger: int | None = option(count_of, None)
     max_bytes_per_trigger: int | None = option(size_of, None)
     min_offsets_per_trigger: int | None = option(count_of, None)
-    max_trigger_delay: float = option(seconds_of, 900.0)  # 15 minutes, as Kafka's source has it
+    max_trigger_delay: float = option(seconds_of, 900.0)  # 15 minutes, as in Spark's Kafka source
     min_partitions: int = option(count_of, 1)
     max_records_per_partition: int = option(count_of, 200_000)
     fail_on_data_loss: bool = option(bool_of, True)
@@ -225,7 +225,7 @@ class SourceOptions(Connection):
         return options
 
     def begins_at_a_moving_place(self) -> bool:
-        """Whether asking twice where a stream begins could give two answers."""
+        """Whether the start of a stream depends on when it is resolved."""
         if self.starting_timestamp is not None:
             return self.starting_offsets_by_timestamp_strategy == LATEST
         return self.starting_offsets == LATEST
@@ -253,16 +253,16 @@ class SourceOptions(Connection):
 
 @dataclass(frozen=True)
 class SinkOptions(Connection):
-    """Everything `df.write` and `df.writeStream` understand."""
+    """The options of `df.write` and `df.writeStream`."""
 
-    event: str = option(text_of, "")  # where rows go that name neither event nor queue
+    event: str = option(text_of, "")  # for rows that name neither event nor queue
     queue: str = option(text_of, "")
-    writer: str = option(text_of, "")  # who writes; by default the streaming query's id
+    writer: str = option(text_of, "")  # df.write only: the writer's name; a stream uses its query id
     batch: int | None = option(count_of, None)  # df.write only: the same writer and batch are published once
-    ttl: float = option(seconds_of, 600.0)  # how long what is staged may wait for its commit
-    checkpoint_location: str = option(text_of, "", "checkpointLocation")  # Spark's own, passed on to us
+    ttl: float = option(seconds_of, 600.0)  # how long staged messages may wait for their commit
+    checkpoint_location: str = option(text_of, "", "checkpointLocation")  # Spark's own, passed through to the sink
     query_name: str = option(text_of, "")  # likewise
-    path: str = option(text_of, "")  # likewise, of .start(path) and .save(path)
+    path: str = option(text_of, "")  # likewise, from .start(path) and .save(path)
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> "SinkOptions":
@@ -282,7 +282,7 @@ Options = TypeVar("Options", bound=Connection)
 
 
 def parse(kind: type[Options], given: Mapping[str, str]) -> Options:
-    """Every known option parsed; an unknown one is refused, with the name that was probably meant."""
+    """Parse all options. An unknown one is refused, with a suggestion for the name."""
     known = {option_name(f.name, f.metadata["name"]).lower(): f for f in fields(kind)}
     values: dict[str, Any] = {}
     for name, value in given.items():

@@ -1,4 +1,4 @@
-"""Rows a second, lag and batch time, in the terminal. Where there is none, one line at the end."""
+"""Shows rows per second, lag and batch time in the terminal. Without a terminal, prints one line at the end."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class ProgressDisplay:
-    """Told of each batch; draws at most a few times a second."""
+    """Receives a report for each batch, and redraws at most a few times a second."""
 
     def __init__(self, name: str, *, show: bool = True) -> None:
         self.name = name
         self.batches = 0
         self.rows = 0
-        self.late = 0  # rows that came too late to be counted
+        self.late = 0  # rows dropped by the watermark
         self.last: Report | None = None
         self._began = time.monotonic()
         self._live: Any = None

@@ -1,12 +1,11 @@
-"""mode=queue: messages are taken from a queue, and acknowledged when their batch is done.
+"""mode=queue: takes messages from a queue, and acknowledges them when their batch is done.
 
-The driver takes a lease for each batch: the broker gives nobody else its messages for as long as it lasts. When Spark
-asks where the next batch ends, all before it is done, and the leases of that are accepted. (`commit` would say so too,
-but for the last batch of all it never comes.) What a driver held when it died comes back to the queue when the lease is
-over, or at once when a query with the same `cursor` begins. So every message is seen at least once; whoever must not
-act twice goes by its id.
+The driver takes a lease for each batch: while it lasts, the broker gives its messages to no other consumer. When Spark
+asks where the next batch ends, all earlier batches are done, and their leases are accepted. (Spark also calls `commit`,
+but never for the last batch.) If a driver dies, its messages return to the queue when the lease expires, or at once
+when a query with the same `cursor` begins. So every message is processed at least once; deduplicate by id if needed.
 
-An offset counts batches: {"batch": 7}. The rows of a batch travel with its tasks.
+An offset counts batches: {"batch": 7}. The rows of a batch are sent with its tasks.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ from penstock.spark.options import SourceOptions
 from penstock.spark.schema import Shape
 
 BATCH_KEY = "batch"
-MESSAGES_MAX = 10_000  # of a batch, where no limit is given: they pass through the driver
+MESSAGES_MAX = 10_000  # default limit of a batch: its messages pass through the driver
 
 
 class Lease:
-    """Messages of one batch that are ours for a while."""
+    """The leased messages of one batch."""
 
     def __init__(self, id: str, rows: pa.Table) -> None:
         self.id = id
@@ -44,7 +43,7 @@ class Lease:
 
 
 class RowsPartition(InputPartition):
-    """Rows that a task hands on."""
+    """The rows of one task."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(None)
@@ -52,15 +51,15 @@ class RowsPartition(InputPartition):
 
 
 class QueueStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Takes, hands out, acknowledges."""
+    """Leases messages, passes them to tasks, and acknowledges them."""
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         self.options = options
         self.shape = Shape(schema, options)
         self.queue = options.queues[0]
         self.owner = options.cursor or f"spark-{uuid4().hex}"
-        self._leases: dict[int, Lease] = {}  # by the batch they end
-        self._left: int | None = None  # what AvailableNow still takes; None: there is no end
+        self._leases: dict[int, Lease] = {}  # keyed by batch number
+        self._left: int | None = None  # how many messages AvailableNow still takes; None: unlimited
         self._client: BrokerClient | None = None
 
     def __getstate__(self) -> dict[str, object]:
@@ -70,7 +69,7 @@ class QueueStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def client(self) -> BrokerClient:
         if self._client is None:
             self._client = BrokerClient(self.options)
-            # A query of this name that died has left leases behind: what it held is given out again.
+            # Release the leases of an earlier query of this name that died.
             self._client.delete(f"/v1/leases?owner={name_in_path(self.owner)}")
         return self._client
 
@@ -98,7 +97,7 @@ class QueueStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {BATCH_KEY: number + 1}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """The rows of a batch; none of one that died with another driver: those come again in a later one."""
+        """Split a batch into tasks. A batch that died with another driver is empty: its rows return in a later one."""
         found: list[InputPartition] = []
         for number in range(start[BATCH_KEY] + 1, end[BATCH_KEY] + 1):
             lease = self._leases.get(number)

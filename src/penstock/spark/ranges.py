@@ -1,4 +1,4 @@
-"""Ranges of offsets: how far a batch goes, and how it is split over tasks. Numbers only."""
+"""Arithmetic on ranges of offsets: where a batch ends, and how it is split into tasks."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 
 class Range(NamedTuple):
-    """The offsets from `start` up to, and without, `end`."""
+    """The offsets from `start` up to, but not including, `end`."""
 
     start: int
     end: int
 
 
 def split(whole: Range, parts_min: int, records_max: int) -> list[Range]:
-    """Pieces of nearly equal size: at least `parts_min`, where there are offsets enough, and none over the maximum."""
+    """Split into nearly equal parts: at least `parts_min`, if there are enough offsets, each at most `records_max`."""
     count = whole.end - whole.start
     if count <= 0:
         return []
@@ -23,7 +23,7 @@ def split(whole: Range, parts_min: int, records_max: int) -> list[Range]:
 
 
 def without(whole: Range, holes: Iterable[Range]) -> list[Range]:
-    """What is left of a range; the holes are in order."""
+    """The parts of a range outside the holes, which are in order."""
     left = []
     place = whole.start
     for hole in holes:
@@ -36,13 +36,13 @@ def without(whole: Range, holes: Iterable[Range]) -> list[Range]:
 
 
 def within(whole: Range, holes: Iterable[Range]) -> list[Range]:
-    """What the holes take from a range."""
+    """The parts of a range inside the holes."""
     cut = [Range(max(whole.start, hole.start), min(whole.end, hole.end)) for hole in holes]
     return [part for part in cut if part.start < part.end]
 
 
 def behind(start: int, count: int, holes: Iterable[Range]) -> int:
-    """The offset behind so many, from `start` on; those in holes, which are in order, do not count."""
+    """The end of a range with `count` offsets from `start`, not counting those in holes, which are in order."""
     end = start + count
     for hole in holes:
         if hole.start >= end:
@@ -52,7 +52,7 @@ def behind(start: int, count: int, holes: Iterable[Range]) -> int:
 
 
 class Admission:
-    """How far the next batch goes. Keeps a clock, because a small batch may wait for more, but not for ever."""
+    """Decides where the next batch ends. Needs a clock, because a small batch may wait for more only so long."""
 
     def __init__(self, offsets_min: int | None, delay_max: float, clock: Callable[[], float]) -> None:
         self._offsets_min = offsets_min
@@ -63,7 +63,7 @@ class Admission:
     def end(
         self, start: int, available: int, offsets_max: int | None, *, may_wait: bool, holes: Sequence[Range] = ()
     ) -> int:
-        """The end of the next batch; `start` when there is to be none now."""
+        """The end of the next batch; `start` if there is none now."""
         now = self._clock()
         waits = may_wait and self._offsets_min is not None and available - start < self._offsets_min
         if available <= start or (waits and now - self._last < self._delay_max):

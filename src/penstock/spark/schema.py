@@ -1,11 +1,11 @@
-"""From the log's columns to the columns a query asked for; the only place that knows both.
+"""Converts the log's columns to the columns of a query; the only place that knows both.
 
-    payload=binary    body is bytes, as it lies in the log: nothing is copied
-    payload=string    body is text; what is no UTF-8 is shown with backslashes
-    payload=json      the schema is the user's: a name is a field of the JSON body, a name with an underscore before it
-                      a column of the log (_offset, _event, ...), and _bad_record the body that does not fit
+    payload=binary    body is bytes, as in the log: nothing is copied
+    payload=string    body is text; bytes that are not valid UTF-8 appear as backslash escapes
+    payload=json      the user gives the schema: a name is a field of the JSON body, a name with a leading underscore is
+                      a column of the log (_offset, _event, ...), and _bad_record holds a body that does not fit
 
-A body that is no JSON object, or does not fit the schema, gives nulls and its own text in `_bad_record`. It never ends
+A body that is not a JSON object, or does not fit the schema, gives nulls and its text in `_bad_record`. It never fails
 a query.
 """
 
@@ -55,14 +55,14 @@ BAD_RECORD = "_bad_record"
 
 
 def columns_of(options: SourceOptions) -> dict[str, DataType]:
-    """Every column there is."""
+    """All available columns."""
     if options.table == "lifecycle":
         return LIFECYCLE_COLUMNS
     return COLUMNS | {"body": StringType()} if options.payload == "string" else COLUMNS
 
 
 def schema_of(options: SourceOptions) -> StructType:
-    """The schema of a query that brings none of its own."""
+    """The schema of a query that does not give one."""
     if options.payload == "json":
         raise OptionError("payload", "json", 'needs a schema of the bodies: .schema("name STRING, price DOUBLE")')
     known = columns_of(options)
@@ -74,7 +74,7 @@ def schema_of(options: SourceOptions) -> StructType:
 
 
 class Shape:
-    """What a query wants to see of each batch of the log."""
+    """Converts batches of the log to the schema of a query."""
 
     def __init__(self, schema: StructType, options: SourceOptions) -> None:
         self.target: pa.Schema = to_arrow_schema(schema, timezone="UTC")
@@ -147,7 +147,7 @@ def _check_column(column: StructField, name: str, known: dict[str, DataType]) ->
 
 
 def texts_of(bodies: pa.Array) -> pa.Array:
-    """Bytes as text: as they lie there, where all of them are UTF-8."""
+    """Convert bytes to text, with a plain cast if all of them are valid UTF-8."""
     try:
         return bodies.cast(pa.string())
     except pa.ArrowInvalid:
@@ -159,13 +159,13 @@ def _text(body: bytes | None) -> str | None:
 
 
 def json_columns(bodies: pa.Array, fields: list[pa.Field]) -> tuple[list[pa.Array], list[bool]]:
-    """A column for each field of the JSON bodies, and for each body whether it does not fit."""
+    """Return a column for each field of the JSON bodies, and for each body whether it is bad."""
     documents, bad = _documents(bodies)
     try:
         return [_array(documents, field) for field in fields], bad
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         pass
-    # Somebody does not fit: each document on its own, so that the others are not lost with it.
+    # At least one document does not fit: check each one separately, so that only the bad ones are lost.
     empty: dict[str, object] = {}
     for place, document in enumerate(documents):
         if not bad[place] and not _fits(document, fields):
@@ -204,7 +204,7 @@ def _fits(document: dict[str, object], fields: list[pa.Field]) -> bool:
 
 
 def _converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
-    """How JSON writes what it has no word for: times, dates, decimals, bytes; None where Arrow takes it as it is."""
+    """Return the conversion from a JSON value to an Arrow type; None if Arrow accepts the value as it is."""
     if pa.types.is_timestamp(kind):
         return _time
     if pa.types.is_date(kind):
@@ -246,7 +246,7 @@ def _decimal(value: Any) -> Decimal | None:
 
 
 def _string(value: Any) -> str | None:
-    """Text as it is; anything else as JSON, so that a field of mixed kinds can be looked at."""
+    """Keep text as it is; encode anything else as JSON, so that a field of mixed types stays readable."""
     if isinstance(value, str) or value is None:
         return value
     return orjson.dumps(value).decode()

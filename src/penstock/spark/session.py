@@ -1,8 +1,8 @@
-"""A SparkSession with what is known to matter; nothing to configure for a local one.
+"""Builds a SparkSession with the settings that matter; a local one needs no configuration.
 
 - Workers must run this Python, or they fail to connect back.
-- A host name may resolve to an address that cannot be reached: a local master stays on the loopback.
-- Spark starts Java and says nothing useful when there is none, so it is looked for first.
+- A host name may resolve to an unreachable address, so a local master stays on loopback.
+- Without Java, Spark's error is not helpful, so Java is checked first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DEFAULTS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # what other readers of Parquet expect
     "spark.sql.parquet.compression.codec": "zstd",
-    "spark.sql.maxConcurrentOutputFileWriters": "64",  # so many events at once are written without sorting them first
+    "spark.sql.maxConcurrentOutputFileWriters": "64",  # up to this many events are written without sorting first
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
 LOCAL_DEFAULTS = {
@@ -41,15 +41,15 @@ LOCAL_DEFAULTS = {
 
 
 class NoJava(Error):
-    """Spark cannot start."""
+    """Spark cannot start, because there is no suitable Java."""
 
 
 def spark_session(
     name: str, master: str = "", remote: str = "", settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """The session of a pipeline: `remote` is a Spark Connect server, `master` a cluster; by default this machine."""
+    """Create a pipeline's session. `remote` is a Spark Connect server, `master` a cluster; default is this machine."""
     if settings and "spark.pyspark.python" in settings:
-        os.environ["PYSPARK_PYTHON"] = settings["spark.pyspark.python"]  # the setting alone is for spark-submit
+        os.environ["PYSPARK_PYTHON"] = settings["spark.pyspark.python"]  # only spark-submit reads the setting
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name)
@@ -75,7 +75,7 @@ def spark_session(
 
 
 def require_java() -> None:
-    """Raises NoJava with what to do."""
+    """Raise NoJava, with instructions, if there is no suitable Java."""
     home = os.environ.get("JAVA_HOME", "")
     program = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if program is None:
@@ -91,6 +91,6 @@ def require_java() -> None:
 
 
 def _quieten() -> None:
-    """What Spark says of itself at every start is not news."""
+    """Silence the warnings and messages that Spark emits at every start."""
     warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"pyspark\..*")
     logging.getLogger("py4j").setLevel(logging.ERROR)

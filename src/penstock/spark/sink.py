@@ -1,14 +1,14 @@
 """`df.write` and `df.writeStream`: rows become messages, each exactly once.
 
-A task stages its rows on the broker; nobody sees them. When all tasks are done the driver commits the stages under the
-name of the writer and the number of the batch, and the broker makes them visible at once. A task that runs twice stages
-twice, but one of the two is committed; a batch that runs twice is committed once, because its number was there before.
+A task stages its rows on the broker, invisible to consumers. When all tasks are done, the driver commits the stages
+under the writer's name and the batch number, and the broker makes them visible atomically. A task that runs twice
+stages twice, but only one of the two is committed; a batch that runs twice is committed once: its number is known.
 
-A stream is known by its query id, which its checkpoint keeps. `df.write` is known by the options writer and batch, and
-without them by a name that is never used again, and forgotten at the end: exactly once within the run, and again when
-the job is run again.
+A stream is identified by its query id, which the checkpoint keeps. `df.write` is identified by the options writer and
+batch. Without them it uses a unique name that is forgotten at the end: exactly once within a run, but a second run of
+the job publishes again.
 
-A commit is one entry of the broker's log, so it has a limit: 100,000 messages. A stream keeps below it by
+A commit is one entry of the broker's log, so it is limited to 100,000 messages. A stream stays below the limit with
 maxOffsetsPerTrigger; `df.write` without a writer is committed in several parts.
 """
 
@@ -32,14 +32,14 @@ from penstock.spark.options import OptionError, SinkOptions
 
 STAGE_BYTES = 4 << 20
 STAGE_ROWS = 50_000
-COMMIT_MESSAGES = 100_000  # more the broker does not take at once
+COMMIT_MESSAGES = 100_000  # the broker's limit for one commit
 COMMIT_BYTES = 100 << 20
 BODY_NAMES = ("body", "value")
 PLACE_NAMES = ("event", "queue")
 
 
 class Staged(WriterCommitMessage):
-    """What one task has staged, and for whom."""
+    """The stages of one task, and their writer."""
 
     def __init__(self, writer: str) -> None:
         self.writer = writer
@@ -53,7 +53,7 @@ class Stage(NamedTuple):
 
 
 class Messages:
-    """How rows become messages: the columns event, queue, id, headers; and body, or all the others as JSON."""
+    """Converts rows to messages: the columns event, queue, id, headers, and body or else all other columns as JSON."""
 
     def __init__(self, schema: StructType, options: SinkOptions) -> None:
         self.event = options.event
@@ -77,7 +77,7 @@ class Messages:
             raise OptionError("schema", schema.simpleString(), "has no column to make a body of")
 
     def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch as the broker takes it."""
+        """Convert a batch to the columns that the broker accepts."""
         count = batch.num_rows
         columns = {
             "event": self._place(batch, "event", self.event),
@@ -87,7 +87,7 @@ class Messages:
         columns["body"] = columns["body"].cast(pa.binary()).fill_null(b"")
         if pc.any(pc.and_(columns["event"].is_null(), columns["queue"].is_null())).as_py():
             raise Error("a row names neither event nor queue, and no option does")
-        # A row that was put into a queue is put, also when it has an event: rows of the log have both.
+        # A row with a queue goes to that queue, even if it also has an event: rows of the log have both.
         columns["event"] = pc.if_else(columns["queue"].is_valid(), pa.scalar(None, pa.string()), columns["event"])
         for name in ("id", "headers"):
             if name in self.columns:
@@ -104,18 +104,18 @@ class Messages:
 
 
 def _documents(batch: pa.RecordBatch) -> pa.Array:
-    """Each row as a JSON object."""
+    """Encode each row as a JSON object."""
     flags = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
     return pa.array([orjson.dumps(row, default=_as_json, option=flags) for row in batch.to_pylist()], pa.binary())
 
 
 def _as_json(value: Any) -> Any:
-    """Bytes as text, and whatever else JSON has no word for as Python writes it."""
+    """Encode types that JSON lacks: bytes as text, everything else as Python's `str`."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 class StagingWriter:
-    """What a batch and a stream share."""
+    """Base of the batch and stream writers."""
 
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
         self.options = options
@@ -138,7 +138,7 @@ class StagingWriter:
         return staged
 
     def publish(self, messages: list[WriterCommitMessage | None], batch: int, *, whole: bool) -> None:
-        """Commit what is staged: as a whole, or in as many commits as the broker's limits make of it."""
+        """Commit the stages: all at once, or in as many commits as the broker's limits require."""
         done = [cast(Staged, message) for message in messages if message is not None]
         stages = [stage for staged in done for stage in staged.stages]
         client = BrokerClient(self.options)
@@ -154,7 +154,7 @@ class StagingWriter:
                 try:
                     client.delete(f"/v1/stages/{stage.id}")
                 except Error:
-                    break  # what is staged and not committed goes away by itself
+                    break  # uncommitted stages expire by themselves
         client.close()
 
     def _send(self, client: BrokerClient, batches: list[pa.RecordBatch], staged: Staged) -> None:
@@ -163,7 +163,7 @@ class StagingWriter:
 
 
 def groups_of(stages: list[Stage]) -> list[list[Stage]]:
-    """Stages in order, in groups that the broker takes in one commit."""
+    """Group the stages, in order, so that the broker accepts each group in one commit."""
     groups: list[list[Stage]] = []
     messages = size = 0
     for stage in stages:
@@ -177,7 +177,7 @@ def groups_of(stages: list[Stage]) -> list[list[Stage]]:
 
 
 def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """A batch in parts that a request can carry."""
+    """Split a batch into parts that fit into one request."""
     rows = max(1, min(STAGE_ROWS, batch.num_rows * STAGE_BYTES // max(batch.nbytes, 1)))
     for first in range(0, batch.num_rows, rows):
         yield batch.slice(first, rows)
@@ -195,7 +195,7 @@ class BatchWriter(StagingWriter, DataSourceArrowWriter):
         return self.stage(iterator, self.writer)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        # Under a name that is never used again nobody could tell one commit from several.
+        # Under a name that is used only once, several commits are as good as one.
         self.publish(messages, self.batch, whole=bool(self.options.writer))
         self._forget()
 
@@ -204,10 +204,10 @@ class BatchWriter(StagingWriter, DataSourceArrowWriter):
         self._forget()
 
     def _forget(self) -> None:
-        """A name that is never used again need not be remembered, and takes nobody's place."""
+        """Delete a writer name that is used only once, so that the broker need not remember it."""
         if not self.options.writer:
             client = BrokerClient(self.options)
-            with suppress(Error):  # it has committed nothing, or the broker forgets it by itself
+            with suppress(Error):  # nothing was committed, or the broker forgets it by itself
                 client.delete(f"/v1/commits/{self.writer}")
             client.close()
 

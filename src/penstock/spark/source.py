@@ -1,15 +1,16 @@
-"""`format("penstock")`: the broker's log as a table, in batches and as a stream; see docs/spark.md for all options.
+"""`format("penstock")`: the broker's log as a table, for batch and streaming queries; docs/spark.md lists all options.
 
-An offset is a place in the log, {"log": 1234}: the first message not read yet. A batch is the range between two of
-them and always gives the same rows, so whatever Spark runs again gives the same again.
+An offset is a position in the log, {"log": 1234}: the first message not read yet. A batch is the range between two
+offsets and always returns the same rows, so Spark can safely repeat it.
 
-Retention may let go of the middle of the log: a message still owed keeps its segment. What is gone when a query begins
-is passed over, and what goes later is a loss. So an offset also says which holes were known then and lie ahead,
-{"log": 1234, "holes": "2000-3000"}: the checkpoint is the only thing that all runs of a query share.
+Retention may delete ranges in the middle of the log, because a message still owed to a queue keeps its segment. Ranges
+deleted before a query begins are skipped; ranges deleted later are data loss. So an offset also lists the holes ahead
+that were known when the query began, {"log": 1234, "holes": "2000-3000"}: only the checkpoint is shared by all runs of
+a query.
 
-Spark asks for the initial offset more than once, and again when the first batch is retried by another process. What is
-worked out then must not move: `earliest`, a number and the first message of a time do not, `latest` does. So the answer
-is kept on the broker under the name of a cursor, and `latest` needs one.
+Spark asks for the initial offset more than once, and again when another process retries the first batch. The answer
+must not change: `earliest`, a number and the first message of a time stay the same, `latest` does not. So the broker
+stores the answer under the name of a cursor, and `latest` requires one.
 
 Method and parameter names are Spark's: it passes arguments by keyword.
 """
@@ -57,18 +58,18 @@ from penstock.spark.schema import Shape, schema_of
 
 logger = logging.getLogger("penstock.spark")
 
-ROWS_PER_BATCH = 16_384  # small blocks are put together up to here: each batch costs a trip to the JVM
+ROWS_PER_BATCH = 16_384  # small blocks are merged up to this size: each batch costs a round trip to the JVM
 BYTES_PER_BATCH = 8 << 20
 
 Offset = dict[str, int | str]
 
 
 class DataLoss(Error):
-    """Rows that a query should read are not there any more."""
+    """Rows that a query should read have been deleted."""
 
 
 class PenstockDataSource(DataSource):
-    """Registered by itself: `pyspark_penstock` hands it to Spark."""
+    """The data source. Needs no registration: Spark finds it through the package `pyspark_penstock`."""
 
     @classmethod
     def name(cls) -> str:
@@ -107,7 +108,7 @@ class PenstockDataSource(DataSource):
 
 
 class RangePartition(InputPartition):
-    """What one task reads."""
+    """The range that one task reads."""
 
     def __init__(self, start: int, end: int) -> None:
         super().__init__(None)
@@ -119,7 +120,7 @@ class RangePartition(InputPartition):
 
 
 class LogTable:
-    """What batch and stream share: opening the log, resolving places in it, reading a range."""
+    """Base of the batch and stream readers: opens the log, resolves positions in it, reads a range."""
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         self.options = options
@@ -127,7 +128,7 @@ class LogTable:
         self._log: Log | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_log": None}  # an executor opens its own
+        return self.__dict__ | {"_log": None}  # an executor opens the log itself
 
     @property
     def log(self) -> Log:
@@ -136,7 +137,7 @@ class LogTable:
         return self._log
 
     def starting_offset(self, bounds: Bounds) -> int:
-        """Where a query that never ran begins."""
+        """Where a new query begins."""
         if self.options.starting_timestamp is not None:
             return self._offset_at(self.options.starting_timestamp, bounds)
         return self._resolved("startingOffsets", self.options.starting_offsets, bounds)
@@ -147,16 +148,16 @@ class LogTable:
         return self._resolved("endingOffsets", self.options.ending_offsets, bounds)
 
     def holes_ahead(self, start: int) -> list[Range]:
-        """What a query that begins now, there, does not miss. A hole at its very beginning it does."""
+        """The holes that are no loss for a query that begins at `start` now. A hole right at `start` is a loss."""
         return [hole for hole in self.log.holes() if hole.start > start]
 
     def tasks(self, whole: Range, known: Sequence[Range], *, misses_front: bool = True) -> list[RangePartition]:
-        """Who reads what of the range. What is gone must be in the known holes, or it is lost.
+        """Split the range into tasks. Deleted offsets that are not in the known holes are data loss.
 
-        Who reads from the earliest there is misses no front that has just gone.
+        A query that reads from `earliest` does not lose what was just deleted at the front (`misses_front=False`).
         """
         holes = self.log.holes()
-        bounds = self.log.bounds()  # after the holes: the first of them may have come to lie before the log
+        bounds = self.log.bounds()  # read after the holes: the log may meanwhile begin after the first of them
         front = Range(0, bounds.first)
         gone = [front, *(Range(max(hole.start, front.end), hole.end) for hole in holes if hole.end > front.end)]
         wanted = without(whole, known if misses_front else [front, *known])
@@ -168,12 +169,12 @@ class LogTable:
             )
         there = [part for piece in wanted for part in without(piece, gone)]
         if self.options.table == "lifecycle":
-            there = without(whole, [front])  # a settlement may stand just before a hole, under the offset that follows
+            there = without(whole, [front])  # a settlement just before a hole may have the offset after it
         parts = [split(part, self.options.min_partitions, self.options.max_records_per_partition) for part in there]
         return [RangePartition(part.start, part.end) for pieces in parts for part in pieces]
 
     def rows(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The range as the query wants it, in batches of a useful size."""
+        """Yield the rows of the range with the query's columns and filters, in batches of a useful size."""
         if self.options.table == "lifecycle":
             for batch in self.log.lifecycle(start, end):
                 yield self.shape.of(self._wanted(batch))
@@ -185,7 +186,7 @@ class LogTable:
                 yield self.shape.of(wanted.select(columns) if columns else wanted)
 
     def rows_of(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """What one task gives. Where there is nothing to read Spark makes a task of its own."""
+        """Yield the rows of one task. If there is nothing to read, Spark creates a partition of its own type."""
         return self.rows(partition.start, partition.end) if isinstance(partition, RangePartition) else iter(())
 
     def lose(self, what: str) -> None:
@@ -194,7 +195,7 @@ class LogTable:
         logger.warning("%s", what)
 
     def _whole(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """Every message of the range: a gap is noticed where it is."""
+        """Yield every message of the range, and report gaps."""
         place = start
         try:
             for batch in self.log.batches(start, end):
@@ -206,7 +207,7 @@ class LogTable:
         except BrokerRefused as refusal:
             if refusal.kind != "trimmed":
                 raise
-            # It went after this task was handed out.
+            # The range was trimmed after this task was planned.
             first = min(max(self.log.bounds().first, place + 1), end)
             self._notice(place, first)
             yield from self._whole(first, end)
@@ -219,7 +220,7 @@ class LogTable:
             )
 
     def _wanted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows that the options ask for."""
+        """Keep the rows that the options select."""
         options = self.options
         masks = []
         if options.events:
@@ -256,14 +257,14 @@ class LogTable:
 
 
 def told(ranges: Sequence[Range]) -> str:
-    """Ranges as a person says them; of many, the first few."""
+    """Format ranges for a message; of many, only the first three."""
     words = [f"{part.start} to {part.end - 1}" for part in ranges[:3]]
     more = f" and {len(ranges) - 3} ranges more" if len(ranges) > 3 else ""
     return ", ".join(words) + more
 
 
 def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Small batches put together; large ones as they are."""
+    """Merge small batches; pass large ones through."""
     held: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
@@ -282,7 +283,7 @@ def _together(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def re2_of_glob(pattern: str) -> str:
-    """A glob as Arrow's regular expressions have it."""
+    """Convert a glob to Arrow's regular expression syntax (RE2)."""
     inner = translate(pattern)  # (?s:...)\Z
     return "^" + inner.removesuffix(r"\Z").removesuffix(r"\z") + "$"
 
@@ -306,10 +307,10 @@ class LogBatchReader(LogTable, DataSourceReader):
 
 
 class FilteringLogReader(LogBatchReader):
-    """`spark.read` with pushdown=true: conditions on offset, published_at, event and queue skip parts of the log.
+    """`spark.read` with pushdown=true: conditions on offset, event and queue skip parts of the log.
 
-    Needs spark.sql.python.filterPushdown.enabled=true: Spark refuses the read otherwise, which is why this is a choice.
-    Offsets are skipped exactly; times only roughly, because clocks are: Spark looks at those again.
+    Needs spark.sql.python.filterPushdown.enabled=true; otherwise Spark refuses the read, which is why this is optional.
+    All other conditions, also those on published_at, are left to Spark.
     """
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
@@ -334,7 +335,7 @@ class FilteringLogReader(LogBatchReader):
         return batch
 
     def _take(self, condition: Filter) -> bool:
-        """True when the condition is done with here."""
+        """Return True if the condition is fully handled here."""
         name = getattr(condition, "attribute", ())
         value = getattr(condition, "value", None)
         if name == ("offset",) and isinstance(value, int):
@@ -359,7 +360,7 @@ class FilteringLogReader(LogBatchReader):
 
 
 class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """`spark.readStream`. One object in one process of the driver asks for offsets; others, elsewhere, read."""
+    """`spark.readStream`. One instance, in a driver process, plans the offsets; others, on the executors, read."""
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         super().__init__(options, schema)
@@ -375,7 +376,7 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
                 raise OptionError("cursor", options.cursor, "is kept by a broker: give servers=http://HOST:PORT")
         self._admission = Admission(options.min_offsets_per_trigger, options.max_trigger_delay, time.monotonic)
         self._target: int | None = None  # where AvailableNow ends
-        self._done = 0  # what the broker was told
+        self._done = 0  # last offset reported to the broker
 
     def initialOffset(self) -> Offset:  # noqa: N802
         offset = self.starting_offset(self.log.bounds())
@@ -411,7 +412,7 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
         return offset_at(max(end, begin), holes)
 
     def reportLatestOffset(self) -> Offset:  # noqa: N802
-        """What the log has now: `latestOffset` of a query's progress, against `endOffset`, is its lag."""
+        """The current end of the log. In a query's progress, `latestOffset` minus `endOffset` is its lag."""
         return {LOG_KEY: self.log.bounds().end}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
@@ -438,10 +439,10 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
         self._log = None
 
     def _report_done(self, offset: int) -> None:
-        """The broker may forget what lies before, as far as this query is concerned.
+        """Tell the broker that this query no longer needs anything before the offset.
 
-        Spark asks for the end of a batch only when all before it is done; its own `commit` comes later, and for the
-        last batch of all never.
+        Spark asks for the end of a batch only when all earlier batches are done. It calls `commit` later than that, and
+        never for the last batch.
         """
         if self.options.cursor and self.options.servers and offset > self._done:
             self.log.cursor_reached(self.options.cursor, offset)
@@ -449,7 +450,7 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
 
 
 def offset_at(place: int, holes: Sequence[Range]) -> Offset:
-    """As Spark keeps it. The same place gives the same text again, since Spark compares that."""
+    """Build an offset for Spark. The same position always gives the same text, because Spark compares it."""
     ahead = ",".join(f"{hole.start}-{hole.end}" for hole in holes if hole.end > place)
     return {LOG_KEY: place, HOLES_KEY: ahead} if ahead else {LOG_KEY: place}
 

@@ -1,1 +1,1 @@
-"""Ready-made jobs. Each is a `transform` from DataFrames to a DataFrame, which a test can call, and a thin `run`."""
+"""Ready-made jobs. Each has a `transform` from DataFrames to a DataFrame, which tests can call, and a thin `run`."""

@@ -1,7 +1,7 @@
-"""`archive`: the log as a lake of Parquet files by date and event, each message exactly once.
+"""`archive`: copies the log to a lake of Parquet files by date and event, each message exactly once.
 
-The lake is a plain directory that Spark, DuckDB, pandas and others read. What is in it is kept by `lake.Lake`; the
-broker is told how far the archive is, and may then trim what no queue owes any more.
+The lake is a plain directory that Spark, DuckDB, pandas and others can read; `lake.Lake` manages it. The archive
+reports its progress to the broker, which may then trim messages that no queue needs any more.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PARTITIONS = ("date", "event")
 
 
 def transform(log: DataFrame) -> DataFrame:
-    """The log's columns, and the day (UTC) on which a message was published."""
+    """Add the day (UTC) on which a message was published to the log's columns."""
     return log.withColumn("date", F.to_date("published_at"))
 
 
 def write_batch(lake: Lake, frame: DataFrame, writer: str, batch: int) -> list[str]:
-    """One batch into the lake; nothing when it is there already. Answers the directories that grew."""
+    """Write one batch to the lake, unless it is there already. Returns the directories that received files."""
     if lake.has(writer, batch):
         return []
     frame.write.partitionBy(*PARTITIONS).parquet(lake.staging(batch))
@@ -42,7 +42,7 @@ def run(job: Job) -> dict[str, int]:
     if job.server:
         options["cursor"] = f"archive-{state['id']}"
     if state["next_offset"] is not None and "startingOffsets" not in job.source:
-        # Only asked for where there is no checkpoint: then the lake itself knows how far it is.
+        # Spark uses this only without a checkpoint; then the lake's own state says where to continue.
         options["startingOffsets"] = str(state["next_offset"])
     job.source = options
     checkpoint = job.checkpoint_address()

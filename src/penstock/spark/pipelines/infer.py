@@ -1,7 +1,7 @@
-"""`infer`: for each event the JSON schema that was seen, how it changed over time, and an example of each field.
+"""`infer`: the JSON schema of each event, how it changed over time, and an example of each field.
 
-What has been seen so far is one file, DIR/infer.json, replaced as a whole after each batch; for each event there is a
-JSON Schema beside it. `drift` lists when a field or a kind of value was first seen after the event itself had been.
+The results so far are in one file, DIR/infer.json, replaced atomically after each batch; next to it is a JSON Schema
+for each event. `drift` lists fields and kinds of values that first appeared after the event itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEEN = "event STRING, path STRING, kind STRING, count BIGINT, first_offset BIGIN
 
 
 def transform(log: DataFrame) -> DataFrame:
-    """One row for each event, path and kind of value: how often, since when, and an example."""
+    """One row for each event, path and kind of value: the count, the first occurrence, and an example."""
     found = log.select("offset", "event", "body", "published_at").mapInArrow(_fields, SEEN)
     return found.groupBy("event", "path", "kind").agg(
         F.sum("count").alias("count"),
@@ -38,7 +38,7 @@ def transform(log: DataFrame) -> DataFrame:
 
 
 def _fields(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What is in the bodies of a batch, counted."""
+    """Count the paths and kinds of values in the bodies of each batch."""
     for batch in batches:
         seen: dict[tuple[str, str, str], list[Any]] = {}
         for offset, event, body, at in zip(*(batch.column(n).to_pylist() for n in range(4)), strict=True):
@@ -57,7 +57,7 @@ def _fields(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def walk(body: bytes) -> Iterator[tuple[str, str, Any]]:
-    """Every path of a JSON body with the kind of value there: `$`, `$.items`, `$.items[].price`."""
+    """Yield every path of a JSON body (`$`, `$.items`, `$.items[].price`), with the kind of value and the value."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -92,7 +92,7 @@ def _example(value: Any) -> str:
 
 
 class Knowledge:
-    """What has been seen of all events so far."""
+    """The fields of all events seen so far."""
 
     def __init__(self, address: str) -> None:
         self.files, self.root = fs.FileSystem.from_uri(absolute(address))
@@ -106,7 +106,7 @@ class Knowledge:
             self.events, self.batches = kept["events"], kept["batches"]
 
     def add(self, rows: list[Any], writer: str, batch: int) -> None:
-        """Take in a batch; a batch that was taken in before changes nothing."""
+        """Add a batch. A batch that was added before changes nothing."""
         if self.batches.get(writer, -1) >= batch:
             return
         for row in sorted(rows, key=lambda row: (row["event"], row["first_offset"], row["path"])):
@@ -145,7 +145,7 @@ class Knowledge:
 
 
 def json_schema(event: str, fields: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A JSON Schema that everything seen fits into."""
+    """Build a JSON Schema that all bodies seen so far match."""
     found = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": event}
     return found | _schema_at("$", fields)
 
@@ -192,7 +192,7 @@ def run(job: Job) -> dict[str, int]:
 
 
 def _by_batch(job: Job, take: Any) -> Any:
-    """Each batch counted on its own: what is kept between batches is in the file, not in Spark."""
+    """Count each batch separately: the state between batches is in the file, not in Spark."""
     columns = "offset,event,body,published_at"
     stream = job.stream(**{"columns": columns, "maxOffsetsPerTrigger": "500000"} | job.source)
     return stream.writeStream.foreachBatch(lambda frame, batch: take(transform(frame), batch))

@@ -1,4 +1,4 @@
-"""What every pipeline gets: a session, a source, a place for its checkpoint, and somebody who waits for its end."""
+"""What every pipeline run needs: a session, a source, a checkpoint location, and waiting for its end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class PipelineError(Error):
-    """A pipeline cannot run, or has ended in the middle."""
+    """A pipeline cannot run, or has failed."""
 
 
 def say(line: str) -> None:
@@ -41,13 +41,13 @@ def say(line: str) -> None:
 
 @dataclass
 class Job:
-    """One run of one pipeline, as the command line has it."""
+    """One run of one pipeline, with the settings of the command line."""
 
     spark: SparkSession
     pipeline: str
     server: str = ""
     path: str = ""
-    name: str = ""  # what it is called on the broker and in its checkpoint; by default like the pipeline
+    name: str = ""  # its name on the broker and in the checkpoint path; by default the pipeline's
     to: str = ""
     once: bool = False
     every: float = 5.0
@@ -55,11 +55,11 @@ class Job:
     event: str = ""
     queue: str = ""
     source: dict[str, str] = field(default_factory=dict)  # options of the source: events, pattern, startingOffsets, ...
-    connection: dict[str, str] = field(default_factory=dict)  # tokenFile, caFile, ...: source and sink alike
-    settings: dict[str, str] = field(default_factory=dict)  # the pipeline's own
+    connection: dict[str, str] = field(default_factory=dict)  # tokenFile, caFile, ... for both source and sink
+    settings: dict[str, str] = field(default_factory=dict)  # specific to the pipeline
     show: bool = True
     say: Callable[[str], None] = say
-    tell: Callable[[Report], None] | None = None  # of each batch
+    tell: Callable[[Report], None] | None = None  # called with the report of each batch
 
     def __post_init__(self) -> None:
         self.name = self.name or self.pipeline
@@ -68,10 +68,10 @@ class Job:
 
     @property
     def is_remote(self) -> bool:
-        """Whether batches are worked on in a Spark Connect server: what they count then stays there."""
+        """Whether batches run in a Spark Connect server: variables they change are then not visible here."""
         return type(self.spark).__module__.startswith("pyspark.sql.connect")
 
-    # Frames
+    # DataFrames
 
     def stream(self, **options: object) -> DataFrame:
         return self.spark.readStream.format("penstock").options(**self._source(options)).load()
@@ -90,7 +90,7 @@ class Job:
         found = {"servers": self.server, "event": self.event, "queue": self.queue} | self.connection
         return {key: str(value) for key, value in (found | more).items() if value not in ("", None)}
 
-    # Where it keeps what
+    # State
 
     def checkpoint_address(self) -> str:
         if self.checkpoint:
@@ -100,13 +100,13 @@ class Job:
         return str(state_directory() / "checkpoints" / file_name(self.name))
 
     def query_id(self) -> str:
-        """Who this query is, over all its runs: Spark keeps it in the checkpoint."""
+        """The id of the query, the same in all its runs: Spark keeps it in the checkpoint."""
         return query_id(self.checkpoint_address())
 
     # Running
 
     def start(self, writer: DataStreamWriter) -> StreamingQuery:
-        """Start a stream: to the end of what is there, or for good."""
+        """Start a stream. With `once` it stops at the current end of the log; otherwise it runs until stopped."""
         writer = writer.option("checkpointLocation", self.checkpoint_address()).queryName(self.name)
         writer = (
             writer.trigger(availableNow=True) if self.once else writer.trigger(processingTime=f"{self.every} seconds")
@@ -114,7 +114,7 @@ class Job:
         return writer.start()
 
     def run(self, begin: Callable[[], StreamingQuery]) -> dict[str, int]:
-        """Start a query, show how it is doing, and wait for its end; a signal ends it between two batches."""
+        """Start a query, show its progress, and wait until it ends. A signal stops it."""
         display = ProgressDisplay(self.name, show=self.show)
 
         def told(report: Report) -> None:
@@ -129,14 +129,14 @@ class Job:
                 query = begin()
                 with ending_by_signal(query):
                     wait(query)
-                listener.ended.wait(60)  # Spark tells a listener a little later
+                listener.ended.wait(60)  # Spark notifies listeners a little later
         finally:
             self.spark.streams.removeListener(listener)
         return {"batches": display.batches, "rows": display.rows, "late": display.late}
 
 
 def wait(query: StreamingQuery) -> None:
-    """Until the query has ended; raises PipelineError with what a person can use of a stack trace."""
+    """Wait until the query has ended. Raises PipelineError with the relevant line of the stack trace."""
     try:
         while not query.awaitTermination(1):
             pass
@@ -146,7 +146,7 @@ def wait(query: StreamingQuery) -> None:
 
 @contextmanager
 def ending_by_signal(query: StreamingQuery) -> Iterator[None]:
-    """SIGTERM and SIGINT stop the query; the checkpoint makes that safe at any moment."""
+    """Stop the query on SIGTERM and SIGINT; the checkpoint makes that safe at any time."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -167,7 +167,7 @@ PYTHONS = re.compile(r"^\s*((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception): .+)$", re
 
 
 def reason_of(error: BaseException) -> str:
-    """The line that says what is wrong: of ours, of a Python traceback inside, or Spark's first."""
+    """Find the line that describes the error: Penstock's, that of a Python traceback inside, or Spark's first."""
     text = str(error)
     for kind in (OURS, PYTHONS):
         if found := kind.findall(text):

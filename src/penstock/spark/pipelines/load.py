@@ -1,8 +1,8 @@
-"""`load`: a queue into a database table, in large batches, each message once.
+"""`load`: moves messages from a queue to a database table, in large batches, each message once.
 
-Messages are taken from the queue, inserted in one transaction, and acknowledged when it is committed. What was inserted
-before, because a driver died between the two, is known by its id and passed over. The table is made when it is not
-there: `id` is its key.
+Messages are taken from the queue, inserted in one transaction, and acknowledged after the commit. If a driver died
+between the two, rows that are already in the table are recognized by their id and skipped. The table is created if it
+does not exist, with `id` as its key.
 
     --to sqlite:///orders.db --table orders                          id, event, body, headers, published_at
     --to postgresql://user@host/db --table orders --schema "name STRING, price DOUBLE"       fields of JSON bodies
@@ -43,7 +43,7 @@ def run(job: Job) -> dict[str, int]:
         raise PipelineError("load needs --queue NAME, the queue to take from")
     counts = {"inserted": 0}
     address, table = job.to, job.settings.get("table") or job.queue
-    job.to = ""  # no directory: the checkpoint lies elsewhere
+    job.to = ""  # not a directory: the checkpoint goes to the state directory
 
     def take(frame: DataFrame, batch: int) -> None:
         rows = frame.toArrow()
@@ -51,7 +51,7 @@ def run(job: Job) -> dict[str, int]:
             counts["inserted"] += target.insert(rows)
 
     def begin() -> Any:
-        # Under a name of its own the next run gets what this one held when it died, without waiting.
+        # With a cursor, the next run gets the messages of a run that died at once, without waiting for the lease.
         options: dict[str, object] = {"mode": "queue", "queues": job.queue, "cursor": f"load-{job.name}-{job.queue}"}
         fields = job.settings.get("schema", "")
         if not fields:

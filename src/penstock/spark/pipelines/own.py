@@ -1,4 +1,4 @@
-"""A user's own pipelines: functions from DataFrame to DataFrame in a file of theirs.
+"""User-defined pipelines: functions from DataFrame to DataFrame in a Python file.
 
     from penstock.spark import pipeline
 
@@ -8,8 +8,8 @@
 
     penstock pipeline run my_pipelines.py --server URL             # or my_pipelines.py:big_orders
 
-What `@pipeline` is given are options of the source, and event=, queue= or to= for where the rows go: an event, a queue,
-or a directory of Parquet files. The command line wins over both.
+`@pipeline` takes options of the source, and event=, queue= or to= for the destination of the rows: an event, a queue,
+or a directory of Parquet files. The command line takes precedence over both.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OwnPipelineError(Error):
 
 @dataclass
 class OwnPipeline:
-    """A function that was marked; calling it calls the function."""
+    """A function decorated with `@pipeline`. Calling it calls the function."""
 
     transform: Callable[..., DataFrame]
     name: str
@@ -59,7 +59,7 @@ def pipeline(
     mode: str = "append",
     **source: object,
 ) -> Any:
-    """Mark a function as a pipeline; with or without arguments."""
+    """Decorate a function as a pipeline, with or without arguments."""
 
     def mark(marked: Callable[..., DataFrame]) -> OwnPipeline:
         options = {key: str(value) for key, value in source.items()}
@@ -69,7 +69,7 @@ def pipeline(
 
 
 def load(place: str) -> OwnPipeline:
-    """The pipeline of a file: FILE.py where there is one, FILE.py:NAME where there are more."""
+    """Load the pipeline from FILE.py, or from FILE.py:NAME if the file has several."""
     file, _, wanted = place.partition(":")
     found = {value.name: value for value in vars(_module(file)).values() if isinstance(value, OwnPipeline)}
     if not found:

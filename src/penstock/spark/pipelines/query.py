@@ -1,11 +1,11 @@
-"""`query`: a SQL statement over the stream, whose rows become messages: a queue born of SQL.
+"""`query`: runs a SQL statement over the stream and publishes its rows as messages.
 
     penstock pipeline run query --server URL --name big-orders --event order.big \\
         --sql "SELECT get_json_object(body, '$.id') AS order FROM log WHERE event = 'order.placed'"
 
-The table is `log`: the log's columns, with the body as text. A column called event, queue, id, headers or body is that
-of the message; all the others together are its body, as JSON. The statement is kept under its name: running the name
-again goes on where it stopped.
+The table `log` has the log's columns, with the body as text. In the result, the columns event, queue, id, headers and
+body set these fields of the message; without a body, all other columns become its JSON body. The statement is stored
+under its name: running that name again continues where it stopped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEPT = ("sql", "event", "queue", "mode")
 
 
 def transform(log: DataFrame, sql: str) -> DataFrame:
-    """What the statement makes of the log."""
+    """Run the statement over the log."""
     log.createOrReplaceTempView("log")
     try:
         return log.sparkSession.sql(sql)
@@ -34,7 +34,7 @@ def transform(log: DataFrame, sql: str) -> DataFrame:
 
 
 def definition(job: Job) -> dict[str, str]:
-    """What is asked for, or what was kept under that name; both, where they differ, is refused."""
+    """Return the given query, or the one stored under that name. If both exist and differ, `replace` is required."""
     path = state_directory() / "queries" / f"{file_name(job.name)}.json"
     asked = {"sql": job.settings.get("sql", ""), "event": job.event, "queue": job.queue}
     asked["mode"] = job.settings.get("mode", "")

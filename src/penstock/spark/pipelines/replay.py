@@ -1,8 +1,7 @@
-"""`replay`: a slice of history, back into an event or a queue, as fast as it goes or at a chosen speed.
+"""`replay`: publishes a slice of the log again, to an event or a queue, as fast as possible or at a chosen speed.
 
-The slice is chosen by offsets or times (--from, --until), by event (--events, --pattern) and by any SQL condition
-(--where). --dry-run counts and shows it, and sends nothing. Messages get new ids, and headers that say where they are
-from.
+Select the slice by offset or time (--from, --until), by event (--events, --pattern) and by any SQL condition (--where).
+--dry-run counts and shows it without sending. Messages get new ids, and headers with their original offset and id.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from penstock.spark.sink import Messages
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-TICK = 0.1  # seconds between two sends at a chosen speed
+TICK = 0.1  # at a chosen speed, messages due within this many seconds are sent together
 SAMPLE = 5
 
 
 def transform(log: DataFrame, where: str = "", event: str = "", queue: str = "") -> DataFrame:
-    """The slice as messages; to where they were published before, unless a place is named."""
+    """Convert the slice to messages, for their original event or queue unless another is given."""
     chosen = log.where(where) if where else log
     none = F.lit(None).cast("string")
     origin = F.create_map(
@@ -75,7 +74,7 @@ def _show(job: Job, slice_: DataFrame) -> dict[str, int]:
 
 
 def _send_at(job: Job, slice_: DataFrame, speed: float) -> dict[str, int]:
-    """In the rhythm in which they were published, so many times as fast."""
+    """Publish with the original timing, `speed` times as fast."""
     options = SinkOptions.of(job.sink())
     client = BrokerClient(options)
     schema = slice_.drop("offset", "published_at").schema
@@ -95,7 +94,7 @@ def _send_at(job: Job, slice_: DataFrame, speed: float) -> dict[str, int]:
 def paced(
     rows: Iterator[Any], speed: float, clock: Any = time.monotonic, sleep: Any = time.sleep
 ) -> Iterator[list[Any]]:
-    """Rows in groups, each when its time has come."""
+    """Yield rows in groups, each when it is due."""
     began = clock()
     first: float | None = None
     held: list[Any] = []

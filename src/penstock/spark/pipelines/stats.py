@@ -1,8 +1,8 @@
-"""`stats`: how many, how large, how often again, how long until done; by window of time, event and queue.
+"""`stats`: counts, sizes, retries and latency, by time window, event and queue.
 
-What is published by event has no queue, so a row without one counts publishes, and rows with one count what became of
-the messages there. Each batch gives the windows it changed. They go into files, one for each window, and, with --event,
-back to the broker as messages, so that any protocol can subscribe to them.
+A message published to an event has no queue, so a row without a queue counts publishes, and a row with a queue counts
+what happened to the messages there. Each batch emits the windows it changed. They are written to files, one per window,
+and, with --event, published to the broker as messages, so that clients of any protocol can subscribe to them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 WINDOW = "1 minute"
-# How late a message may come and still be counted; what is left out is told. A time further ahead of Spark's clock is
-# taken back to there, and the watermark stays twice as far behind: one wrong time makes nothing that follows too old.
+# How late a message may be and still be counted; dropped rows are reported. A time more than LATE ahead of Spark's
+# clock is reduced to that, and the watermark stays 2 * LATE behind: one wrong time makes no later message too old.
 LATE = "1 hour"
 PERCENTILES = {"latency_p50": 0.5, "latency_p95": 0.95, "latency_p99": 0.99}
 RETRIES = ("reject", "return")
-DEAD = "dead-reason"  # the header a dead letter carries
+DEAD = "dead-reason"  # the header of dead letters
 
 SCHEMA = pa.schema(
     [
@@ -44,7 +44,7 @@ SCHEMA = pa.schema(
 
 
 def transform(messages: DataFrame, lifecycle: DataFrame, window: str = WINDOW, late: str = LATE) -> DataFrame:
-    """One row for each window, event and queue; latency in seconds from publish to accept."""
+    """One row for each window, event and queue; latency is in seconds, from publish to accept."""
     none = F.lit(None).cast("double")
     published = messages.select(
         F.col("published_at").alias("time"),
@@ -94,7 +94,7 @@ def transform(messages: DataFrame, lifecycle: DataFrame, window: str = WINDOW, l
 
 
 class WindowFiles:
-    """A file for each window: DIR/date=2026-11-15/100500.parquet. The same rows again change nothing."""
+    """One file per window: DIR/date=2026-11-15/100500.parquet. Writing the same rows again changes nothing."""
 
     def __init__(self, address: str) -> None:
         self.files, self.root = fs.FileSystem.from_uri(absolute(address))
@@ -135,7 +135,7 @@ def run(job: Job) -> dict[str, int]:
             files.put(rows)
         if rows and (job.event or job.queue):
             writer = {"writer": f"stats-{query_id(checkpoint)}", "batch": str(batch + 1)}
-            # As bodies: the columns event and queue say what was counted, not where the message goes.
+            # As bodies: the columns event and queue describe what was counted, not where the message goes.
             whole = frame.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("body"))
             whole.write.format("penstock").options(**job.sink(**writer)).mode("append").save()
         frame.unpersist()

@@ -1,4 +1,4 @@
-"""A streaming table, a view over it, and a sink: messages in, a table kept, messages out."""
+"""A streaming table of messages, a view over it, and a sink that publishes messages."""
 
 from pyspark import pipelines as dp
 from pyspark.sql import DataFrame, SparkSession
@@ -9,14 +9,14 @@ SERVER = "{{server}}"
 
 @dp.table
 def messages() -> DataFrame:
-    """Everything the broker has accepted, as it comes."""
+    """All messages the broker has accepted, as they arrive."""
     stream = spark.readStream.format("penstock").option("servers", SERVER).option("maxOffsetsPerTrigger", 100_000)
     return stream.load().selectExpr("offset", "event", "id", "CAST(body AS STRING) AS body", "published_at")
 
 
 @dp.materialized_view
 def counts() -> DataFrame:
-    """How many there are of each event."""
+    """The number of messages per event."""
     return spark.read.table("messages").groupBy("event").count()
 
 
@@ -25,6 +25,6 @@ dp.create_sink("large", "penstock", {"servers": SERVER, "event": "message.large"
 
 @dp.append_flow(target="large")
 def large_messages() -> DataFrame:
-    """What is larger than a kilobyte is told to whoever subscribes to `message.large`."""
+    """Publish an event `message.large` for every message larger than a kilobyte."""
     known = spark.readStream.table("messages").where("event <> 'message.large' AND length(body) > 1024")
     return known.selectExpr("id AS original", "event AS original_event", "length(body) AS characters")
