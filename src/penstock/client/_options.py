@@ -20,31 +20,31 @@ class Options:
     connect_timeout: float = 5.0
     """Seconds for one attempt to connect."""
     timeout: float = 30.0
-    """Seconds an answer may take, reconnects included, where the call names no other time."""
+    """Default timeout of a call in seconds, including reconnects."""
     ping_seconds: float = 15.0
-    """After this much silence the server is asked whether it is there; after as much again it is given up."""
+    """Seconds of silence before the client pings the server; after as many again it drops the connection."""
     reconnect_min: float = 0.05
-    """Seconds before the second attempt to reconnect; the first is made at once. Doubles from attempt to attempt."""
+    """Seconds before the second attempt to reconnect; the first is immediate. Doubles with every attempt."""
     reconnect_max: float = 5.0
-    """The longest wait between two attempts."""
+    """Longest pause between two attempts, in seconds."""
     outbox_bytes_max: int = 1 << 20
-    """Bytes that may wait to be written; a publisher waits above it."""
+    """Bytes that may be buffered for sending; above this, publishers wait."""
     inbox_length_max: int = 5_000
-    """Messages a consumer holds that the program has not taken; above it the socket is not read."""
+    """Messages a consumer buffers for the program; above this, the client stops reading from the socket."""
     token: str | None = field(default=None, repr=False)
-    """A token of Penstock's, shown before anything else; an empty one says that none is, whatever the environment."""
+    """The token to authenticate with. An empty string sends none, whatever the environment contains."""
     token_file: File = ""
     """A file with the token."""
     tls: bool | ssl.SSLContext | None = None
-    """Whether to speak TLS. By default where a CA or a certificate is named, or by the address: tls:// or tcp://."""
+    """Whether to use TLS. Default: if a CA or a certificate is set. An address can override it: tls:// or tcp://."""
     ca_file: File = ""
-    """The certificates to trust, in PEM; by default those of the system."""
+    """The CAs to trust, in PEM; by default those of the system."""
     cert_file: File = ""
-    """The certificate to show, in PEM."""
+    """The client certificate, in PEM."""
     key_file: File = ""
-    """Its private key; by default in the file of the certificate."""
+    """The private key, if it is not in `cert_file`."""
     server_hostname: str = ""
-    """The name that the server's certificate has to be for; by default that of the address."""
+    """The name in the server's certificate, if it differs from the address."""
 
 
 SCHEMES = {"tls": True, "tcp": False}
@@ -60,9 +60,9 @@ class Address(NamedTuple):
 
 
 Place = str | int | tuple[str, int] | Address
-"""`"host:port"`, `"host"`, `":port"`, a port of this machine, or host and port; an empty text is the default.
+"""`"host:port"`, `"host"`, `":port"`, a port on this machine, or `(host, port)`; an empty string is the default.
 
-`"tls://host:port"` speaks TLS, `"tcp://host:port"` does not, whatever the options say.
+`"tls://host:port"` uses TLS, `"tcp://host:port"` does not, whatever the options say.
 """
 
 

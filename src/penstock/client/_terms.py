@@ -12,13 +12,13 @@ SECONDS_MAX = 1e9
 
 class Terms(TypedDict, total=False):
     delay: float
-    """Seconds before it is delivered."""
+    """Seconds before the message is delivered."""
     ttl: float
-    """Seconds after which it is not delivered any more."""
+    """Seconds after which the message expires."""
     max_deliveries: int
-    """How often it may be tried."""
+    """How many times the message may be delivered."""
     dedup: bool
-    """The server takes it once, though it may be sent again because a connection was lost."""
+    """The server accepts the message once, even if it is sent again after a lost connection."""
 
 
 def flags_of(terms: Terms) -> bytes:

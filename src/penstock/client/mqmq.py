@@ -41,7 +41,7 @@ class ServerInfo:
     connections: int
     messages: int
     queues: dict[str, int]
-    """Messages by queue."""
+    """Number of messages per queue."""
 
 
 class _Entry(Entry):
