@@ -1,12 +1,13 @@
 """What cannot be connected to at all, and a link that fails within: errors at once, where waiting would not help."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock.client import AuthFailed, ClientError, ConnectFailed, Options, TlsFailed, mqks, mqmq, rq, sevx, smqs
-from penstock.client._credentials import tls_of
+from penstock.client._credentials import TOKEN_SIZE_MAX, tls_of, token_of
 from penstock.client._link import Link, Talk
 from penstock.client._options import Address
 from penstock.testing import Broker
@@ -139,3 +140,14 @@ def test_files_with_impossible_names_are_refused_where_they_are_named() -> None:
 
 def address_of(broker: Broker) -> Address:
     return Address("127.0.0.1", broker.ports["mqmq"])
+
+
+def test_a_long_token_of_a_file_is_used_whole_and_one_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("x" * TOKEN_SIZE_MAX + "\n")
+    token = token_of(Options(token_file=file))
+    assert token is not None
+    assert token.reveal() == b"x" * TOKEN_SIZE_MAX
+    file.write_text("x" * (TOKEN_SIZE_MAX + 1))
+    with pytest.raises(AuthFailed, match=f"at most {TOKEN_SIZE_MAX} characters"):
+        token_of(Options(token_file=file))

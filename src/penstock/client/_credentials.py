@@ -81,7 +81,7 @@ def token_of(options: Options) -> Token | None:
 def _token_in(file: File, source: str) -> Token:
     try:
         with Path(file).open(encoding="ascii", errors="replace") as opened:
-            text = opened.read(4096).strip()
+            text = opened.read(2 * TOKEN_SIZE_MAX).strip()
     except OSError as error:
         raise AuthFailed(f"no token: {os.fspath(file)} cannot be read: {error.strerror}") from None
     except ValueError as error:
