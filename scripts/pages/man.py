@@ -30,13 +30,13 @@ def page() -> str:
         ".SH DESCRIPTION",
         DESCRIPTION,
         ".PP",
-        "\\fBmqmq\\fR is the command of the original MQMQ over this broker: MQMQ alone, in memory.",
+        "\\fBmqmq\\fR is the command of the original MQMQ, implemented with this broker: MQMQ only, in memory.",
         ".SH COMMANDS",
     ]
     helps = described()
     for name in main.COMMANDS:
         if name == "serve":
-            parts += [".SS penstock serve", text(main.COMMANDS[name] + " Its options are the settings, below.")]
+            parts += [".SS penstock serve", text(main.COMMANDS[name] + " Its options are the settings below.")]
         else:
             paths = [path for path in helps if path == name or path.startswith(name + " ")]
             for path in paths[:1] if len(paths) == 1 else paths[1:]:
@@ -56,7 +56,7 @@ def page() -> str:
         ".SH FILES",
         ".TP",
         f"\\fI{DATA_DEFAULT}\\fR",
-        "The data directory, where the broker was started, unless \\fB\\-\\-data\\fR says another.",
+        "The data directory, relative to where the broker was started, unless \\fB\\-\\-data\\fR sets another.",
         ".SH EXAMPLES",
         ".EX",
         "penstock serve &",
@@ -68,11 +68,11 @@ def page() -> str:
 
 
 DESCRIPTION = """\
-Penstock is one broker that speaks MQKS, SMQS, SEVX, MQMQ and RQ over one core: what one client puts in by any of them,
-another takes out by any other. What it accepts it keeps in one durable log, which Spark reads."""
+Penstock is a message broker that speaks MQKS, SMQS, SEVX, MQMQ and RQ over one core: you can put a message into a queue
+over any of them and take it out over any other. Everything it accepts goes into one durable log, which Spark reads."""
 SETTINGS = """\
-Each is a flag of serve, an environment variable, and a key of the TOML file that --config names (the flag without its
-dashes, with _ for -). A flag beats the environment, the environment beats the file."""
+Each setting is a flag of serve, an environment variable, and a key in the TOML file given with --config (the flag
+without its leading dashes, with _ for -). Flags override the environment, which overrides the file."""
 
 
 def command(path: str, help: str) -> list[str]:

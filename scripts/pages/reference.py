@@ -45,10 +45,10 @@ def config_page() -> str:
     return f"""{MADE}
 # Settings
 
-Each is a key of the TOML file that `penstock serve --config FILE` reads, a flag, and an environment variable: `mqks`,
-`{flag_of("mqks")}`, `{env_of("mqks")}`. A flag beats the environment, the environment beats the file, and the file
-beats the default. An unknown key or a wrong value keeps the broker from starting, with a line that names it.
-`penstock config show` prints what holds here, `penstock config check FILE` says whether a file is right.
+You can set each setting as a key in the TOML file that `penstock serve --config FILE` reads, as a flag, or as an
+environment variable: `mqks`, `{flag_of("mqks")}`, `{env_of("mqks")}`. Flags override the environment, which overrides
+the file, which overrides the default. With an unknown key or an invalid value the broker does not start, and prints a
+line that names it. `penstock config show` prints the effective settings. `penstock config check FILE` checks a file.
 
 ```toml
 mqks = 54321
@@ -57,15 +57,15 @@ data = "/var/lib/penstock"
 line_size_max = "1MiB"
 ```
 
-Ports are numbers, `0` for any free one, or `off`. Sizes are bytes, or a text such as `64MiB` (1024-based) or `64MB`
-(1000-based); counts may be `10k`; times are seconds.
+A port is a number, `0` for any free port, or `off`. A size is a number of bytes, or a string such as `64MiB`
+(1024-based) or `64MB` (1000-based). A count may be written as `10k`. Times are in seconds.
 
-| key | flag | default | |
+| key | flag | default | description |
 |---|---|---|---|
 {chr(10).join(rows)}
 
-`[[policy]]` tables, in the file alone, hold for queues by name: {policy}.
-[Delivery](../delivery.md#policies) explains them.
+`[[policy]]` tables apply settings to queues by name. They can only be set in the file: {policy}.
+See [Delivery](../delivery.md#policies).
 """
 
 
@@ -85,17 +85,18 @@ def metrics_page(text: str, detail: str) -> str:
     return f"""{MADE}
 # Metrics
 
-`GET /metrics`, as Prometheus reads it: totals of the broker, never one series for each queue, so that ten thousand
-queues are as cheap as ten. `GET /metrics/detail?queue=NAME` has the same of up to a hundred queues by name.
-`deploy/prometheus/penstock.rules.yml` has alerts and `deploy/grafana/penstock.json` a dashboard on them.
+`GET /metrics` returns the broker's totals in the Prometheus format. There is never one series per queue, so ten
+thousand queues cost no more than ten. `GET /metrics/detail?queue=NAME` returns metrics of up to a hundred queues by
+name. `deploy/prometheus/penstock.rules.yml` contains alerts on these metrics, and `deploy/grafana/penstock.json` a
+dashboard.
 
-| name | type | labels | |
+| name | type | labels | description |
 |---|---|---|---|
 {chr(10).join(rows)}
 
-## Of a queue by name
+## Metrics of one queue
 
-| name | type | |
+| name | type | description |
 |---|---|---|
 {chr(10).join(queue_rows)}
 """
@@ -113,8 +114,8 @@ def _labels(samples: str, kind: str) -> str:
 # -- HTTP -------------------------------------------------------------------------------------------------------------
 
 
-API_HEAD = """What `GET /openapi.json` of a running broker describes, in short. [HTTP](../http.md) has the rules, and
-what the answers look like.
+API_HEAD = """A summary of what `GET /openapi.json` of a running broker describes. [HTTP](../http.md) explains the rules
+and shows the responses.
 """
 
 
@@ -145,14 +146,14 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
     if operation.get("description"):
         lines.append("\n" + " ".join(operation["description"].split()))
     if parameters := operation.get("parameters"):
-        lines.append("\n| parameter | in | type | |\n|---|---|---|---|")
+        lines.append("\n| parameter | in | type | description |\n|---|---|---|---|")
         lines += [_parameter(each) for each in parameters]
     if content := operation.get("requestBody", {}).get("content"):
-        lines.append(f"\nTakes {', '.join(f'`{kind}`' for kind in content)}.")
+        lines.append(f"\nRequest body: {', '.join(f'`{kind}`' for kind in content)}.")
     if needs := operation.get("x-penstock-needs"):
-        lines.append(f"\nNeeds {_cell(needs)}.")
+        lines.append(f"\nRequires {_cell(needs)}.")
     codes = ", ".join(f"{code}: {answer['description'].rstrip('.')}" for code, answer in operation["responses"].items())
-    lines.append(f"\nAnswers: {_cell(codes)}.\n")
+    lines.append(f"\nResponses: {_cell(codes)}.\n")
     return "\n".join(lines)
 
 

@@ -70,7 +70,7 @@ def test_a_change_holds_when_the_command_is_done(terminal: Terminal) -> None:
 
 
 def test_what_there_is_can_be_read_by_people_and_machines(terminal: Terminal) -> None:
-    assert "everybody" in terminal.does("user", "list")
+    assert "everyone" in terminal.does("user", "list")
     terminal.does("user", "add", "ann", "--certificate", "CN:ann", "--quota", "messages=10")
     terminal.does("user", "grant", "ann", "consume", "a", "b", "read-log")
     token = terminal.does("token", "create", "ann")
@@ -114,7 +114,7 @@ def test_a_password_comes_from_a_file_and_is_kept_as_a_hash(terminal: Terminal, 
         (("user", "revoke", "ann", "publish", "x"), 1, "was not granted"),
         (("user", "add", "ann"), 1, "already"),
         (("user", "quota", "ann", "cows=1"), 1, "'cows' is no quota"),
-        (("user", "quota", "ann", "connections"), 2, "no quota"),
+        (("user", "quota", "ann", "connections"), 2, "'connections' is not a quota"),
         (("user", "password", "ann"), 2, "--password-file"),
         (("token", "create", "bob"), 1, "there is no user 'bob'"),
         (("token", "create", "ann", "--expires", "soon"), 2, "--expires soon"),

@@ -138,7 +138,7 @@ def test_tail_follows_until_interrupted(run: Run, data: Path, monkeypatch: pytes
 
 
 def test_verify_of_a_whole_log(run: Run, data: Path) -> None:
-    assert run.lines("log", "verify", data) == ["3 blocks, 6 messages in 2 segments are whole"]
+    assert run.lines("log", "verify", data) == ["3 blocks, 6 messages in 2 segments are intact"]
     assert run.json("log", "verify", data)[0]["replay"] == "ok"
 
 
@@ -159,7 +159,7 @@ def test_a_block_that_is_being_written_is_no_damage(run: Run, data: Path) -> Non
     with last.open("ab") as file:
         file.write(b"PNSK")
     lines = run.lines("log", "verify", data)
-    assert "4 bytes are being written, or torn off" in lines[0]
+    assert "4 bytes are incomplete: still being written, or a torn end" in lines[0]
 
 
 def test_repair(run: Run, data: Path) -> None:
@@ -170,7 +170,7 @@ def test_repair(run: Run, data: Path) -> None:
     assert lines[-1] == "nothing was changed"
     assert {path: path.read_bytes() for path in before} == before
     assert run.lines("log", "repair", data)[-1] == "repaired"
-    assert run.lines("log", "verify", data) == ["2 blocks, 4 messages in 2 segments are whole"]
+    assert run.lines("log", "verify", data) == ["2 blocks, 4 messages in 2 segments are intact"]
     assert [row["offset"] for row in run.json("log", "dump", data)] == [0, 1, 4, 5]
 
 

@@ -53,7 +53,7 @@ def test_info_at_length(online: Penstock, filled: Broker) -> None:
     text = "\n".join(online.lines("info", "--long"))
     assert "        look.queue1: 4" in text
     assert f"mqmq {filled.ports['mqmq']}" in text
-    assert f"Kept: {filled.config.data}, sync off; offsets 0 to " in text
+    assert f"Storage: {filled.config.data}, sync off; offsets 0 to " in text
     (found,) = online.json("info")
     assert found["queues"]["look.queue1"] == 4
     assert found["overview"]["ports"] == filled.ports
@@ -71,7 +71,7 @@ def test_queues(online: Penstock, filled: Broker) -> None:
     lines = online.lines("queues", "look.", "--sort", "-ready")
     assert lines[0].split() == ["QUEUE", "READY", "UNACKED", "DELAYED", "BYTES", "CONSUMERS", "OLDEST", "STATE"]
     assert [line.split()[:2] for line in lines[1:]] == [["look.queue1", "4"], ["look.queue2", "0"]]
-    assert online.lines("queues", "look.", "--limit", 1)[-1] == "... and 1 more: --limit shows up to 1000"
+    assert online.lines("queues", "look.", "--limit", 1)[-1] == "... and 1 more: use --limit to show up to 1000"
     assert [row["name"] for row in online.json("queues", "look.")] == ["look.queue1", "look.queue2"]
     assert online.lines("queues", "no such queue")[1:] == []
     code, why = online.failure("queues", "--sort", "colour")
@@ -192,7 +192,7 @@ def test_mqmq_start_listens_beyond_this_machine_only_when_told_to(capsys: pytest
     """The original takes `:PORT` for every address there is; here it takes a word more."""
     code, out, err = OldName(capsys)("start", "-addr", ":47774")
     assert (code, out) == (1, "")
-    assert "To stay on this machine: -addr 127.0.0.1:47774. To listen all the same: --insecure." in err
+    assert "To listen on this machine only: -addr 127.0.0.1:47774. To listen anyway: --insecure." in err
     process = subprocess.Popen(
         [sys.executable, "-m", "penstock.cli.mqmq", "start", "-addr", ":0", "--insecure"],
         stdout=subprocess.PIPE,

@@ -36,7 +36,7 @@ def test_config_check(penstock: Penstock, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PENSTOCK_RQ", "wrong")  # has no say in whether the file is right
     file = tmp_path / "penstock.toml"
     file.write_text("mqks = 1\n")
-    assert penstock.lines("config", "check", file) == [f"{file}: 1 keys are right"]
+    assert penstock.lines("config", "check", file) == [f"{file} is valid: 1 key"]
     (found,) = penstock.json("config", "check", file)
     assert found == {"file": str(file), "ok": True, "keys": 1, "policies": 0, "open_doors": []}
     file.write_text("hots = 1\n")
@@ -51,10 +51,10 @@ def test_config_check_names_every_open_door(penstock: Penstock, tmp_path: Path) 
     file = tmp_path / "penstock.toml"
     file.write_text('host = "0.0.0.0"\nmqks = 1\nsmqs = "off"\nsevx = "off"\nmqmq = "off"\nrq = "off"\nany = "off"\n')
     right, mqks, http, advice = penstock.lines("config", "check", file)
-    assert right.endswith("7 keys are right")
-    assert mqks == "open door: mqks on 0.0.0.0:1 lacks TLS and authentication"
-    assert http == "open door: http on 0.0.0.0:7780 lacks TLS and authentication"
-    assert advice.startswith("a broker would not start: For TLS: penstock tls self-signed")
+    assert right.endswith("is valid: 7 keys")
+    assert mqks == "exposed: mqks on 0.0.0.0:1 lacks TLS and authentication"
+    assert http == "exposed: http on 0.0.0.0:7780 lacks TLS and authentication"
+    assert advice.startswith("the broker would not start. For TLS: penstock tls self-signed")
     file.write_text(file.read_text() + "insecure = true\n")
     assert len(penstock.lines("config", "check", file)) == 3
     (found,) = penstock.json("config", "check", file)
@@ -67,7 +67,7 @@ def test_config_check_looks_at_certificates(penstock: Penstock, tmp_path: Path) 
     code, told = penstock.failure("config", "check", file)
     assert (code, told) == (1, f"tls_cert {tmp_path}/tls/server.pem: No such file or directory")
     penstock.lines("tls", "self-signed", tmp_path / "tls")
-    assert penstock.lines("config", "check", file) == [f"{file}: 2 keys are right"]
+    assert penstock.lines("config", "check", file) == [f"{file} is valid: 2 keys"]
 
 
 def findings(penstock: Penstock, *arguments: object, code: int = 0) -> dict[str, tuple[str, str]]:

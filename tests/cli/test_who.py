@@ -91,7 +91,7 @@ def test_a_wrong_token_is_one_line_and_an_exit_code(
     (tmp_path / "token").write_text(wrong)
     code, out, err = there(*command, "--token-file", "token", "--ca-file", secure.ca_file)
     assert (code, out) == (DENIED, "")
-    assert "is wrong, over or revoked" in err
+    assert "is wrong, expired or revoked" in err
     assert wrong[:12] in err
     assert wrong[12:] not in err
 
@@ -115,7 +115,7 @@ def test_what_nobody_is_told(there: Penstock, secure: Broker) -> None:
     trusting = ["--ca-file", secure.ca_file]
     code, reason = there.failure("queues", *trusting)
     assert code == DENIED
-    assert reason.endswith("show a token: --token-file, or PENSTOCK_TOKEN_FILE")
+    assert reason.endswith("give a token with --token-file or PENSTOCK_TOKEN_FILE")
     code, reason = there.failure("put", "q", "x", *trusting)
     assert code == DENIED
     assert reason.endswith("give a token")

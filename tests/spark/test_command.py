@@ -14,12 +14,15 @@ from penstock.cli.main import main
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["run", "nothing"], "no pipeline 'nothing': there are archive, stats, load, replay, query, infer, or FILE.py"),
+        (
+            ["run", "nothing"],
+            "unknown pipeline 'nothing': give one of archive, stats, load, replay, query, infer, or FILE.py",
+        ),
         (["run", "archive", "--sql", "SELECT 1"], "--sql is for query, not for archive"),
         (["run", "archive", "--until", "5"], "--until is for replay, not for archive: a stream has no end"),
         (["run", "replay", "--speed", "fast"], "--speed fast: give a number, such as 1 or 10"),
-        (["run", "query", "--event", "a", "--queue", "b"], "--event and --queue exclude each other"),
-        (["init", "."], ". is there already"),
+        (["run", "query", "--event", "a", "--queue", "b"], "--event and --queue cannot be combined"),
+        (["init", "."], ". already exists"),
     ],
 )
 def test_a_wrong_command_line_is_one_line(arguments, line, capsys) -> None:

@@ -74,6 +74,6 @@ def test_files_that_are_there_stay_unless_told(tmp_path: Path) -> None:
 
 
 def test_a_name_that_no_certificate_can_have_is_told(tmp_path: Path) -> None:
-    with pytest.raises(Failed, match="cannot stand in a certificate"):
+    with pytest.raises(Failed, match="cannot be used in a certificate"):
         run(tmp_path / "tls", "--name", "bröker")
     assert not (tmp_path / "tls").exists()

@@ -93,7 +93,7 @@ def bench(
     left = name if speech.leaves_queue and not _delete(name, server) else None
     _show(via, size, trips, found, json)
     if left is not None:
-        sys.stderr.write(f"the queue {left} stays, empty: no HTTP to delete it by\n")
+        sys.stderr.write(f"could not delete the empty queue {left} over HTTP\n")
 
 
 def _token(address: Address) -> Token | None:
@@ -101,7 +101,7 @@ def _token(address: Address) -> Token | None:
     options = options_for()
     try:
         if tls_of(options, address) is not None:
-            raise Misused("bench speaks plain TCP alone, so that it measures the broker and not this side's TLS")
+            raise Misused("bench supports plain TCP only, so that it measures the broker and not the client's TLS")
         return token_of(options)
     except ClientError as error:
         raise Misused(str(error)) from error
@@ -144,8 +144,8 @@ def _show(via: str, size: int, trips: list[float], found: Flood, json: bool) -> 
     say(f"round trip    p50 {p50:,.0f} us, p99 {p99:,.0f} us ({len(trips)} messages, one at a time)")
     rate = f"{found.rate:,.0f} msg/s, {found.rate * size / 1e6:,.1f} MB/s"
     say(f"throughput    {rate} ({found.messages:,} messages in {found.seconds:.2f} s)")
-    limit = "; it was near its limit, the broker may do more" if found.share > BUSY_SHARE else ""
-    say(f"this load     {found.share:.0%} of a core{limit}")
+    limit = "; the client was near its limit, the broker may be faster" if found.share > BUSY_SHARE else ""
+    say(f"client CPU    {found.share:.0%} of a core{limit}")
 
 
 def _delete(queue: str, server: str) -> bool:
@@ -212,9 +212,8 @@ class Load:
             except ClientError as error:
                 raise Failed(f"{self._address}: {error}", EXIT_FAILED) from error
         if not verdict.is_in:
-            raise Failed(
-                f"{self._address} does not let this client in: its token is wrong, over or revoked", EXIT_DENIED
-            )
+            reason = "authentication failed: the token is wrong, expired or revoked"
+            raise Failed(f"{self._address}: {reason}", EXIT_DENIED)
 
     def _subscribe(self) -> None:
         self._consumer.sendall(self._speech.hello)
@@ -224,8 +223,8 @@ class Load:
 
     def _hear(self, sock: socket.socket) -> bytes:
         if not (data := sock.recv(READ_SIZE)):
-            hint = "does it speak another protocol, or want to know who comes (--token-file)?"
-            raise Failed(f"{self._address}: closed the connection; {hint}", EXIT_FAILED)
+            hint = "is this the port of another protocol, or does the broker require a token (--token-file)?"
+            raise Failed(f"{self._address}: the broker closed the connection; {hint}", EXIT_FAILED)
         return data
 
     def one_by_one(self) -> list[float]:
@@ -271,7 +270,7 @@ class Load:
         ready = self._selector.select(SILENCE_SECONDS)
         if not ready:
             missing = self.sent - self.delivered
-            raise Failed(f"{self._address}: nothing moved for {SILENCE_SECONDS:g} s, {missing} messages are missing")
+            raise Failed(f"{self._address}: no progress for {SILENCE_SECONDS:g} s, {missing} messages not delivered")
         for key, events in ready:
             if events & selectors.EVENT_READ:
                 self._read(key.fileobj is self._consumer)
@@ -284,7 +283,7 @@ class Load:
     def _read(self, consumer: bool) -> None:
         data = (self._consumer if consumer else self._publisher).recv(READ_SIZE)
         if not data:
-            raise Failed(f"{self._address}: closed the connection", EXIT_UNREACHABLE)
+            raise Failed(f"{self._address}: the broker closed the connection", EXIT_UNREACHABLE)
         if not consumer:
             self._answers += len(data)
             return

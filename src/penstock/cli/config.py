@@ -70,11 +70,16 @@ def check(
         named = [{"door": str(door), "lacks": door.lacks} for door in doors]
         print_json({"file": str(file), "ok": True, "keys": count, "policies": len(loaded.policy), "open_doors": named})
     else:
-        say(f"{file}: {count} keys are right" + (f", {len(loaded.policy)} policies" if loaded.policy else ""))
+        policies = f", {_counted(len(loaded.policy), 'policy', 'policies')}" if loaded.policy else ""
+        say(f"{file} is valid: {_counted(count, 'key', 'keys')}{policies}")
         for door in doors:
-            say(f"open door: {door} lacks {' and '.join(door.lacks)}")
+            say(f"exposed: {door} lacks {' and '.join(door.lacks)}")
         if doors and not loaded.insecure:
-            say("a broker would not start: " + advice(loaded, doors))
+            say("the broker would not start. " + advice(loaded, doors))
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def _sources(config: Path | None) -> dict[str, str]:

@@ -79,13 +79,13 @@ def book_at(server: str, data: Path | None, users: Path | None, config: Path | N
     """The broker at that address, or the file that one with these settings and this environment would use."""
     if server:
         if data is not None or users is not None:
-            raise Misused("--server asks a broker, --data and --users name a file: give one of them")
+            raise Misused("--server cannot be combined with --data or --users: give the URL of a broker, or a file")
         return ServerBook(server)
     said = {"data": data, "users": users}
     flags = {key: str(value) for key, value in said.items() if value is not None}
     path = Config.load(flags, os.environ, config).users_file
     if path is None:
-        raise Misused("where everything is kept in memory, users need a file of their own: give --users FILE")
+        raise Misused("a broker that keeps everything in memory needs a separate users file: give --users FILE")
     return FileBook(UsersFile(path))
 
 
@@ -99,7 +99,7 @@ class FileBook:
             result = work(users)
         if not self._file.wait_until_seen(users.serial, SEEN_SECONDS):
             raise Failed(
-                f"{self._file.path} is changed, but the broker that uses it has not taken that in: see its log"
+                f"{self._file.path} was changed, but the broker that uses it has not loaded the change: see its log"
             )
         return result
 

@@ -134,7 +134,7 @@ def _show_info(total: dict[str, object], found: list[SegmentInfo]) -> None:
     if total["to"]:
         say(f"from {when(int(str(total['from'])))} to {when(int(str(total['to'])))}")
     if any(segment.unread for segment in found):
-        say("+N?: bytes behind the last block that could be found; `penstock log verify` tells what they are")
+        say("+N?: bytes after the last block that was found; `penstock log verify` shows what they are")
 
 
 def verify(directory: Directory, json: Json = False) -> None:
@@ -259,15 +259,15 @@ def _report(check: Check, reason: str, json: bool, notes: list[str] | None = Non
         say(f"{damage.segment} byte {damage.place}: {damage.reason} ({damage.size} bytes); lost: {damage.lost()}")
     if check.torn is not None:
         torn = check.torn
-        say(f"{torn.segment} byte {torn.place}: {torn.size} bytes are being written, or torn off")
+        say(f"{torn.segment} byte {torn.place}: {torn.size} bytes are incomplete: still being written, or a torn end")
     if reason:
         say(f"cannot be replayed: {reason}")
     for note in notes or []:
         say(note)
-    say(f"{check.block_count} blocks, {check.message_count} messages in {len(check.segments)} segments are whole")
+    say(f"{check.block_count} blocks, {check.message_count} messages in {len(check.segments)} segments are intact")
     trimmed = sum(gap.end - gap.start for gap in check.gaps if gap.trimmed)
     if trimmed:
-        say(f"{trimmed} older entries were trimmed: no queue owed them any more")
+        say(f"{trimmed} older entries were trimmed: no queue needed them any more")
 
 
 def _damage_to_json(damage: Damage) -> dict[str, object]:

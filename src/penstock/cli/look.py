@@ -82,13 +82,13 @@ def _print_overview(found: dict[str, Any]) -> None:
     say("Ports: " + ", ".join(f"{name} {port}" for name, port in found["ports"].items()))
     say("Connections: " + (", ".join(f"{name} {count}" for name, count in found["connections"].items()) or "none"))
     say(f"Messages: {totals['ready']} ready, {totals['unacked']} unacked, {totals['delayed']} delayed")
-    say(f"          {size(totals['bytes'])}, the oldest {seconds(totals['oldest_age_seconds'])}")
+    say(f"          {size(totals['bytes'])}, oldest {seconds(totals['oldest_age_seconds'])}")
     say(f"Since the start: {counters['published']} published, {counters['delivered']} delivered")
     say(f"                 {counters['retried']} retried, {counters['refused']} refused")
-    say(f"In a second: {rates['published']:.0f} published, {rates['delivered']:.0f} delivered")
+    say(f"Per second: {rates['published']:.0f} published, {rates['delivered']:.0f} delivered")
     kept = f"{storage['directory']}, sync {storage['sync']}" if storage["durable"] else "in memory"
-    say(f"Kept: {kept}; offsets {log['first_offset']} to {log['next_offset']}")
-    say(f"Process: {size(process['memory_bytes'])}, {process['cpu_seconds']:.1f} s of CPU")
+    say(f"Storage: {kept}; offsets {log['first_offset']} to {log['next_offset']}")
+    say(f"Process: {size(process['memory_bytes'])} of memory, {process['cpu_seconds']:.1f} s of CPU")
 
 
 def stats(addr: Addr = "", timeout: Seconds = 10.0, json: Json = False) -> None:
@@ -121,12 +121,12 @@ def queues(
     headings = ["QUEUE", "READY", "UNACKED", "DELAYED", "BYTES", "CONSUMERS", "OLDEST", "STATE"]
     table(headings, [_cells(row) for row in page["queues"]])
     if page["total"] > len(page["queues"]):
-        say(f"... and {page['total'] - len(page['queues'])} more: --limit shows up to 1000")
+        say(f"... and {page['total'] - len(page['queues'])} more: use --limit to show up to 1000")
 
 
 def check_sort(sort: str) -> None:
     if sort.removeprefix("-") not in SORT_KEYS:
-        raise Misused(f"--sort {sort}: give one of {', '.join(SORT_KEYS)}, with - for the largest first")
+        raise Misused(f"--sort {sort}: give one of {', '.join(SORT_KEYS)}, prefixed with - for largest first")
 
 
 def state_of(row: dict[str, Any]) -> str:

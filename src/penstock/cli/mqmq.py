@@ -64,8 +64,8 @@ def _start(addr: str, insecure: bool) -> int:
     config = Config.load(flags, environment, None)
     if is_open(config) and not config.insecure:
         raise Misused(
-            f"-addr {addr} lets other machines come, and nobody is asked who they are. To stay on this machine: "
-            f"-addr 127.0.0.1:{port}. To listen all the same: --insecure. With TLS and users: penstock serve"
+            f"-addr {addr} accepts connections from other machines without authentication. To listen on this machine "
+            f"only: -addr 127.0.0.1:{port}. To listen anyway: --insecure. For TLS and users: penstock serve"
         )
     from penstock.server.node import serve
 

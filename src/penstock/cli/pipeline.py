@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from penstock.spark.pipelines.job import Job
 
 PIPELINES = {
-    "archive": "the log as Parquet files by date and event, exactly once      --to DIR",
-    "stats": "counts, bytes, retries, latency by window, event and queue    --to DIR, --event NAME",
-    "load": "a queue into a database table                                 --queue NAME --to sqlite:///FILE",
-    "replay": "a slice of history back into an event or a queue              --event NAME, --queue NAME",
-    "query": "a SQL statement whose rows become messages                    --sql TEXT --event NAME",
-    "infer": "the JSON schema of each event, and how it changed             --to DIR",
+    "archive": "write the log as Parquet files by date and event, exactly once         --to DIR",
+    "stats": "compute counts, bytes, retries and latency by window, event and queue  --to DIR, --event NAME",
+    "load": "load a queue into a database table                                     --queue NAME --to sqlite:///FILE",
+    "replay": "publish a slice of the history again, to an event or a queue           --event NAME, --queue NAME",
+    "query": "run a SQL statement and publish its rows as messages                   --sql TEXT --event NAME",
+    "infer": "infer the JSON schema of each event, and how it changed                --to DIR",
 }
 # What only some of them understand. Everything else is for all.
 SPECIAL = {
@@ -111,7 +111,7 @@ def run(
     """Run a pipeline."""
     own = name.partition(":")[0].endswith(".py")
     if not own and name not in PIPELINES:
-        raise PipelineUsage(f"no pipeline {name!r}: there are {', '.join(PIPELINES)}, or FILE.py")
+        raise PipelineUsage(f"unknown pipeline {name!r}: give one of {', '.join(PIPELINES)}, or FILE.py")
     given = {"sql": sql, "mode": mode, "window": window, "late": late, "where": where, "speed": speed, "table": table}
     given |= {"schema": schema, "dry-run": "1" if dry_run else "", "replace": "1" if replace else ""}
     settings = {key: value for key, value in given.items() if value}
@@ -123,7 +123,7 @@ def run(
     if until and name != "replay":
         raise PipelineUsage(f"--until is for replay, not for {name}: a stream has no end")
     if event and queue:
-        raise PipelineUsage("--event and --queue exclude each other")
+        raise PipelineUsage("--event and --queue cannot be combined")
     _require_spark()
     from penstock.spark.pipelines.job import Job
     from penstock.spark.session import spark_session
@@ -208,7 +208,7 @@ def init(
 ) -> None:
     """Create a Spark Declarative Pipelines project that reads from the broker and writes to it."""
     if directory.exists():
-        raise PipelineUsage(f"{directory} is there already")
+        raise PipelineUsage(f"{directory} already exists")
     for source in sorted(TEMPLATE.rglob("*")):
         if source.is_file() and source.suffix in (".py", ".yml", ".md"):
             target = directory / source.relative_to(TEMPLATE)
@@ -219,7 +219,7 @@ def init(
     if json:
         print_json({"directory": str(directory), "server": server})
         return
-    typer.echo(f"made {directory}; now: cd {directory} && spark-pipelines run {REMEMBERING}")
+    typer.echo(f"created {directory}. Next: cd {directory} && spark-pipelines run {REMEMBERING}")
 
 
 def _place(which: str, value: str) -> dict[str, str]:
@@ -240,4 +240,4 @@ def _settings_of(conf: list[str]) -> dict[str, str]:
 def _require_spark() -> None:
     missing = [name for name in ("pyspark", "pyarrow") if importlib.util.find_spec(name) is None]
     if missing:
-        raise PipelineUsage(f"{' and '.join(missing)} is not installed: pip install 'penstock-mq[spark]'")
+        raise PipelineUsage(f"pipelines need {' and '.join(missing)}: pip install 'penstock-mq[spark]'")

@@ -218,9 +218,9 @@ class Api:
         if response.status >= 400:
             reason = f"{self.url}: {_problem(data) or response.reason}"
             if response.status == 401 and token is None:
-                reason += "; show a token: --token-file, or PENSTOCK_TOKEN_FILE"
+                reason += "; give a token with --token-file or PENSTOCK_TOKEN_FILE"
             elif response.status == 401:
-                reason += f"; {token} is wrong, over or revoked"
+                reason += f"; {token} is wrong, expired or revoked"
             raise Failed(reason, EXIT_DENIED if response.status in (401, 403) else EXIT_FAILED)
         return data
 

@@ -70,11 +70,11 @@ def publish(
     terms = {key: value for key, value in given.items() if value is not None}
     for key in terms:
         if key not in SAYS[via]:
-            raise Misused(f"--{key.replace('_', '-')} cannot be said by {via.upper()}")
+            raise Misused(f"--{key.replace('_', '-')} is not supported over {via.upper()}")
     if via == "sevx" and body is not None:
-        raise Misused("SEVX has no names: give the JSON object alone")
+        raise Misused("SEVX has no names: give only the JSON object")
     if lines and (body or "-") != "-":
-        raise Misused("--lines reads stdin: leave BODY out")
+        raise Misused("--lines reads stdin: omit BODY")
     body_given = target if via == "sevx" else body
     batches = _lines() if lines else _one(_body(body_given, drop_line_end=via in LINE_PROTOCOLS))
     options = options_for(timeout=timeout)
@@ -200,7 +200,7 @@ def broadcast(
     if json:
         print_json({"broadcast": 1, "queue": queue, "size": len(data)})
     else:
-        say(f"told whoever consumes {queue} now")
+        say(f"sent to the current consumers of {queue}")
 
 
 def _body(text: str | None, *, drop_line_end: bool = False) -> bytes:
@@ -208,7 +208,7 @@ def _body(text: str | None, *, drop_line_end: bool = False) -> bytes:
     if text is not None and text != "-":
         return os.fsencode(text)
     if sys.stdin.isatty():
-        raise Misused("no BODY: give one, or pipe it in")
+        raise Misused("no BODY: give one, or pipe it to stdin")
     data = sys.stdin.buffer.read()
     return data.removesuffix(b"\n").removesuffix(b"\r") if drop_line_end else data
 
@@ -259,5 +259,5 @@ def _object(body: bytes) -> dict[str, Any]:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ValueError(f"SEVX sends JSON objects, and this is none: {body[:60].decode('utf-8', 'replace')}")
+        raise ValueError(f"SEVX sends JSON objects, and this is not one: {body[:60].decode('utf-8', 'replace')}")
     return value

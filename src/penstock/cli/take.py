@@ -242,7 +242,7 @@ def tap(
 ) -> None:
     queue = f"penstock.tap.{secrets.token_hex(8)}"
     if pattern and (events or log):
-        raise Misused("--pattern is for SEVX, and excludes EVENTS and --log")
+        raise Misused("--pattern is for SEVX, and cannot be combined with EVENTS or --log")
     if pattern:
         wanted = _object(pattern)
         _watch(lambda: _by_sevx(addr or place_of("sevx"), queue, wanted, temporary=True), count, timeout, json)
@@ -256,7 +256,7 @@ def tap(
 
 def _tap_log(api: Api, globs: list[str], count: int | None, timeout: float | None, json: bool) -> None:
     if find_spec("pyarrow") is None:
-        raise Failed("the log comes as Arrow, which needs pyarrow: pip install 'penstock-mq[spark]', or name EVENTS")
+        raise Failed("reading the log needs pyarrow: pip install 'penstock-mq[spark]', or name EVENTS")
     shown = 0
     try:
         for row in _rows(api, timeout):
@@ -319,7 +319,9 @@ def _watch(source: Callable[[], Any], count: int | None, timeout: float | None, 
 
 def _check_enough(shown: int, count: int | None, timeout: float | None) -> None:
     if timeout is not None and shown < (count or 1):
-        raise Failed(f"{shown} of {count or 1} came, then none for {timeout:g} s", EXIT_NOTHING)
+        if shown == 0:
+            raise Failed(f"no message arrived within {timeout:g} s", EXIT_NOTHING)
+        raise Failed(f"{shown} of {count} messages arrived, then none for {timeout:g} s", EXIT_NOTHING)
 
 
 def _show(body: bytes, about: dict[str, Any], json: bool) -> None:

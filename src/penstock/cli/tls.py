@@ -57,7 +57,7 @@ def self_signed(
     names = list(dict.fromkeys([*(name or []), *NAMES]))
     there = [file for file in FILES if (directory / file).exists()]
     if there and not force:
-        raise Failed(f"{directory / there[0]} is there already: --force overwrites it", EXIT_FAILED)
+        raise Failed(f"{directory / there[0]} already exists: use --force to overwrite it", EXIT_FAILED)
     files = make(names, client, days)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for file, text in files.items():
@@ -66,7 +66,7 @@ def self_signed(
         print_json({"directory": str(directory), "files": list(files), "names": names, "client": client, "days": days})
         return
     cert, key, ca = (directory / file for file in ("server.pem", "server.key", "ca.pem"))
-    say(f"{directory}: {', '.join(files)}; for {', '.join(names)}; valid for {days} days")
+    say(f"created {', '.join(files)} in {directory}; names: {', '.join(names)}; valid for {days} days")
     say(f"penstock serve --tls-cert {cert} --tls-key {key} --tls-ca {ca}")
     say(f"openssl s_client -quiet -connect 127.0.0.1:7700 -CAfile {ca}")
 
@@ -113,7 +113,7 @@ def make(names: list[str], client: str, days: int) -> dict[str, bytes]:
         server_cert, server_key = signed(names[0], ExtendedKeyUsageOID.SERVER_AUTH, names)
         client_cert, client_key = signed(client, ExtendedKeyUsageOID.CLIENT_AUTH, [])
     except ValueError as error:
-        raise Failed(f"a name cannot stand in a certificate: {error}", EXIT_MISUSED) from error
+        raise Failed(f"a name cannot be used in a certificate: {error}", EXIT_MISUSED) from error
     return dict(zip(FILES, (_pem(ca), server_cert, server_key, client_cert, client_key), strict=True))
 
 

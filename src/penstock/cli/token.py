@@ -76,11 +76,11 @@ def revoke(
     for text in ids:
         book.revoke_token(text)
         id = id_of(text.encode()) or text  # somebody may have pasted the whole token
-        tell(json, f"token {id} is revoked", token=id, revoked=True)
+        tell(json, f"revoked token {id}", token=id, revoked=True)
 
 
 def _life(text: str) -> int:
     number, unit = text[:-1], text[-1:]
     if number.isascii() and number.isdigit() and unit in UNITS and 0 < int(number[:12]) * UNITS[unit] <= LIFE_MAX:
         return int(number[:12]) * UNITS[unit]
-    raise Misused(f"--expires {text}: give a number and s, m, h, d or w, such as 90d; 10^9 s at most")
+    raise Misused(f"--expires {text}: give a number and s, m, h, d or w, such as 90d; at most 10^9 s")

@@ -80,13 +80,13 @@ def add(
     """Create a user. Once there is a user, clients must authenticate."""
     word = "" if password_file is None else _read_password(password_file)
     if patterns and not roles:
-        raise Misused("--pattern is for roles: give --role as well")
+        raise Misused("--pattern applies to roles: give --role as well")
     wanted = [grant for text in grants or [] for grant in grants_in([text])]
     wanted += [grant for role in roles or [] for grant in grants_of_role(role, patterns or [])]
     book = book_at(server, data, users, config)
     book.add(name, wanted, _amounts(quotas or []), certificates or [], word)
     made = book.users(name)[0] if json else {}
-    tell(json, f"user {name} is there; penstock token create {name} makes a token for it", **made)
+    tell(json, f"created user {name}. Next: penstock token create {name}", **made)
 
 
 def listed(
@@ -104,7 +104,7 @@ def listed(
             print_json(user)
         return
     if not found:
-        say("there is no user: everybody may do everything, unless auth is on")
+        say("no users: everyone may do everything, unless auth is on")
     for user in found:
         tokens = user["tokens"]
         ways = [
@@ -112,7 +112,7 @@ def listed(
             *(["password"] if user["password"] else []),
             *user["certificates"],
         ]
-        say(f"{user['user']}: {', '.join(ways) or 'no way in'}")
+        say(f"{user['user']}: {', '.join(ways) or 'no credentials'}")
         for grant in user["grants"]:
             say(f"    {grant}")
         if user["quotas"]:
@@ -124,7 +124,7 @@ def remove(
 ) -> None:
     """Remove a user and its tokens."""
     book_at(server, data, users, config).remove(name)
-    tell(json, f"user {name} is gone", user=name, removed=True)
+    tell(json, f"removed user {name}", user=name, removed=True)
 
 
 def grant(
@@ -139,7 +139,7 @@ def grant(
     """Grant permissions: penstock user grant ann publish 'orders.*' consume queue:jobs."""
     wanted = grants_in(rights)
     book_at(server, data, users, config).grant(name, wanted)
-    tell(json, f"user {name} may {', '.join(wanted)}", user=name, granted=wanted)
+    tell(json, f"granted to user {name}: {', '.join(wanted)}", user=name, granted=wanted)
 
 
 def revoke(
@@ -154,7 +154,7 @@ def revoke(
     """Revoke permissions, written as they were granted. The user's connections are closed, and may reconnect."""
     wanted = grants_in(rights)
     book_at(server, data, users, config).revoke(name, wanted)
-    tell(json, f"user {name} may no longer {', '.join(wanted)}", user=name, revoked=wanted)
+    tell(json, f"revoked from user {name}: {', '.join(wanted)}", user=name, revoked=wanted)
 
 
 def quota(
@@ -208,7 +208,7 @@ def password(
     book.users(name)  # before anybody types for nothing
     word = "" if remove else _prompt() if password_file is None else _read_password(password_file)
     book.set_password(name, word)
-    tell(json, f"user {name}: the password is {'gone' if remove else 'set'}", user=name, password=not remove)
+    tell(json, f"{'removed' if remove else 'set'} the password of user {name}", user=name, password=not remove)
 
 
 def _amounts(texts: list[str]) -> dict[str, int]:
@@ -216,14 +216,14 @@ def _amounts(texts: list[str]) -> dict[str, int]:
     for text in texts:
         name, _, amount = text.partition("=")
         if not (amount.isascii() and amount.isdigit() and len(amount) < 20):
-            raise Misused(f"{text!r} is no quota: write name=number, such as connections=10")
+            raise Misused(f"{text!r} is not a quota: write name=number, such as connections=10")
         amounts[name] = int(amount)
     return amounts
 
 
 def _prompt() -> str:
     if not sys.stdin.isatty():
-        raise Misused("a password is typed at a terminal, or comes from --password-file; - is stdin")
+        raise Misused("stdin is not a terminal: give --password-file FILE, or --password-file - to read stdin")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
 
 
@@ -231,5 +231,5 @@ def _read_password(file: Path) -> str:
     text = sys.stdin.readline() if str(file) == "-" else file.read_text(encoding="utf-8").partition("\n")[0]
     word = text.rstrip("\r\n")
     if not word:
-        raise Misused(f"{'stdin' if str(file) == '-' else file} has no password in its first line")
+        raise Misused(f"no password in the first line of {'stdin' if str(file) == '-' else file}")
     return word

@@ -289,9 +289,9 @@ class Link:
             if verdict.is_in:
                 return True
             wire.abort()
-            who = "the certificate of this client" if token is None else f"{token} is wrong, over or revoked: it"
+            why = "its certificate belongs to no user" if token is None else f"{token} is wrong, expired or revoked"
             word = f" ({verdict.word})" if verdict.word else ""
-            raise AuthFailed(f"{self.address} does not let this client in: {who} is nobody's there{word}")
+            raise AuthFailed(f"{self.address} rejects this client: {why}{word}")
         error = wire.gone.result() if wire.gone.done() else None
         wire.abort()
         self._check_tls(error)
