@@ -1,4 +1,4 @@
-"""Builds the package: mypyc compiles what `[tool.penstock]` in pyproject.toml names, unless PENSTOCK_PURE=1.
+"""Builds the package: mypyc compiles the modules listed in `[tool.penstock]` in pyproject.toml, unless PENSTOCK_PURE=1.
 
 Everything else (name, dependencies, version) is declared in pyproject.toml.
 """
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent
 
 
 def compiled_sources() -> list[Path]:
-    """The files that are compiled, relative to the checkout, in a stable order."""
+    """The files to compile, relative to the checkout, in a stable order."""
     globs = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["penstock"]["compiled"]
     package = ROOT / "src" / "penstock"
     found = {path.relative_to(ROOT) for glob in globs for path in package.glob(glob)}
@@ -24,7 +24,7 @@ def compiled_sources() -> list[Path]:
 
 def extensions() -> Sequence[object]:
     """One extension that holds all the code, and a small one per module that makes it importable."""
-    no_build = {"egg_info", "dist_info", "sdist"} & set(sys.argv)  # metadata and sources: in need of no compiling
+    no_build = {"egg_info", "dist_info", "sdist"} & set(sys.argv)  # metadata and sdists need no compilation
     if no_build or os.environ.get("PENSTOCK_PURE") == "1":
         return []
     from mypyc.build import mypycify
@@ -33,5 +33,5 @@ def extensions() -> Sequence[object]:
     return mypycify(sources, opt_level="3", debug_level="1", group_name="penstock")
 
 
-if __name__ == "__main__":  # as the build backend runs it; scripts/origins.py imports compiled_sources
+if __name__ == "__main__":  # when run by the build backend; scripts/origins.py imports compiled_sources
     setup(ext_modules=extensions())

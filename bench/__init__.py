@@ -1,1 +1,1 @@
-"""Measures Penstock beside real brokers: the same bytes, load generator and minutes for all. See README.md here."""
+"""Measures Penstock against other brokers: same bytes, same load generator, interleaved rounds. See README.md here."""

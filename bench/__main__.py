@@ -1,4 +1,4 @@
-"""`python -m bench`: starts Penstock and its peers on this machine, loads all of them alike, prints what came of it."""
+"""`python -m bench`: starts Penstock and its peers on this machine, puts the same load on each, prints the results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main() -> int:
         there = ", ".join([*names, Section.CLIENTS.value, Section.SPARK.value])
         print(f"no peer or protocol is called that; there are: {there}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # An exception, so that the servers are ended too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # Raises SystemExit, so that the servers are stopped too.
     try:
         results = run(_plan(options), rows)
     except KeyboardInterrupt:
@@ -92,7 +92,7 @@ def _chosen(value: int | None, default: int) -> int:
 
 
 def choose(only: str) -> Rows:
-    """The rows of each table that words choose; below the first table they bring the row that they are measured by."""
+    """The rows whose names match the words in `only`. Tables after the first also keep their reference row."""
     words = [word for word in only.split(",") if word] or [""]
 
     def named(rows: Sequence[type[P]]) -> list[type[P]]:

@@ -1,4 +1,4 @@
-"""What attacks on a broker are made of: connections that end in time, bytes that are shoved or swallowed."""
+"""Building blocks for attacks: connections with a deadline, and helpers that send or read as much as they can."""
 
 import json
 import os
@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 
 
 def hello(protocol: str, token: str) -> bytes:
-    """How a client of that protocol says who it is."""
+    """The request that authenticates a client of this protocol."""
     said = token.encode()
     if protocol == "smqs":
         return b"A:%s\n" % said
@@ -32,12 +32,12 @@ def hello(protocol: str, token: str) -> bytes:
 
 @dataclass
 class Target:
-    """A broker to attack, and until when."""
+    """A broker to attack, and the end of the attack."""
 
     ports: dict[str, int]
-    until: float = 0.0  # by the wall clock
+    until: float = 0.0  # wall-clock time
     opened: list[socket.socket] = field(default_factory=list)
-    tokens: dict[str, str] = field(default_factory=dict)  # of each user
+    tokens: dict[str, str] = field(default_factory=dict)  # by user name
 
     def goes_on(self) -> bool:
         return time.time() < self.until
@@ -46,7 +46,7 @@ class Target:
         return max(0.05, self.until - time.time())
 
     def connect(self, protocol: str, buffer: int = 0, user: str = "", source: str = "") -> socket.socket:
-        """A connection, as that user where one is named, from that address of this machine."""
+        """Connects from the local address `source`; authenticates when `user` is set."""
         sock = socket.socket()
         self.opened.append(sock)
         if buffer:
@@ -68,7 +68,7 @@ class Target:
 
 
 def swallow(target: Target, *socks: socket.socket) -> int:
-    """Read everything to the end of the time, and keep nothing; how many bytes."""
+    """Reads and discards everything until the deadline. Returns the number of bytes."""
     size = 0
     open_ones = list(socks)
     while target.goes_on() and open_ones:
@@ -85,7 +85,7 @@ def swallow(target: Target, *socks: socket.socket) -> int:
 
 
 def shove(target: Target, sock: socket.socket, data: bytes) -> int:
-    """Send as much as is taken before the time is over; how many bytes."""
+    """Sends as much as the broker accepts until the deadline. Returns the number of bytes."""
     sent = 0
     view = memoryview(data)
     sock.setblocking(False)
@@ -102,7 +102,7 @@ def shove(target: Target, sock: socket.socket, data: bytes) -> int:
 
 
 def shove_all(target: Target, socks: list[socket.socket], data: bytes) -> int:
-    """The same bytes to each, all at once."""
+    """Sends the same bytes to all sockets at once."""
     sent = dict.fromkeys(socks, 0)
     for sock in socks:
         sock.setblocking(False)
@@ -121,7 +121,7 @@ def shove_all(target: Target, socks: list[socket.socket], data: bytes) -> int:
 
 
 def stay(target: Target) -> None:
-    """Do nothing, until the time is over."""
+    """Does nothing until the deadline."""
     time.sleep(target.left())
 
 
@@ -132,7 +132,7 @@ def mib(size: int) -> str:
 def request_of(
     method: str, path: str, body: bytes = b"", media_type: str = "application/json", token: str = ""
 ) -> bytes:
-    """A request over HTTP, whole."""
+    """A complete HTTP request."""
     head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n"
     if token:
         head += f"authorization: Bearer {token}\r\n"
@@ -140,7 +140,7 @@ def request_of(
 
 
 def wait_for_http(port: int) -> None:
-    """HTTP is loaded when somebody asks: what that takes is no attack's doing."""
+    """HTTP is loaded on the first request; do that now, so that no attack is charged for it."""
     with socket.create_connection((HOST, port), timeout=30) as sock:
         sock.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         while sock.recv(65536):
@@ -148,7 +148,7 @@ def wait_for_http(port: int) -> None:
 
 
 def field_of(pid: int, key: str) -> int:
-    """Bytes, of /proc/PID/status; 0 when the process is gone."""
+    """A field of /proc/PID/status, in bytes; 0 when the process has exited."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -157,7 +157,7 @@ def field_of(pid: int, key: str) -> int:
 
 
 def be_humble() -> None:
-    """An attacker elsewhere would not take the broker's cores; one on this machine takes those that are left."""
+    """Lowers the priority: a remote attacker would not use the broker's cores, so a local one gets only spare ones."""
     os.setpriority(os.PRIO_PROCESS, 0, 19)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,7 +1,7 @@
-"""A queue of millions that nobody reads: what it costs in memory, and how long a server takes to come back with it.
+"""A queue of millions of messages without a consumer: its memory, and how long a server takes to restart with it.
 
-Every server gets the same messages and is then restarted twice, after a kill and after a stop. The clock runs from the
-start of the program until it is ready and says that it has every message. One server at a time, in a fresh directory.
+Every server gets the same messages and is restarted twice, after a kill and after a clean stop. The clock runs from
+process start until the server is ready and reports every message. One server at a time, in a fresh directory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STALL_SECONDS = 120.0
 
 
 def run_backlog(rows: Sequence[type[Peer]], count: int, results: Results, topics: Iterator[bytes]) -> None:
-    """Fills and restarts each. The first is ours, and is read to its end; that the others have all is asked of them."""
+    """Fills and restarts each server. Ours (the first) is then read to the end; the others only report their count."""
     for row in rows:
         peer = row().for_round(Mode.AUTO, next(topics), Course.PUT)
         with directory() as workdir:
@@ -45,7 +45,7 @@ def run_backlog(rows: Sequence[type[Peer]], count: int, results: Results, topics
 
 
 def measure(peer: Peer, count: int, read_back: bool) -> Backlog:
-    """All there is to know of one server that runs and has nothing yet. What fails ends it; what was found stays."""
+    """Measures one running, empty server. A failure ends the measurement; the figures found so far are kept."""
     found = Backlog(peer.name, count, SIZE)
     job = Job(peer, SIZE, count, stall_seconds=STALL_SECONDS)
     try:
@@ -89,10 +89,10 @@ def _stop(peer: Peer) -> None:
 
 
 def _wait_for_stock(job: Job) -> None:
-    """Returns when the server says that it has all messages.
+    """Returns when the server reports that it has all messages.
 
     Raises:
-        Stalled: it did not say so in time.
+        Stalled: it did not in time.
     """
     deadline = time.monotonic() + START_SECONDS
     said: object = "nothing"

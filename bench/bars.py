@@ -1,4 +1,4 @@
-"""The bars Penstock has set itself, and whether a run met them."""
+"""The performance targets ("bars") of Penstock, and whether a run met them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WAITED_MAX = 0.15
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar. `measured` is None when ours or the peer has no figure in this run; then there is no result."""
+    """One bar. `measured` is None when Penstock or the peer has no figure in this run; then there is no verdict."""
 
     text: str
     limit: float
@@ -93,7 +93,7 @@ def _kept_up(results: Results, row: type[Penstock], limit: float, reference: typ
 
 
 def _light(results: Results, row: str) -> Bar:
-    """A share of what raw sockets reach in the same minute: 200,000 a second where they reach 2,000,000."""
+    """A share of what raw sockets reach in the same turn: 200,000 a second where they reach 2,000,000."""
     text = f"{row}: msg/s at least {CLIENT_SHARE:g} x {Raw.name}"
     cells = results.client(row), results.client(Raw.name)
     measured = ratio(*cells)
@@ -122,7 +122,7 @@ def _stored(results: Results, peer: str, limit: float, size: int) -> Bar:
 
 
 def _confirmed(results: Results) -> Bar:
-    """More than is asked for is more on any disk; less says nothing where a sync takes longer."""
+    """Enough confirms meet the bar on any disk; too few are not judged where a sync takes longer."""
     text = f"confirms/s at least {CONFIRMS_MIN:,} where a sync takes {SYNC_MS} ms"
     cell = results.confirms(OURS_DURABLE)
     if cell is None or cell.rate is None:
@@ -137,7 +137,7 @@ RESTARTS = ("kill -9", "a stop")
 
 
 def _small(results: Results) -> Bar:
-    """Both when it was filled and when it has come back."""
+    """Both after filling and after the restart."""
     text = f"{BACKLOG_COUNT:,} queued messages of 100 bytes in at most {BACKLOG_MB} MB"
     found = results.backlog(OURS_DURABLE)
     if found is None or found.rss is None or found.rss_after is None:
@@ -157,14 +157,14 @@ def _back(results: Results, how: str, peer: str) -> Bar:
 
 
 def _fed(results: Results, limit: float) -> Bar:
-    """What our source costs, not how fast Spark writes."""
+    """Measures the cost of our source, not how fast Spark writes."""
     text = f"log to Parquet with Spark rows/s at least {limit:g} x {CEILING}"
     measured = None if results.tables is None else results.tables.ratio(HTTP, CEILING)
     return Bar(text, limit, measured, None if measured is None else measured >= limit)
 
 
 def _about_all(bar: Bar, found: Backlog) -> Bar:
-    """A bar of the whole backlog is not judged by a part of it."""
+    """A bar about the whole backlog is not judged on a part of it."""
     return bar if found.count >= BACKLOG_COUNT else replace(bar, met=None, doubt=SHORT_BACKLOG)
 
 

@@ -1,7 +1,7 @@
-"""What our own client costs: MQKS by `penstock.client.mqks` on one side, raw sockets on the other, beside raw on both.
+"""Cost of our own client: `penstock.client.mqks` on one side and raw sockets on the other, against raw sockets on both.
 
-The client is used as its page shows it, on asyncio's own loop: a coroutine that publishes one message after the other
-without confirmation, and one that iterates over a consumer. The rounds of one turn follow each other within seconds.
+The client is used as its documentation shows, on asyncio's own loop: one coroutine publishes messages one by one
+without confirmation, another iterates over a consumer. The rounds of one turn follow each other within seconds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Raw(Mqks):
 
 
 class ClientPublish(Mqks):
-    """What it publishes has ids of its own, longer than the generator's."""
+    """The client's message ids are its own, and longer than the generator's."""
 
     name = "client publishes"
 
@@ -66,7 +66,7 @@ def run_clients(rounds: int, round_seconds: float, results: Results, topics: Ite
 
 
 def client_round(job: Job) -> Round:
-    """One round with the client on the side that the row says."""
+    """One round with the client on the side that the row names."""
     take = consume_by_client if isinstance(job.peer, ClientConsume) else consume
     give = publish_by_client if isinstance(job.peer, ClientPublish) else publish
     return run_through(job, take, give)
@@ -92,7 +92,7 @@ def publish_by_client(parent: Connection, job: Job) -> None:
 
 
 def consume_by_client(parent: Connection, job: Job) -> None:
-    """Worker: iterates over the messages of the round with the client, to the last."""
+    """Worker: iterates over all messages of the round with the client."""
 
     async def work() -> None:
         queue, event = b"q" + job.peer.topic, job.peer.topic

@@ -1,7 +1,7 @@
-"""Many publishers in one process, each with a few publishes under way that it wants confirmed.
+"""Many publishers in one process, each with a limited number of unconfirmed publishes in flight.
 
-That is how a broker meets clients that may not lose anything: none sends ahead without end, and each confirm makes room
-for the next publish. What they send is encoded before the clock, so that a turn is one read and one send.
+This is the load of clients that must not lose anything: none sends ahead without limit, and each confirm makes room
+for the next publish. Messages are encoded before the clock starts, so a turn is one read and one send.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WINDOW = 32
 
 
 def publish_confirmed(parent: Connection, job: Job) -> None:
-    """Worker: every client publishes its share; done when the last publish of the last client is confirmed."""
+    """Worker: every client publishes its share. Done when the last publish of the last client is confirmed."""
     share = job.count // CLIENTS
     clients = [Client(job.peer.for_client(index), job.size, index * share, share) for index in range(CLIENTS)]
     poll = select.epoll()
@@ -48,7 +48,7 @@ def publish_confirmed(parent: Connection, job: Job) -> None:
 
 
 class Client:
-    """One publisher of `count` messages, numbered from `first` on."""
+    """One publisher of `count` messages, numbered from `first`."""
 
     def __init__(self, peer: Peer, size: int, first: int, count: int) -> None:
         frames = [peer.publish(number(index), peer.body(index, size)) for index in range(first, first + count)]
@@ -66,7 +66,7 @@ class Client:
         talk(self.sock, peer.publisher_hello())
 
     def turn(self) -> bool:
-        """Takes what was confirmed, sends as much again; whether everything of this client is confirmed now."""
+        """Reads confirms and sends as many new messages. Returns whether all messages of this client are confirmed."""
         self._confirmed += self._counter.read(self.sock)
         if self._confirmed > self._count:
             raise Stalled(f"{self._confirmed} confirms of {self._count} publishes")

@@ -1,8 +1,8 @@
-"""What do open consoles cost? `python -m bench.consoles`: throughput with ten of them, beside none.
+"""What do open consoles cost? `python -m bench.consoles`: throughput with ten of them, against none.
 
-A console is what the broker sees of one: a live stream, and each two seconds the requests of the overview. Browsers
-themselves are left out, since on one machine they would only show what drawing costs. Rounds go in turn, so that
-whatever else the machine does hits both alike.
+A console is simulated as the broker sees it: a live stream, and the overview's requests every two seconds. Browsers
+are left out, since on one machine they would only measure rendering. Rounds alternate, so that other load on the
+machine affects both alike.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ READY_SECONDS = 30.0
 
 
 class Watched(Mqks):
-    """A broker with its console's door open."""
+    """A broker with its HTTP port open."""
 
     http = "0"
 
@@ -53,7 +53,7 @@ class Watched(Mqks):
 
 
 def watch(parent: Connection, port: int, count: int) -> None:
-    """Keeps that many consoles open until the parent is done with them; tells how many samples came."""
+    """Keeps `count` consoles open until the parent is done. Reports how many samples arrived."""
     asyncio.run(_watch(parent, port, count))
 
 
@@ -111,7 +111,7 @@ def open_consoles(peer: Watched, count: int) -> Iterator[None]:
 
 
 def idle_cpu(peer: Watched, consoles: int) -> float:
-    """Percent of one core that an idle broker spends on that many consoles."""
+    """Percent of one core that an idle broker spends on `consoles` open consoles."""
     with open_consoles(peer, consoles):
         before, started = usage(peer.pid), time.monotonic()
         time.sleep(IDLE_SECONDS)

@@ -1,8 +1,8 @@
-"""Counting deliveries without looking at them more than needed.
+"""Counts deliveries while inspecting as little of them as possible.
 
-Where a peer's deliveries all have one size, bytes are counted and nothing is searched; only the last message is looked
-at, so that a stream which is short by one and longer by noise is not taken for whole. Where sizes vary (batches,
-growing sequence numbers), the marks that end the bodies are counted, which costs some tens of nanoseconds each.
+Where all deliveries of a peer have the same size, only bytes are counted. The last message is inspected, so that a
+stream with a message missing and some noise added does not pass as complete. Where sizes vary (batches, growing
+sequence numbers), the marks that end the bodies are counted, which costs some tens of nanoseconds each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bench.wire import READ_BUFFER, Stalled, receive
 
 
 class Counter(Protocol):
-    """Reads a socket; says how many deliveries have been completed by what came."""
+    """Reads a socket and returns how many deliveries that completed."""
 
     def read(self, sock: socket.socket) -> int: ...
 
@@ -33,7 +33,7 @@ class MarkCounter:
 
 
 class AnswerCounter:
-    """Counts a mark that occurs once per answer, and stops at the first answer that is a refusal."""
+    """Counts a mark that occurs once per response, and stops at the first refusal."""
 
     def __init__(self, mark: bytes, refusal: bytes) -> None:
         self._mark = mark
@@ -55,7 +55,7 @@ class AnswerCounter:
 class SizeCounter:
     """Counts bytes up to the last delivery, then waits for the last message's own body.
 
-    `noise` is what the server may slip in between deliveries (a keep-alive); it makes the stream longer, never shorter.
+    `noise` is what the server may send between deliveries (a keep-alive); it makes the stream longer, never shorter.
     """
 
     def __init__(self, delivery_size: int, last_body: bytes, count: int, noise: bytes = b"") -> None:
@@ -89,7 +89,7 @@ class SizeCounter:
 
 
 class CheckingCounter:
-    """Looks at every message: each once and in order. For the untimed first round of a peer."""
+    """Checks that every message arrives once and in order. For the untimed first round of a peer."""
 
     def __init__(self) -> None:
         self._view = memoryview(bytearray(READ_BUFFER))

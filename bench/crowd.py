@@ -1,10 +1,10 @@
-"""Does a client that works notice a crowd that does not? `python -m bench.crowd`
+"""Does a working client notice a crowd of idle connections? `python -m bench.crowd`
 
-2,000 connections that have not said who they are, from forty addresses of the loopback network: half say nothing, half
-send the beginning of a token at one byte a second, to every port there is. The broker has its default limits, so it
-closes them after a while, and they come again. Meanwhile one client publishes and consumes, one message after the
-other, and each message's way is timed. Rounds with the crowd and without it take turns, since the machine has other
-things to do as well; the figure is the ratio of the middle one of the 99th percentiles.
+2,000 unauthenticated connections, from forty loopback addresses: half send nothing, half send the start of a token at
+one byte a second, to every port. The broker has its default limits, so it closes them after a while, and they
+reconnect. Meanwhile one client publishes and consumes one message at a time, and each message is timed from publish
+to delivery. Rounds with the crowd and without it alternate, since the machine has other work as well; the figure is
+the ratio of the medians of the 99th percentiles.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from penstock.testing import BrokerProcess
 
 ADDRESSES = 40
 DOORS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any")
-# What each door may hear for longest without making up its mind: the beginning of a token.
+# The input that keeps each listener undecided for longest: the beginning of a token.
 BEGINNINGS = {
     "mqks": b"a auth pst_",
     "any": b"a auth pst_",
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class Worker:
-    """A client that works: publishes and consumes by MQKS, one message after the other."""
+    """A working client: publishes and consumes over MQKS, one message at a time."""
 
     def __init__(self, port: int, token: str) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=30)
@@ -77,7 +77,7 @@ class Worker:
         self._read(b"c ok \n")
 
     def p99(self, count: int) -> float:
-        """Microseconds from the sending of a message to its arrival, of the slowest hundredth the quickest."""
+        """The 99th percentile of the time from publish to delivery, in microseconds."""
         times: list[int] = []
         for number in range(count):
             begun = time.perf_counter_ns()
@@ -117,7 +117,7 @@ def _broker(directory: Path) -> Iterator[tuple[dict[str, int], str]]:
 
 @contextlib.contextmanager
 def _crowd(ports: dict[str, int], count: int) -> Iterator[None]:
-    """The crowd is a process of its own, and all of it is there before the block begins."""
+    """Runs the crowd in a process of its own; all of it is connected before the block begins."""
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
     process = context.Process(target=_be_many, args=(ports, count, ready), daemon=True)
@@ -139,14 +139,14 @@ def _be_many(ports: dict[str, int], count: int, ready: "multiprocessing.synchron
 async def _gather(ports: dict[str, int], count: int, ready: "multiprocessing.synchronize.Event") -> None:
     there: set[int] = set()
     loiterers = [asyncio.create_task(_loiter(number, ports, there)) for number in range(count)]
-    while len(there) < count * 9 // 10:  # noqa: ASYNC110 some are on their way back at any time
+    while len(there) < count * 9 // 10:  # noqa: ASYNC110 some are reconnecting at any time
         await asyncio.sleep(0.05)
     ready.set()
     await asyncio.gather(*loiterers)
 
 
 async def _loiter(number: int, ports: dict[str, int], there: set[int]) -> None:
-    """Come, say nothing or next to nothing, and come again when shown out."""
+    """Connects, sends nothing or next to nothing, and reconnects when closed."""
     door = DOORS[number % len(DOORS)]
     source = f"127.1.0.{number % ADDRESSES + 1}"
     await asyncio.sleep(random.random())

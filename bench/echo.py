@@ -1,8 +1,8 @@
-"""Answers without looking at messages one by one: frames of one size become answers of one size, by columns.
+"""Answers requests without parsing them one by one: fixed-size frames become fixed-size answers, column by column.
 
-A read holds many frames. The answers to all of them are as many copies of one answer, in which every byte that differs
-from message to message is then set for all of them at once, by one strided slice from the column it has in the frames.
-That is a dozen operations per read, whatever it holds, so the answering side is not what a round measures.
+One read holds many frames. Their answers are that many copies of one template answer. Each byte that differs between
+messages is then set in all of them at once, by one strided slice from its column in the frames. That is a dozen
+operations per read, however many frames it holds, so the answering side does not limit the round.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Echo:
-    """One frame, the answer to it, and what of the one is moved to the other: from where, to where, how many bytes."""
+    """A template frame, its answer, and the fields to copy: (from, to, byte count)."""
 
     question: bytes
     answer: bytes
     moves: Sequence[tuple[int, int, int]]
 
     def answers(self, data: memoryview) -> bytearray:
-        """The answers to as many whole frames as `data` is.
+        """The answers to the whole frames in `data`.
 
         Raises:
-            ValueError: a frame does not begin and end like the one it should look like.
+            ValueError: a frame does not begin and end like the template.
         """
         size = len(self.question)
         count = len(data) // size

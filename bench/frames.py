@@ -1,10 +1,10 @@
-"""What travels: numbered bodies, and the buffers they are sent from.
+"""Message bodies with numbers, and the buffers they are sent from.
 
-A body is `00001234xxxxxxx~`: the message's number, filler up to the size asked for, and one MARK. The number lets the
-first, small round of each peer be checked message by message, and the last message be known; the mark can be counted.
+A body is `00001234xxxxxxx~`: the message's number, filler up to the requested size, and one MARK. The number allows
+checking the first, small round of each peer message by message, and recognising the last; the mark can be counted.
 
-Everything is encoded before the clock starts. A round may be gigabytes, so the publisher holds one Block of 1000 frames
-and, each time it comes round, rewrites the digits above the thousands in place: mostly one byte per frame, set for all
+Everything is encoded before the clock starts. A round may be gigabytes, so the publisher keeps one Block of 1000 frames
+and, before each reuse, rewrites the digits above the thousands in place: mostly one byte per frame, set in all
 of them by one strided slice, about a nanosecond each. The numbers stay unique and the memory small.
 """
 
@@ -44,12 +44,12 @@ def body(index: int, size: int) -> bytes:
 
 
 def stamped_body(sent_ns: int, size: int) -> bytes:
-    """A body that carries the time it was meant to be sent at."""
+    """A body that carries its intended send time."""
     return _filled(b"%0*d" % (STAMP_DIGITS, sent_ns % STAMP_SPAN), size)
 
 
 def age_ns(stamp: bytes, now_ns: int) -> int:
-    """How long ago a stamp was made; right across the wrap of the clock."""
+    """The age of a stamp; correct across a wrap of the clock."""
     return (now_ns - int(stamp)) % STAMP_SPAN
 
 
@@ -60,7 +60,7 @@ def _filled(head: bytes, size: int) -> bytes:
 
 
 class Block:
-    """A thousand frames in one buffer, whose numbers can be moved on by whole blocks."""
+    """A thousand frames in one buffer, whose numbers can be advanced by whole blocks."""
 
     def __init__(self, frame: Callable[[int], bytes]) -> None:
         frames = [frame(index) for index in range(BLOCK)]
@@ -73,7 +73,7 @@ class Block:
         self._stamp = b"0" * HIGH_DIGITS
 
     def at(self, block_index: int) -> memoryview:
-        """The frames of messages `block_index * 1000` and on; valid until the next call."""
+        """The frames of messages from `block_index * 1000`; valid until the next call."""
         stamp = b"%0*d" % (HIGH_DIGITS, block_index)
         for place, columns in enumerate(self._columns):
             digit = stamp[place : place + 1]
@@ -85,9 +85,9 @@ class Block:
 
 
 def _digit_columns(zeros: bytes, ones: bytes) -> list[list[int]]:
-    """Where the high digits of the number stand in a frame, one list per digit.
+    """The positions of the number's high digits in a frame, one list per digit.
 
-    Found by comparing frame 00000000 with frame 11111000, so that a peer need not say where it puts the number.
+    Found by comparing frame 00000000 with frame 11111000, so a peer need not declare where it puts the number.
     """
     differing = [column for column, (zero, one) in enumerate(zip(zeros, ones, strict=True)) if zero != one]
     if not differing or len(differing) % HIGH_DIGITS:
@@ -96,7 +96,7 @@ def _digit_columns(zeros: bytes, ones: bytes) -> list[list[int]]:
 
 
 class Feedback:
-    """What a consumer owes for each delivery, an ack or the request for the next, encoded ahead for a whole round."""
+    """The consumer's response to each delivery (an ack or a request for the next), encoded ahead for a whole round."""
 
     def __init__(self, frames: Iterable[bytes]) -> None:
         parts = list(frames)
@@ -104,5 +104,5 @@ class Feedback:
         self._ends = array("Q", accumulate(map(len, parts), initial=0))
 
     def between(self, first: int, last: int) -> memoryview:
-        """The frames for deliveries `first` up to, not including, `last`."""
+        """The frames for deliveries `first` to `last`, `last` excluded."""
         return self._view[self._ends[first] : self._ends[last]]

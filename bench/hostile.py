@@ -1,24 +1,24 @@
-"""Does a hostile client cost the others anything? `python -m bench.hostile`
+"""Does a hostile client slow down the others? `python -m bench.hostile`
 
-A victim publishes and consumes 5,000 messages a second (`victim.py`), comes in anew twice a second, and asks for health
-and for its queue over HTTP. Each attack of `hostile_*.py` gets a broker of its own, with `memory_bytes_max` of 256 MiB,
-and some seconds: the victim is alone, then beside the attack, then alone again. At last all attacks come at once.
+A victim publishes and consumes 5,000 messages a second (`victim.py`), reconnects twice a second, and requests health
+and its queue over HTTP. Each attack of `hostile_*.py` gets a broker of its own, with `memory_bytes_max` of 256 MiB,
+and some seconds: the victim runs alone, then during the attack, then alone again. Finally all attacks run at once.
 
-The bars, for the time of the attack:
+The bars, during the attack:
 
-    p99         of the victim's messages, from when one was due to its arrival: at most 3 times of alone, below 50 ms
-    through     of what was due, how much came: at least 0.8
+    p99         of the victim's messages, from due time to arrival: at most 3 times the p99 alone, and below 50 ms
+    through     share of the due messages that arrived: at least 0.8
     rss         the broker's peak (VmHWM): at most memory_bytes_max * 1.25 + 64 MiB
-    errors      none: nothing refused, closed or lost, nobody with a right token kept outside
-    visits      health, the API and coming in: each within a second
+    errors      none: nothing refused, closed or lost, no client with a valid token rejected
+    visits      health, the API and connecting: each within a second
 
-Alone is the middle one of three: before the attack, after it, and the median of all before, since machines are shared.
-A p99 that is within that of the control (a process that computes and never talks to the broker; for attacks that move
-as many bytes as they can also one that moves bytes past it), or below 2 ms, is the machine's and not the attack's. An
-attack that misses a bar is tried once more, and the better one counts.
+The p99 alone is the median of three: before the attack, after it, and the median of all runs before, since machines
+are shared. A p99 within that of the control (a process that computes and never talks to the broker; for attacks that
+move as many bytes as they can, also one that moves bytes past the broker), or below 2 ms, is attributed to the machine.
+An attack that misses a bar is tried once more, and the better try counts.
 
-    python -m bench.hostile --only smqs,lease      those attacks whose names have these words in them
-    python -m bench.hostile --list                 their names
+    python -m bench.hostile --only smqs,lease      attacks whose names contain one of these words
+    python -m bench.hostile --list                 list their names
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ ALONE_SECONDS = 3.0
 SECONDS = 5.0
 SETTLE_SECONDS = 0.7
 PREPARE_SECONDS = 120.0
-LATE_SECONDS = 5.0  # an attack that has not ended so long after its time is ended
+LATE_SECONDS = 5.0  # an attack still running this long after its deadline is killed
 
 RATIO_MAX = 3.0
 P99_MAX_MS = 50.0
-FLOOR_MS = 2.0  # below that, a ratio says more about the machine's scheduler than about the broker
+FLOOR_MS = 2.0  # below this, the ratio says more about the machine's scheduler than about the broker
 THROUGHPUT_MIN = 0.8
 RSS_FACTOR = 1.25
 RSS_BESIDE = 64 * MIB
@@ -79,8 +79,8 @@ class Outcome:
     rss_peak: int
     rss_max: int
     log_bytes: int
-    note: str  # what the attack says of itself
-    fault: str = ""  # why there is no figure, or what became of the broker
+    note: str  # the attack's own summary
+    fault: str = ""  # why there is no figure, or what happened to the broker
     alone_ms: float = 0.0
     control_ms: float = 0.0
     tries: int = 1
@@ -91,7 +91,7 @@ class Outcome:
         return self.during.p99_ms / self.alone_ms if self.alone_ms else 0.0
 
     def judge(self, alone_ms: float, control_ms: float) -> None:
-        """Which bars are missed."""
+        """Records which bars were missed."""
         during = self.during
         self.alone_ms, self.control_ms = alone_ms, control_ms
         self.missed = [self.fault] if self.fault else []
@@ -179,7 +179,7 @@ def row_of(outcome: Outcome) -> str:
 
 
 def tried(plan: Plan, name: str, outcomes: Sequence[Outcome]) -> Outcome:
-    """One attack, judged beside what was measured before it."""
+    """Runs one attack and judges it against what was measured before it."""
     outcome = measure(plan, name)
     befores = [other.before.p99_ms for other in [*outcomes, outcome]]
     alone_ms = statistics.median([outcome.before.p99_ms, outcome.after.p99_ms, statistics.median(befores)])
@@ -191,7 +191,7 @@ def tried(plan: Plan, name: str, outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def measure(plan: Plan, name: str) -> Outcome:
-    """One attack, or all of them, on a broker of its own."""
+    """Runs one attack, or all of them, on a broker of its own."""
     if name == EVERYTHING:
         chosen = [attack for attack in ATTACKS.values() if not attack.settings and not attack.is_control]
     else:
@@ -248,7 +248,7 @@ def _told(worker: Worker, seconds: float, notes: list[str]) -> str:
 
 
 def attack_worker(parent: Connection, attack: Attack, ports: dict[str, int], tokens: dict[str, str]) -> None:
-    """Worker: prepares, waits for its time, attacks."""
+    """Worker: prepares, waits for the start, attacks."""
     be_humble()
     target = Target(ports, time.time() + PREPARE_SECONDS, tokens=tokens)
     run = attack.run(target)
@@ -284,7 +284,7 @@ def site(limit: int, settings: dict[str, object]) -> Iterator[tuple[BrokerProces
 
 
 def settings_for(directory: Path, limit: int, settings: dict[str, object]) -> dict[str, object]:
-    """What a broker that is attacked is told, with its certificates where it has some."""
+    """The settings of an attacked broker, with certificates where it uses TLS."""
     chosen: dict[str, object] = {"memory_bytes_max": limit, "users": directory / "users.json"}
     chosen |= settings
     if chosen.pop("tls", False):
@@ -296,7 +296,7 @@ def settings_for(directory: Path, limit: int, settings: dict[str, object]) -> di
 
 
 def make_users(file: Path) -> dict[str, str]:
-    """The victim and the others, and the token of each."""
+    """Creates the victim and the other users. Returns their tokens by name."""
     tokens: dict[str, str] = {}
     with UsersFile(file).edit() as users:
         for user, grants in {USER: GRANTS, **USERS}.items():

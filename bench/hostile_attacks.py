@@ -1,9 +1,9 @@
-"""What a hostile client is: its name, how it prepares, what it does, and what it finds.
+"""The attack of a hostile client: its name, preparation, and the attack itself.
 
-An attack is a generator. What it does before its `yield` is preparation, which is not timed; what comes behind is the
-attack, which looks at `target.goes_on()` and ends in time. It returns a few words on how far it got, so that one which
-did nothing is seen. It keeps itself cheap: buffers are made ahead, and its process has the lowest priority, since on a
-machine with two cores whatever it computes is taken from the victim.
+An attack is a generator. The code before its `yield` is preparation, which is not timed; the code after it is the
+attack, which checks `target.goes_on()` and ends in time. It returns a short summary, so that an attack which did
+nothing is noticed. It keeps its own cost low: buffers are prepared ahead, and its process has the lowest priority,
+since on a machine with two cores its processor time is taken from the victim.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from bench.attacking import HOST, READ, Target
 from bench.victim import USUAL
 
-MALLORY = "mallory"  # has all rights to what is called m.*
-NOBODY = "nobody"  # has a token, and no right at all
+MALLORY = "mallory"  # has all permissions on m.*
+NOBODY = "nobody"  # has a token but no permissions
 ADMIN = "admin"
 
 USERS: dict[str, tuple[str, ...]] = {
@@ -34,10 +34,10 @@ Run = Generator[None, None, str]
 class Attack:
     name: str
     run: Callable[[Target], Run]
-    settings: dict[str, object] = field(default_factory=dict)  # of its broker; "all at once" has none
+    settings: dict[str, object] = field(default_factory=dict)  # of its broker; "all at once" skips attacks with any
     visits: tuple[str, ...] = USUAL
     is_control: bool = False
-    is_bulky: bool = False  # it moves as many bytes as it can
+    is_bulky: bool = False  # moves as many bytes as it can
 
 
 ATTACKS: dict[str, Attack] = {}
@@ -59,7 +59,7 @@ def attack(
 
 
 def heard(sock: socket.socket, end: bytes, seconds: float = 60.0) -> bytes:
-    """Read until that was said."""
+    """Reads until `end` has arrived."""
     sock.settimeout(seconds)
     data = b""
     while end not in data[-len(end) - READ :]:
@@ -71,7 +71,7 @@ def heard(sock: socket.socket, end: bytes, seconds: float = 60.0) -> bytes:
 
 
 def declare(target: Target, queues: dict[str, list[str]], user: str = ADMIN) -> None:
-    """Queues with the events that they are bound to, and nobody who consumes them."""
+    """Creates queues, bound to their events, without consumers."""
     sock = target.connect("mqks", user=user)
     lines = []
     for number, (queue, events) in enumerate(queues.items()):
@@ -83,7 +83,7 @@ def declare(target: Target, queues: dict[str, list[str]], user: str = ADMIN) -> 
 
 
 def ask(target: Target, method: str, path: str, body: object = None, user: str = MALLORY) -> tuple[int, bytes]:
-    """A request over HTTP, and its answer."""
+    """Sends an HTTP request and returns status and body."""
     connection = http.client.HTTPConnection(HOST, target.ports["http"], timeout=max(5.0, target.left()))
     data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     headers = {"content-type": "application/json"}

@@ -1,4 +1,4 @@
-"""Attacks on memory: what others hold, send half of, do not read, or bind."""
+"""Attacks on memory: holding messages, sending partial requests, not reading responses, binding."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from bench.hostile_places import DOORS
 from bench.hostile_time import put
 from bench.memory_backlog import body_of
 
-PAUSE = 0.002  # between two of a storm: what it costs the attacker is the victim's loss on a small machine
-LEAVE_SECONDS = 0.2  # until a crowd that went is gone, and the next one comes
+PAUSE = 0.002  # between two requests of a storm: on a small machine, the attacker's own cost is the victim's loss
+LEAVE_SECONDS = 0.2  # until a crowd has disconnected and the next one connects
 RESET = struct.pack("ii", 1, 0)
 
 
@@ -90,7 +90,7 @@ def hellos(target: Target) -> Run:
 
 
 def repeats(name: str, data: Callable[[], bytes], protocol: str = "mqks", user: str = MALLORY, queues: int = 0) -> None:
-    """The same requests as often as they are taken; answers are read."""
+    """Repeats the same requests as fast as they are accepted; responses are read."""
 
     @attack(name)
     def run(target: Target) -> Run:
@@ -311,7 +311,7 @@ def broadcasts(target: Target) -> Run:
 
 
 def storms(name: str, method: str, path: str, user: str, body: object = None, queues: int = 0) -> None:
-    """The same request over HTTP, again and again, by ten connections in turn."""
+    """Repeats the same HTTP request over ten connections in turn."""
 
     @attack(name)
     def run(target: Target) -> Run:

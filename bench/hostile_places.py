@@ -1,4 +1,4 @@
-"""Attacks on places: connections, slots, streams, names and ids that others need as well."""
+"""Attacks on shared resources: connections, slots, streams, names and ids that others need as well."""
 
 from __future__ import annotations
 

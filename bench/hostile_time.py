@@ -1,4 +1,4 @@
-"""Attacks on the loop: requests that cost much more than they weigh, and floods of those that do not."""
+"""Attacks on the event loop: requests that cost much more than their size, and floods of cheap ones."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def statistics_of_many(target: Target) -> Run:
 
 
 def put(target: Target, queue: str, body: bytes, count: int) -> None:
-    """Messages in a queue, confirmed, before the attack."""
+    """Puts messages into a queue, confirmed, before the attack."""
     sock = target.connect("mqmq", user=ADMIN)
     sock.settimeout(60)
     data = frame(b"Put", queue.encode(), body)

@@ -1,10 +1,10 @@
-"""What looking at the broker costs: `python -m bench.http`.
+"""The cost of monitoring the broker: `python -m bench.http`.
 
 With 50,000 queues: how long `/metrics` and a sorted page of queues take, and the p99 of messages at 10,000 a second
-while both are asked for each second, beside the same without. Then: how fast one reader gets the log, and how many
-messages a second pass meanwhile, beside the same without.
+while both are requested every second, against the same without. Then: how fast one reader gets the log, and the
+message throughput meanwhile, against the same without.
 
-Runs take turns, so that what else the machine does meets both sides alike.
+Runs alternate, so that other load on the machine affects both sides alike.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Watched(Mqks):
 
 @contextmanager
 def beside(work: Callable[[], Pair]) -> Iterator[list[Pair]]:
-    """A thread that does the work again and again; what it came to each time."""
+    """A thread that repeats the work; yields the list of its results."""
     results: list[Pair] = []
     over = threading.Event()
 
@@ -91,7 +91,7 @@ def beside(work: Callable[[], Pair]) -> Iterator[list[Pair]]:
 
 
 def poll(peer: Watched) -> Pair:
-    """Ask for both, once in a second; how long each took."""
+    """Requests both, once a second; returns how long each took."""
     started = time.monotonic()
     metrics, _ = peer.get("/metrics")
     page, _ = peer.get(PAGE)
@@ -123,7 +123,7 @@ def measure_looking(peer: Watched, queues: int, rounds: int) -> None:
 
 def measure_reading(peer: Watched, rounds: int, count: int, size: int) -> None:
     job = Job(peer, size, count)
-    run_round(job)  # something to read, in blocks as a busy broker writes them
+    run_round(job)  # gives the reader a log, in blocks as a busy broker writes them
     alone: list[float] = []
     disturbed: list[float] = []
     reads: list[Pair] = []

@@ -1,8 +1,8 @@
-"""Latency at a fixed rate: how long after its moment of sending does a message arrive?
+"""Latency at a fixed rate: how long after its due time does a message arrive?
 
-Open loop: message i is due at start + i / rate, and carries that time. A publisher that is held up sends what is due as
-soon as it can and the messages keep their intended times, so a server that stalls is charged for every message it
-delayed and cannot hide behind a publisher that waited for it.
+Open loop: message i is due at start + i / rate, and carries that time. A delayed publisher sends the due messages as
+soon as it can, and they keep their intended times. So a server that stalls is charged for every message it delayed,
+and cannot hide behind a publisher that waited for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PR_SET_TIMERSLACK = 29
 
 @dataclass(frozen=True)
 class Pace:
-    """A rate, and the times it puts messages at."""
+    """A rate and the schedule that follows from it."""
 
     rate: int
     seconds: float
@@ -39,17 +39,17 @@ class Pace:
         return int(self.rate * self.seconds)
 
     def offset_ns(self, index: int) -> int:
-        """When message `index` is due after the start; from the index, so that rounding never adds up."""
+        """When message `index` is due after the start. Computed from the index, so that rounding does not add up."""
         return index * 1_000_000_000 // self.rate
 
     def due(self, elapsed_ns: int) -> int:
-        """How many messages are due by then."""
+        """How many messages are due after `elapsed_ns`."""
         return min(self.count, elapsed_ns * self.rate // 1_000_000_000 + 1) if elapsed_ns >= 0 else 0
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Microseconds. `lag_p99` is how late the generator itself sent: part of the others, and no fault of the peer."""
+    """Microseconds. `lag_p99` is how late the generator itself sent; it is part of the others, not the peer's fault."""
 
     p50: float = 0.0
     p99: float = 0.0
@@ -64,7 +64,7 @@ def percentile(ordered: Sequence[int], share: float) -> int:
 
 
 def run_latency(peer: Peer, pace: Pace) -> Latency:
-    """Sends at the pace and times every message; all arrive or it is a failure."""
+    """Sends at the given pace and times every message; fails unless all arrive."""
     timeout_seconds = pace.seconds + PREPARE_SECONDS
     try:
         with Worker(consume_timed, peer, pace) as consumer:
@@ -103,7 +103,7 @@ def publish_paced(parent: Connection, peer: Peer, pace: Pace) -> None:
 
 
 def consume_timed(parent: Connection, peer: Peer, pace: Pace) -> None:
-    """Worker: notes how old each message is when it arrives."""
+    """Worker: records the age of each message on arrival."""
     view = memoryview(bytearray(READ_BUFFER))
     sock = connect(peer.port)
     talk(sock, peer.consumer_hello())
@@ -127,7 +127,7 @@ def _frame(peer: Peer, pace: Pace, start_ns: int, index: int) -> bytes:
 
 
 def _encoding_ns(peer: Peer, pace: Pace) -> int:
-    """How long encoding the whole round will take at most, tried on its first hundredth."""
+    """An upper bound for the time to encode the whole round, extrapolated from its first hundredth."""
     started_ns = time.monotonic_ns()
     for index in range(pace.count // 100):
         _frame(peer, pace, 0, index)
@@ -135,5 +135,5 @@ def _encoding_ns(peer: Peer, pace: Pace) -> int:
 
 
 def _sleep_exactly() -> None:
-    """Asks Linux not to stretch our sleeps; it may add 50 microseconds to each otherwise."""
+    """Asks Linux for exact sleeps; by default it may add 50 microseconds to each."""
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)

@@ -1,8 +1,8 @@
-"""One throughput round: a publisher process, a counting reader process, and a clock on what the peer's course says.
+"""One throughput round: a publisher process, a counting reader process, and a clock as defined by the peer's `Course`.
 
-Both processes are the same for every peer; what differs is the bytes the peer gave them. Both hold a full-duplex
-connection: a publisher that did not read its answers, or a consumer that did not send its acks while more deliveries
-came, could wait for a server that waits for it.
+Both processes are the same for every peer; only the bytes differ. Both use their connection in full duplex: a publisher
+that did not read its responses, or a consumer that did not send acks while deliveries arrive, could deadlock with a
+server that waits for it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ EXTRA_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Job:
-    """One round's work. `check` looks at every message that arrives, which is too slow to be timed.
+    """One round's work. `check` inspects every message that arrives, which is too slow to be timed.
 
-    A server that moves nothing for `stall_seconds` has failed.
+    A server that makes no progress for `stall_seconds` has failed.
     """
 
     peer: Peer
@@ -45,7 +45,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Round:
-    """What a round came to. A failed one has its reason and no figures."""
+    """The result of a round. A failed one has a reason and no figures."""
 
     count: int
     seconds: float = 0.0
@@ -61,7 +61,7 @@ class Round:
 
 
 def run_round(job: Job) -> Round:
-    """Publishes and consumes `job.count` messages, all of them or it is a failure."""
+    """Publishes and consumes `job.count` messages; fails unless all arrive."""
     try:
         with _crowd(job.peer):
             return _ROUNDS[job.peer.course](job)
@@ -73,7 +73,7 @@ Task = Callable[[Connection, Job], None]
 
 
 def run_through(job: Job, consume: Task, publish: Task) -> Round:
-    """A round with load of another kind; it says when it started and ended, and perhaps what it spent."""
+    """A round with other workers; they report when they started and ended, and optionally their processor time."""
     try:
         return _flow(job, consume, publish)
     except (WorkerFailed, Stalled) as failure:
@@ -101,7 +101,7 @@ def _flow(job: Job, consume: Task, publish: Task) -> Round:
 
 
 def _stored(job: Job) -> Round:
-    """One worker after the other; both have to do all of it, one is measured."""
+    """Runs one worker after the other; both must complete, and one is measured."""
     fill = publish_confirmed if job.peer.course is Course.CONFIRMED else publish
     with Worker(fill, job) as publisher:
         filled = go(publisher, job)
@@ -129,7 +129,7 @@ _ROUNDS = {
 
 
 def go(worker: Worker, job: Job, seconds_max: float = ROUND_SECONDS) -> Round:
-    """Starts a worker that is ready, and measures what it does."""
+    """Starts a worker that is ready, and measures it."""
     worker.report(PREPARE_SECONDS)
     before = usage(job.peer.pid)
     worker.tell("go")
@@ -139,7 +139,7 @@ def go(worker: Worker, job: Job, seconds_max: float = ROUND_SECONDS) -> Round:
 
 @contextmanager
 def _crowd(peer: Peer) -> Iterator[None]:
-    """Keeps others connected during a round, for peers that have them; they are gone when it ends."""
+    """Keeps other clients connected during a round, for peers that define them, and removes them at the end."""
     if not (coming := peer.crowd()):
         yield
         return
@@ -150,7 +150,7 @@ def _crowd(peer: Peer) -> Iterator[None]:
 
 
 def publish(parent: Connection, job: Job) -> None:
-    """Worker: sends every block of the round as fast as the server takes it, reading the answers on the way."""
+    """Worker: sends every block of the round as fast as the server accepts it, and reads the responses meanwhile."""
     peer = job.peer
     block = Block(lambda index: peer.publish(number(index), peer.body(index, job.size)))
     sock = connect(peer.port, job.stall_seconds, peer.ca)
@@ -166,11 +166,11 @@ def publish(parent: Connection, job: Job) -> None:
     if receipt:
         talk(sock, [receipt])
     parent.send((started_ns, time.monotonic_ns() if receipt or peer.answers() else 0))
-    parent.recv()  # Some servers drop what a publisher sent when it leaves; stay until all was delivered.
+    parent.recv()  # Some servers drop a publisher's messages when it disconnects; stay until all are delivered.
 
 
 class Outlet:
-    """A publisher's connection, which counts answers while it sends. Where there are none to count it only sends."""
+    """A publisher's connection, which counts responses while it sends. Where there are none to count it only sends."""
 
     def __init__(self, sock: socket.socket, counter: Counter | None, job: Job) -> None:
         self._sock = sock
@@ -198,7 +198,7 @@ class Outlet:
 
 
 def consume(parent: Connection, job: Job) -> None:
-    """Worker: subscribes, counts deliveries, sends what it owes for them, and reports when the last had come."""
+    """Worker: subscribes, counts deliveries, sends feedback for them, and reports when the last one has arrived."""
     sock = connect(job.peer.port, job.stall_seconds, job.peer.ca)
     talk(sock, job.peer.consumer_hello())
     reader = Reader(sock, job)
@@ -215,7 +215,7 @@ def consume(parent: Connection, job: Job) -> None:
 
 
 def respond(parent: Connection, job: Job) -> None:
-    """Worker: answers every request of the round. The requests under way fit into the socket's buffers, both ways."""
+    """Worker: answers every request of the round. The requests in flight fit into the socket buffers, both ways."""
     echo = job.peer.echo(job.size)
     sock = connect(job.peer.port)
     talk(sock, job.peer.publisher_hello())
@@ -234,9 +234,9 @@ def respond(parent: Connection, job: Job) -> None:
 
 
 class Reader:
-    """A consumer's connection: `seen` deliveries have come, feedback for `settled` of them is sent or in `unsent`.
+    """A consumer's connection: `seen` deliveries have arrived, feedback for `settled` of them is sent or in `unsent`.
 
-    With a window, feedback goes ahead of the deliveries: it asks for them.
+    With a window, feedback is sent ahead of the deliveries: it requests them.
     """
 
     def __init__(self, sock: socket.socket, job: Job) -> None:
@@ -258,9 +258,9 @@ class Reader:
         return min(self._seen + self._window, self._count)
 
     def read_all(self) -> None:
-        self._settle()  # The first requests of one that asks; nothing for others.
+        self._settle()  # The first requests of a consumer with a window; nothing for others.
         while self._seen < self._count:
-            # Only a reader that still has something to send needs to ask which of the two is possible.
+            # Only a reader with unsent data needs to poll for which of the two is possible.
             if not self._unsent or _wait(self._poll) & select.POLLIN:
                 self._read()
             if self.owes:
@@ -278,7 +278,7 @@ class Reader:
             raise Stalled(f"{self._seen} deliveries of {self._count} messages")
 
     def _settle(self) -> None:
-        """Sends feedback for what has been seen, as much as the socket takes at once."""
+        """Sends feedback for the deliveries seen, as much as the socket accepts without blocking."""
         due = self._due
         if not self._unsent and self._settled < due:
             self._unsent = self._feedback.between(self._settled, due)
@@ -293,7 +293,7 @@ class Reader:
 
 
 def check_no_extra(sock: socket.socket, count: int) -> None:
-    """Fails the round when a message still comes after the last."""
+    """Fails the round if another message arrives after the last."""
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     if poll.poll(EXTRA_SECONDS * 1000) and NUMBERED.search(sock.recv(1 << 16)):
@@ -303,7 +303,7 @@ def check_no_extra(sock: socket.socket, count: int) -> None:
 def _counter(job: Job) -> Counter:
     peer = job.peer
     if peer.course is Course.CONFIRMED:
-        return MarkCounter()  # Which of many publishers was last, nobody knows.
+        return MarkCounter()  # With many publishers, any message may be the last.
     if job.check:
         return CheckingCounter()
     delivery = peer.delivery(number(0), peer.body(0, job.size))

@@ -1,10 +1,10 @@
-"""How long are the turns of a broker beside a hostile client? `python -m bench.long_turns`
+"""How long are a broker's loop iterations under attack? `python -m bench.long_turns`
 
-What one client costs another is the turn that it makes longer. Round trips (`bench.hostile`) show that, and with it how
-busy the machine is. This looks from inside: a callback that comes once in each turn of the loop notes how much of the
-processor its thread has used since, which neighbours of the machine do not change.
+A client delays another by making an event loop iteration ("turn") longer. Round trips (`bench.hostile`) show that, but
+also how busy the machine is. This measures from inside: a callback that runs once per iteration records the processor
+time its thread has used since the last one, which other processes on the machine do not affect.
 
-    python -m bench.long_turns --only smqs,lease        those attacks whose names have these words in them
+    python -m bench.long_turns --only smqs,lease        attacks whose names contain one of these words
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ LATE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Turns:
-    """The turns of a broker while it was looked at."""
+    """The loop iterations of a broker while it was observed."""
 
     count: int
-    longest_ms: tuple[float, ...]  # of the thread that has the loop
-    of_all_ms: float  # the longest of all threads together: who holds the interpreter keeps the loop waiting
+    longest_ms: tuple[float, ...]  # of the thread that runs the loop
+    of_all_ms: float  # the longest of all threads together: a thread that holds the GIL keeps the loop waiting
     p99_ms: float
     busy_seconds: float
 
@@ -87,7 +87,7 @@ def measure(attack: Attack, seconds: float) -> tuple[Turns, str]:
 
 
 def _serve(parent: Connection, settings: dict[str, object]) -> None:
-    """Worker: a broker whose turns are looked at when it is told so."""
+    """Worker: a broker whose loop iterations are measured on request."""
     collect_seldom()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_be_looked_at(parent, settings))
@@ -108,7 +108,7 @@ async def _be_looked_at(parent: Connection, settings: dict[str, object]) -> None
         if begins:
             look.begin()
     parent.send(look.end())
-    await asyncio.sleep(LATE_SECONDS)  # whoever asked ends this process before
+    await asyncio.sleep(LATE_SECONDS)  # the parent ends this process earlier
 
 
 class Look:

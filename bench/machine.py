@@ -1,4 +1,4 @@
-"""What the figures were taken on, and what the servers used of it. Read from /proc; Linux only."""
+"""The machine the figures were measured on, and what the servers used of it. Read from /proc; Linux only."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def this_machine() -> Machine:
 
 
 def process_tree(root_pid: int) -> list[int]:
-    """The process and all its descendants that still run."""
+    """The process and all its running descendants."""
     children: dict[int, list[int]] = {}
     for entry in PROC.iterdir():
         if entry.name.isdigit() and (fields := _stat(int(entry.name))):
             children.setdefault(int(fields[1]), []).append(int(entry.name))
     tree = [root_pid]
-    for pid in tree:  # Grows while it is walked: that is the walk.
+    for pid in tree:  # The list grows during the iteration, which makes this a breadth-first walk.
         tree.extend(children.get(pid, []))
     return tree
 
@@ -56,7 +56,7 @@ def peak_rss_mb(root_pid: int) -> float:
 
 
 def sync_ms(directory: Path, tries: int = 200) -> float:
-    """How long the disk below a directory takes to have 4 KiB for good: a write and fdatasync, the median of many."""
+    """The time to make 4 KiB durable on the disk of a directory: write plus fdatasync, the median of `tries`."""
     seconds = []
     file = os.open(directory / "sync", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     try:
@@ -73,7 +73,7 @@ def sync_ms(directory: Path, tries: int = 200) -> float:
 
 @dataclass(frozen=True)
 class Usage:
-    """Seconds that a process and its descendants ran on a core, and that they were ready to but another had it."""
+    """Seconds that a process and its descendants spent running, and spent runnable while waiting for a core."""
 
     cpu: float
     waited: float
@@ -95,7 +95,7 @@ def usage(root_pid: int) -> Usage:
 
 
 def _waited_ns(task: Path) -> int:
-    """The second field of a thread's schedstat; zero when it is gone, or the kernel does not count."""
+    """The second field of a thread's schedstat; zero when the thread has exited or the kernel does not count it."""
     try:
         return int((task / "schedstat").read_text().split()[1])
     except (OSError, IndexError):
@@ -103,7 +103,7 @@ def _waited_ns(task: Path) -> int:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the command's name (state first), or nothing when the process is gone."""
+    """The fields of /proc/PID/stat after the command's name (state first), or nothing when the process has exited."""
     try:
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:

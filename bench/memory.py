@@ -1,17 +1,17 @@
-"""Does one client get the broker above its memory, whatever it does? `python -m bench.memory`
+"""Can one client push the broker over its memory limit? `python -m bench.memory`
 
 A broker with `memory_bytes_max` of 128 MiB has a backlog of 2 GB: small bodies and large ones, some with headers, dead
 letters, delayed messages. Each attack of `memory_attacks.py` gets a broker of its own, started on that backlog, and
-some seconds; it is a process of its own with a handful of connections. Meanwhile a client that behaves sends a ping and
+some seconds; it is a process of its own with a handful of connections. Meanwhile a well-behaved client sends a ping and
 a confirmed publish, one after the other, and times them.
 
-The figure is the broker's peak (VmHWM, which misses no moment), its start included. The bar is twice
-`memory_bytes_max`. A process that the broker starts to read the log is shown beside it. Exit code 1 when an attack got
-above the bar.
+The figure is the broker's peak (VmHWM, which misses no spike), its start included. The bar is twice
+`memory_bytes_max`. A process that the broker starts to read the log is shown beside it. Exit code 1 when an attack
+exceeded the bar.
 
-    python -m bench.memory --only lease,browse     those attacks whose names have these words in them
-    python -m bench.memory --list                  their names
-    python -m bench.memory --keep DIR              build the backlog there once, and use it again
+    python -m bench.memory --only lease,browse     attacks whose names contain one of these words
+    python -m bench.memory --list                  list their names
+    python -m bench.memory --keep DIR              build the backlog there once, and reuse it
 """
 
 import argparse
@@ -40,10 +40,10 @@ LIMIT = 128 * MIB
 BACKLOG_BYTES = 2_000_000_000
 BAR = 2.0  # times `memory_bytes_max`
 SECONDS = 12.0
-AFTER_SECONDS = 2.0  # the broker is watched for so long after the attack ended
+AFTER_SECONDS = 2.0  # how long the broker is watched after the attack
 SAMPLE_SECONDS = 0.02
 LINKED_BYTES = 1 << 20
-PING_SECONDS = 60.0  # a client that waits longer counts as one that is not served
+PING_SECONDS = 60.0  # a client that waits longer counts as not served
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Outcome:
 
     name: str
     idle: int  # bytes, before the attack
-    peak: int  # bytes, the largest at any moment
-    beside: int  # bytes, of processes that the broker started, the largest seen
+    peak: int  # bytes, the maximum
+    beside: int  # bytes, the largest sample over the processes that the broker started
     after: int  # bytes, some seconds after the attack
     ping_ms: float  # the longest
     confirm_ms: float  # the longest
-    note: str  # what the attack says of itself
+    note: str  # the attack's own summary
 
     def is_over(self, limit: int) -> bool:
         return self.peak > BAR * limit
@@ -106,7 +106,7 @@ def row_of(outcome: Outcome, limit: int) -> str:
 
 
 def measure(built: Path, name: str, limit: int, seconds: float) -> Outcome:
-    """One attack on a broker of its own, which has the backlog."""
+    """Runs one attack on a broker of its own that has the backlog."""
     with tempfile.TemporaryDirectory(dir=built.parent) as workdir:
         data = Path(workdir) / "data"
         shutil.copytree(built, data, copy_function=_link_or_copy)
@@ -119,7 +119,7 @@ def measure(built: Path, name: str, limit: int, seconds: float) -> Outcome:
 
 
 def _link_or_copy(source: str, target: str) -> None:
-    """The log only ever grows by new files, so its files serve every broker; others are each broker's own."""
+    """A restarted broker only writes new log files, so large files are shared as hard links; the rest is copied."""
     if Path(source).stat().st_size > LINKED_BYTES:
         os.link(source, target)
     else:
@@ -163,7 +163,7 @@ def _attacked(broker: BrokerProcess, name: str, seconds: float) -> Outcome:
 
 
 def _attack(name: str, ports: dict[str, int], seconds: float, notes: "multiprocessing.queues.SimpleQueue[str]") -> None:
-    """Runs in a process of its own, whose time begins when it is there."""
+    """Runs in a process of its own; the time starts once it is running."""
     try:
         notes.put(ATTACKS[name](Target(ports, time.time() + seconds)))
     except (OSError, EOFError) as error:
@@ -171,18 +171,18 @@ def _attack(name: str, ports: dict[str, int], seconds: float, notes: "multiproce
 
 
 class Worker:
-    """A client that behaves: a ping, then a confirmed publish to a queue of its own, each waited for."""
+    """A well-behaved client: a ping, then a confirmed publish to a queue of its own, waiting for each."""
 
     def __init__(self, port: int) -> None:
         self._pings = _connected(port)
         self._publishes = _connected(port)
-        self._published_at = 0.0  # what was published then is not confirmed yet
+        self._published_at = 0.0  # send time of the publish that is not confirmed yet
         self._number = 0
         self.ping_ms = 0.0
         self.confirm_ms = 0.0
 
     def turn(self) -> bool:
-        """False when the broker does not answer a ping. A publish may have to wait for memory: that is shown."""
+        """Returns False when the broker does not answer a ping. A publish may wait for memory; that is reported."""
         self._number += 1
         try:
             begun = time.perf_counter()
@@ -218,7 +218,7 @@ def _connected(port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _backlog(keep: Path | None, size: int, limit: int) -> Iterator[Path]:
-    """The data directory that every broker begins with."""
+    """The data directory that every broker starts with."""
     with contextlib.ExitStack() as stack:
         directory = keep
         if directory is None:
@@ -230,7 +230,7 @@ def _backlog(keep: Path | None, size: int, limit: int) -> Iterator[Path]:
 
 
 def build(built: Path, size: int, limit: int) -> None:
-    """Fill a broker, and stop it."""
+    """Fills a broker and stops it."""
     begun = time.monotonic()
     partial = built.with_name("backlog.partial")
     if partial.exists():

@@ -1,6 +1,6 @@
-"""What one client may do to a broker's memory: each attack is given a broker, and comes back in time.
+"""Attacks by one client on a broker's memory. Each attack is given a broker, and returns in time.
 
-An attack returns a few words on how far it got, so that one which did nothing is seen. A client has a handful of
+An attack returns a short summary, so that one which did nothing is noticed. A client here has a handful of
 connections here: `HANDFUL`.
 """
 
@@ -17,8 +17,8 @@ from bench.attacking import READ, Target, mib, request_of, shove, shove_all, sta
 from bench.memory_backlog import DEAD, HEADED, HUGE, LARGE, LATER, MEDIUM, OTHERS, SMALL, body_of, frame
 
 HANDFUL = 4
-FULL = [HUGE, LARGE, MEDIUM, HEADED, SMALL, *OTHERS]  # queues with something in them
-LARGEST = 16 << 20  # what body_size_max is with 128 MiB: an eighth
+FULL = [HUGE, LARGE, MEDIUM, HEADED, SMALL, *OTHERS]  # queues that are not empty
+LARGEST = 16 << 20  # body_size_max at 128 MiB: an eighth
 EVERYTHING = 100_000
 
 
@@ -176,7 +176,7 @@ def _settles_badly(target: Target, queues: list[str], how: bytes) -> str:
 
 
 class _Sender:
-    """Sends beside whoever reads, so that the two do not wait for each other."""
+    """Sends in a thread of its own, so that sending and reading do not block each other."""
 
     def __init__(self, target: Target, sock: socket.socket) -> None:
         self._target = target
@@ -235,7 +235,7 @@ PUBLISH: dict[str, Callable[[str, bytes, bool], bytes]] = {
 
 
 def floods(protocol: str, size: int, connections: int, confirmed: bool, bound: bool = True) -> Attack:
-    """Publish the same body as often as the broker takes it, and read the answers."""
+    """Publishes the same body as often as the broker accepts it, and reads the responses."""
 
     def run(target: Target) -> str:
         if bound:
@@ -466,7 +466,7 @@ ATTACKS["sevx: redrive of what is not dead"] = redrives("sevx", SMALL, '"limit":
 
 
 def asks(*requests: tuple[str, str, object], repeat: bool = True) -> Attack:
-    """Requests one after the other, again and again; answers are read, and thrown away."""
+    """Sends requests one after the other, repeatedly; responses are read and discarded."""
 
     def run(target: Target) -> str:
         statuses: dict[int, int] = {}
@@ -499,7 +499,7 @@ def _again(requests: tuple[tuple[str, str, object], ...], repeat: bool) -> Itera
 
 
 def asks_unread(connections: int, *requests: tuple[str, str, object]) -> Attack:
-    """Requests all at once, and the answers are not read."""
+    """Sends all requests at once and does not read the responses."""
 
     def run(target: Target) -> str:
         socks = []
@@ -566,7 +566,7 @@ ATTACKS["http: lists and metrics, unread"] = asks_unread(
 
 
 def posts(path: str, size: int, connections: int, finished: bool, last: str = "") -> Attack:
-    """The largest bodies that HTTP takes, from several connections at once."""
+    """The largest bodies that HTTP accepts, over several connections at once."""
 
     def run(target: Target) -> str:
         body = b'{"queue":"posted","body":"%s%s"}' % (b"x" * size, last.encode())
@@ -638,7 +638,7 @@ def _ask(target: Target, method: str, path: str, body: bytes) -> tuple[int, byte
 
 @attack("a large un-acked set, while segments end")
 def unacked_and_snapshots(target: Target) -> str:
-    """Snapshots are taken when segments end; what is out is part of them."""
+    """Snapshots are taken when a segment ends; they include the unacked messages."""
     sock = target.connect("mqks")
     sock.sendall(consume_mqks([SMALL, MEDIUM], True))
     threading.Thread(target=swallow, args=(target, sock), daemon=True).start()

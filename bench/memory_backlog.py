@@ -1,4 +1,4 @@
-"""The backlog of `bench.memory`: what is in it, and how it gets there."""
+"""The backlog of `bench.memory`: its contents, and how it is built."""
 
 import http.client
 import socket
@@ -10,11 +10,11 @@ WORK, DEAD = "work", "work.dead"
 LATER = "later"  # delayed for longer than any attack takes
 OTHERS = [f"other.{number}" for number in range(50)]
 
-# Of each queue: the share of all bytes, and the bytes of a body.
+# For each queue: the share of all bytes, and the body size in bytes.
 SHARES = {SMALL: (0.24, 100), MEDIUM: (0.28, 4096), LARGE: (0.24, 1_000_000), HUGE: (0.10, 16_000_000)}
 OTHERS_SHARE = 0.10
 OTHERS_SIZE = 20_000
-OVERHEAD = 300  # bytes that a small message takes in log and memory beside its body
+OVERHEAD = 300  # bytes that a small message takes in log and memory besides its body
 HEADED_PER_BYTE = 1 / 100_000
 DEAD_PER_BYTE = 1 / 100_000
 LATER_PER_BYTE = 1 / 50_000
@@ -30,7 +30,7 @@ UNDER_WAY_MAX = 20_000
 
 
 def fill(ports: dict[str, int], size: int, largest: int = 32_000_000) -> str:
-    """Put all of it in; returns when it is safe."""
+    """Builds the backlog; returns when it is stored."""
     counts: dict[str, int] = {}
     for queue, (share, body_size) in SHARES.items():
         body_size = min(body_size, largest)
@@ -47,19 +47,19 @@ def fill(ports: dict[str, int], size: int, largest: int = 32_000_000) -> str:
 
 
 def body_of(size: int) -> bytes:
-    """A JSON object of that size, so that every protocol can carry it as it is."""
+    """A JSON object of that size, so that every protocol can carry it unchanged."""
     head, tail = b'{"kind":"order","text":"', b'"}'
     return head + b"0123456789abcdef" * (size // 16) + tail
 
 
 def frame(*values: bytes) -> bytes:
-    """What MQMQ sends."""
+    """An MQMQ frame."""
     data = b"".join(struct.pack(">I", len(value)) + value for value in values)
     return struct.pack(">I", len(data)) + data
 
 
 def put(port: int, queue: str, body: bytes, count: int) -> None:
-    """Confirmed puts, some thousands of them under way at a time."""
+    """Confirmed puts, some thousands in flight at a time."""
     one = frame(b"Put", queue.encode(), body)
     confirmation = len(frame(b"OK"))
     many = max(1, CHUNK // len(one))
@@ -84,7 +84,7 @@ def read_exactly(sock: socket.socket, size: int) -> None:
 
 
 def put_headed(port: int, count: int) -> None:
-    """Messages with headers come in over HTTP alone."""
+    """Headers can only be published over HTTP."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         import pyarrow as pa
@@ -114,7 +114,7 @@ def put_headed(port: int, count: int) -> None:
 
 
 def bury(ports: dict[str, int], count: int) -> None:
-    """Dead letters: messages of `work` that their consumer gives up."""
+    """Dead letters: messages of `work` that the consumer rejects with `--dead`."""
     put(ports["mqmq"], WORK, body_of(500), count)
     with socket.create_connection(("127.0.0.1", ports["mqks"]), timeout=60) as sock:
         sock.sendall(b"c consume --confirm --manual-ack work work\n")

@@ -1,4 +1,4 @@
-"""The run: every peer started once, then rounds in turn, so that whatever else the machine does hits all alike."""
+"""The run: every peer is started once, then rounds alternate, so that other load on the machine affects all alike."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Section(Enum):
 
 @dataclass(frozen=True)
 class Rows:
-    """Who takes part, table by table."""
+    """The peers of each table."""
 
     peers: Sequence[type[Peer]] = PEERS
     protocols: Sequence[type[Penstock]] = PROTOCOLS
@@ -57,7 +57,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Disk:
-    """How much of the sections that write to a disk. The numbers of messages are the same for every peer."""
+    """The size of the sections that write to disk. Message counts are the same for every peer."""
 
     sizes: Sequence[int]
     count: int
@@ -83,7 +83,7 @@ class Plan:
 
 
 def run(plan: Plan, rows: Rows) -> Results:
-    """Runs the whole plan. Every server it started has ended when it returns or raises."""
+    """Runs the whole plan. Every server it started has stopped when it returns or raises."""
     started = time.monotonic()
     results = Results(this_machine(), plan.pace, plan.rounds, [section.value for section in plan.sections])
     topics = fresh_topics()
@@ -128,7 +128,7 @@ def _beside_peers(plan: Plan, peers: list[Peer], results: Results, topics: Itera
 
 
 def _throughput(plan: Plan, peers: Sequence[Peer], mode: Mode, size: int, topics: Iterator[bytes]) -> list[Cell]:
-    """The cells of one table: each peer's count found first, then the rounds, each peer in turn."""
+    """The cells of one table: first the message count of each peer is calibrated, then the peers take turns."""
     cells = {peer.name: Cell(peer.name, mode, size) for peer in peers}
     counts = {}
     for peer in peers:
@@ -148,9 +148,9 @@ def _throughput(plan: Plan, peers: Sequence[Peer], mode: Mode, size: int, topics
 
 
 def _calibrate(peer: Peer, mode: Mode, size: int, seconds: float, topics: Iterator[bytes]) -> int | Round:
-    """How many messages make a round of about `seconds`; or the failed round, when a trial fails.
+    """The number of messages for a round of about `seconds`; or the failed round, when a trial fails.
 
-    The first trial checks that every message comes once and in order, the others only feel for the speed.
+    The first trial checks that every message arrives once and in order, the others only estimate the speed.
     """
     rate = 0.0
     for count, check in ((CHECK_COUNT, True), (TRIAL_COUNT, False), (0, False)):
@@ -163,7 +163,7 @@ def _calibrate(peer: Peer, mode: Mode, size: int, seconds: float, topics: Iterat
 
 
 def message_count(wanted: float, size: int, count_max: int = COUNT_MAX) -> int:
-    """A whole number of blocks near what is wanted, within what numbers and memory allow."""
+    """A whole number of blocks near `wanted`, within the limits of message numbers and memory."""
     limit = min(count_max, BYTES_MAX // size)
     return max(5, min(int(wanted), limit) // BLOCK) * BLOCK
 

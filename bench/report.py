@@ -1,4 +1,4 @@
-"""The report: plain text for people, JSON for programs."""
+"""The report: plain text for humans, JSON for programs."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def _doubt(bar: Bar) -> str:
 
 
 def _notes(results: Results) -> str:
-    """Every failure by name: a round that lost a message has no figure, and is not passed over in silence."""
+    """Lists every failure by name: a round that lost a message has no figure, and is not silently dropped."""
     lines = _busy(results)
     lines += [
         f"failed: {cell.peer}, {_what(cell)}, {cell.size} B: {reason}"
@@ -263,7 +263,7 @@ def _what(cell: Cell) -> str:
 
 
 def _busy(results: Results) -> list[str]:
-    """Says when others used the machine; absolute figures are low then, and tails long."""
+    """Reports when other processes used the machine; absolute figures are then low, and tails long."""
     lines = []
     if results.machine.load_1min > results.machine.cores / 2:
         lines.append(f"busy: the load average was {results.machine.load_1min:.2f} before the run began")

@@ -1,4 +1,4 @@
-"""What a run has found, and the arithmetic on it. Ratios pair rounds that ran within seconds of each other."""
+"""The results of a run, and the arithmetic on them. Ratios pair rounds that ran within seconds of each other."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ class Cell:
 
     @property
     def cpu_us(self) -> float | None:
-        """Processor time the server spent on one message, in microseconds; steadier than a rate on a busy machine."""
+        """Processor time the server spent per message, in microseconds; steadier than a rate on a busy machine."""
         return median(each.server.cpu / each.count for each in self.good) * 1e6 if self.good else None
 
     @property
     def client_us(self) -> float | None:
-        """Processor time that the client spent on one message, in microseconds; None where it was not measured."""
+        """Processor time the client spent per message, in microseconds; None where it was not measured."""
         spent = [each.client_cpu / each.count for each in self.good if each.client_cpu]
         return median(spent) * 1e6 if spent else None
 
     @property
     def waited(self) -> float:
-        """The share of the time in which the server could have run, but something else had the core."""
+        """The share of the time in which the server was runnable, but something else had the core."""
         return median(each.server.waited / each.seconds for each in self.good) if self.good else 0.0
 
 
 @dataclass(frozen=True)
 class Backlog:
-    """A server with a long queue: what it took to fill it, to have it, to come back with it and to read it.
+    """A server with a long queue: the cost of filling it, holding it, restarting with it and reading it.
 
     Megabytes and seconds; None where it was not measured, and `failure` says why.
     """
@@ -88,7 +88,7 @@ class Backlog:
 
 @dataclass(frozen=True)
 class Tables:
-    """Rows a second from each feed to Parquet, round by round; `failure` says why there are none."""
+    """Rows per second from each feed to Parquet, round by round; `failure` says why there are none."""
 
     rows: int
     size: int = 0  # of a body
@@ -156,7 +156,7 @@ class Results:
         return [each for each in self.latencies.get(peer, []) if not each.failure]
 
     def disturbed(self, peer: str) -> bool:
-        """Whether most of a peer's p99 is the sender's own lateness: then it tells of the machine, not of the peer."""
+        """Whether most of a peer's p99 is the sender's own lag; it then describes the machine, not the peer."""
         good = self.good_latencies(peer)
         return bool(good) and median(each.lag_p99 / each.p99 for each in good) > 0.5
 
@@ -176,7 +176,7 @@ class Results:
 
 
 def ratio(ours: Cell | None, theirs: Cell | None) -> float | None:
-    """How many times as fast ours is: the median over rounds of the ratio within the round; None without a pair."""
+    """How many times faster ours is: the median over rounds of the ratio within the round; None without a pair."""
     if ours is None or theirs is None:
         return None
     pairs = [

@@ -1,8 +1,8 @@
-"""What do users and rights cost a message? `python -m bench.rights`
+"""What do authentication and permissions cost per message? `python -m bench.rights`
 
-Two brokers side by side, one that asks everybody who they are and one that asks nobody. In turns, each is given the
-same messages of 16 bytes by one MQKS connection and gives them to another; the clients do next to nothing, so what is
-measured is the broker. The figure is the ratio of the middle ones, with rights to without.
+Two brokers side by side, one that authenticates its clients and one that does not. In turns, one MQKS connection
+publishes the same 16-byte messages to each and another consumes them; the clients do next to nothing, so the
+measurement is of the broker. The figure is the ratio of the medians, with permissions to without.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 from penstock.access.file import UsersFile
 from penstock.testing import BrokerProcess
 
-CHUNK = 5000  # messages that are sent in one piece
+CHUNK = 5000  # messages per send
 RATIO_MIN = 0.95
 GRANTS = ("publish event:orders.*", "publish e", "consume event:[a-f]*", "consume queue:q", "declare q")
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for number in range(said.rounds + 1):
                 for name, broker in brokers.items():
                     rate = throughput(broker.ports["mqks"], token if name == "with" else "", said.messages)
-                    if number:  # the first round warms up
+                    if number:  # the first round is a warm-up
                         rates[name].append(rate)
         finally:
             for broker in brokers.values():
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def throughput(port: int, token: str, count: int) -> float:
-    """Messages a second, from the first that is sent to the last that arrives."""
+    """Messages per second, from the first send to the last delivery."""
     publisher, consumer = (socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(2))
     hello = b"a auth %s\n" % token.encode() if token else b""
     consumer.sendall(hello + b"c consume --confirm q e\n")

@@ -1,4 +1,4 @@
-"""Starting and ending the programs under test, each in a session and a temporary directory of its own."""
+"""Starts and stops the programs under test, each in its own session and temporary directory."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ PR_SET_PDEATHSIG = 1
 
 
 class StartFailed(Exception):
-    """A server ended or stayed silent while starting; the message ends with the last lines it wrote."""
+    """A server exited or stayed silent while starting; the message ends with the last lines it wrote."""
 
 
 class Server:
-    """One running program, known by its pid. Its output goes to files, so that a full pipe can never stop it."""
+    """One running program, identified by its pid. Its output goes to files, so that a full pipe can never block it."""
 
     def __init__(self, command: Sequence[str | Path], workdir: Path, env: Mapping[str, str] | None = None) -> None:
         self.port = 0
@@ -42,7 +42,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C reaches us alone, and the group is ours to end.
+                start_new_session=True,  # Ctrl-C reaches only us, and we can signal the whole group.
                 preexec_fn=_end_with_parent,
             )
 
@@ -54,10 +54,10 @@ class Server:
         return self._output.read_text(errors="replace")
 
     def wait_until(self, ready: Callable[[], bool]) -> None:
-        """Returns when `ready` says so.
+        """Returns when `ready` returns True.
 
         Raises:
-            StartFailed: the process ended first, or did not get ready in time.
+            StartFailed: the process exited first, or was not ready in time.
         """
         deadline = time.monotonic() + START_SECONDS
         while not ready():
@@ -72,15 +72,15 @@ class Server:
         self.wait_until(lambda: accepts(port))
 
     def stop(self, seconds: float = STOP_SECONDS) -> bool:
-        """Asks, waits, then insists; whether asking was enough. Safe to call twice."""
+        """Sends SIGTERM, waits, then kills. Returns whether SIGTERM was enough. Safe to call twice."""
         return self._end(signal.SIGTERM, seconds) or not self._end(signal.SIGKILL, STOP_SECONDS)
 
     def kill(self) -> None:
-        """Ends it without asking: nothing that it still has in mind gets written."""
+        """Kills it: nothing that is still in its memory gets written."""
         self._end(signal.SIGKILL, STOP_SECONDS)
 
     def _end(self, sign: signal.Signals, seconds: float) -> bool:
-        """Whether the process and those of its group are gone in time: a script may go before what it started."""
+        """Whether the process and its group exit in time: a script may exit before the processes it started."""
         deadline = time.monotonic() + seconds
         try:
             os.killpg(self.pid, sign)
@@ -95,7 +95,7 @@ class Server:
 
 
 def _end_with_parent() -> None:
-    """Runs in the new process: should we be killed without a chance to clean up, the kernel ends it in our stead."""
+    """Runs in the new process: if we are killed without a chance to clean up, the kernel ends it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
@@ -106,7 +106,7 @@ def accepts(port: int) -> bool:
 
 
 def find_program(name: str) -> Path | None:
-    """A program of this virtual environment, or else of the system (Debian keeps some servers in sbin)."""
+    """A program of this virtual environment, otherwise of the system (Debian keeps some servers in sbin)."""
     beside = Path(sys.executable).parent / name
     if beside.exists():
         return beside
@@ -115,7 +115,7 @@ def find_program(name: str) -> Path | None:
 
 
 def version_line(program: Path, *arguments: str) -> str:
-    """The first line a program prints about its version; empty when it would not say."""
+    """The first line of a program's version output; empty when there is none."""
     try:
         done = subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):

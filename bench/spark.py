@@ -1,9 +1,9 @@
 """How fast the log becomes Parquet: the section `spark`, and `python -m bench.spark [--rows N] [--rounds N]`.
 
-The question is what our source costs, not how fast Spark writes. So the same job is also fed by a Python source that
+The question is what our source costs, not how fast Spark writes. So the same job also reads from a Python source that
 yields ready-made Arrow batches of the same shape from memory, which is as fast as Spark's API for Python sources can
-be, and by Spark's own Parquet reader. Rounds are interleaved; a ratio is of the two figures of one round, and the
-median of those is told.
+be, and from Spark's own Parquet reader. Rounds are interleaved; a ratio is taken within a round, and the median of
+the ratios is reported.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TASKS = 4
 
 
 def write_log(data: Path, rows: int) -> None:
-    """A log as a busy broker writes it."""
+    """Writes a log as a busy broker would."""
     data.mkdir()
     log = DurableLog(128 << 20)
     broker = Broker(log, Limits())
@@ -55,7 +55,7 @@ def write_log(data: Path, rows: int) -> None:
 
 
 class MemorySource(DataSource):
-    """Batches of the log's shape that were made before anybody asked."""
+    """Prebuilt batches in the shape of the log."""
 
     @classmethod
     def name(cls) -> str:
@@ -137,7 +137,7 @@ def main() -> int:
 
 @contextmanager
 def serving(data: Path) -> Iterator[str]:
-    """A broker with that log, as its address."""
+    """Runs a broker on that log and yields its address."""
     doors = [word for name in ("mqks", "smqs", "sevx", "mqmq", "rq", "any") for word in (f"--{name}", "off")]
     command = [sys.executable, "-m", "penstock.cli.main", "serve", "--data", str(data), *doors]
     broker = subprocess.Popen([*command, "--http", "0", "--log-level", "error"], stdout=subprocess.PIPE, text=True)
@@ -155,7 +155,7 @@ def measure(scratch: Path, server: str, rows: int, rounds: int) -> dict[str, lis
     found: dict[str, list[float]] = {}
     try:
         every = feeds(spark, scratch, server, rows)
-        timed(every[FILES](), scratch / "parquet")  # also warms up
+        timed(every[FILES](), scratch / "parquet")  # also the warm-up
         timed(every[CEILING](), scratch / "out")
         for turn in range(rounds):
             for name in rotated(list(every), turn):

@@ -1,4 +1,4 @@
-"""Rounds on disk: every peer the same number of messages, every server new and its directory empty for each table."""
+"""Rounds on disk: the same message count for every peer, and new servers with empty directories for each table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_durable(
 ) -> None:
     """Ingest, then publish to consume with acks, for each size. The mode of ingest is how it is emptied afterwards.
 
-    In the table of ingest ours is there twice: storing what the others only store, it is consumed as well.
+    The ingest table has two rows of ours: the second one also consumes what the others only store.
     """
     for course, mode in ((Course.PUT, Mode.AUTO), (Course.THROUGH, Mode.MANUAL)):
         ours: list[type[Peer]] = [Consumed] if course is Course.PUT and Mqks in rows else []
@@ -41,7 +41,7 @@ def run_durable(
 def run_confirmed(
     rows: Sequence[type[Peer]], per_client: int, rounds: int, results: Results, topics: Iterator[bytes]
 ) -> None:
-    """Many publishers, each with a window of publishes; beside it what one sync takes where the servers write."""
+    """Many publishers, each with a window of publishes. Also measures one sync on the disk the servers write to."""
     with running(rows, results) as peers:
         with directory() as beside:
             results.sync_ms = sync_ms(beside)
@@ -50,7 +50,7 @@ def run_confirmed(
 
 
 def _table(peers: list[Peer], like: Cell, count: int, rounds: int, topics: Iterator[bytes]) -> list[Cell]:
-    """The cells of one table. A small round looks at every message, one warms up, then each peer in turn."""
+    """The cells of one table: a small round that checks every message, a warm-up, then the peers in turn."""
     cells = {peer.name: replace(like, peer=peer.name, rounds=[]) for peer in peers}
     title = f"on disk, {like.course.name.lower()}, {like.size} B"
 

@@ -1,6 +1,6 @@
-"""From the log to Parquet with Spark: `bench.spark`, run in a process of its own, since it brings Java along.
+"""From the log to Parquet with Spark: runs `bench.spark` in a process of its own, since it starts Java.
 
-So it can be ended when it takes too long, and the rest of the bench needs neither Spark nor Java.
+It can thus be killed when it takes too long, and the rest of the bench needs neither Spark nor Java.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SECONDS_MAX = 600.0
 
 
 def run_tables(rows: int, rounds: int, results: Results) -> None:
-    """The rows a second of each feed; without Spark or Java, why there are none."""
+    """Measures the rows per second of each feed; without Spark or Java, records why there are none."""
     reason = why_not()
     if reason:
         results.missing["spark"] = reason
@@ -37,7 +37,7 @@ def run_tables(rows: int, rounds: int, results: Results) -> None:
 
 
 def why_not() -> str:
-    """What is missing; nothing when Spark can start."""
+    """What is missing; empty when Spark can start."""
     for name in ("pyspark", "pyarrow"):
         if importlib.util.find_spec(name) is None:
             return f"{name} is not installed: pip install 'penstock-mq[spark]'"
@@ -51,7 +51,7 @@ def why_not() -> str:
 
 
 def measured(rows: int, rounds: int, seconds_max: float = SECONDS_MAX) -> Tables:
-    """Never longer than that, and nothing it started runs on."""
+    """Runs for at most `seconds_max`, and leaves no process behind."""
     with directory() as scratch:
         command = [sys.executable, "-m", "bench.spark", "--rows", str(rows), "--rounds", str(rounds)]
         command += ["--json", str(scratch / "figures.json")]
@@ -63,7 +63,7 @@ def measured(rows: int, rounds: int, seconds_max: float = SECONDS_MAX) -> Tables
             except subprocess.TimeoutExpired:
                 return Tables(rows, failure=f"not done after {seconds_max:g} s")
             finally:
-                # The whole session: Spark's Java and the broker would outlive a parent that is cut off.
+                # Kill the whole session: Spark's Java and the broker would outlive a killed parent.
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()

@@ -1,4 +1,4 @@
-"""What every section of a run needs: servers that end with it, rounds that take turns, a topic for each."""
+"""Shared by all sections of a run: servers that stop with it, rotation of the peers, a topic for each round."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @contextmanager
 def running(candidates: Sequence[type[P]], results: Results) -> Iterator[list[P]]:
-    """Starts what can be started and ends it again, whatever happens in between; what is missing is noted."""
+    """Starts the available servers and stops them again, whatever happens in between; missing ones are recorded."""
     with ExitStack() as stack:
         peers = []
         for candidate in candidates:
@@ -39,19 +39,19 @@ def running(candidates: Sequence[type[P]], results: Results) -> Iterator[list[P]
 
 @contextmanager
 def directory() -> Iterator[Path]:
-    """A fresh directory, gone afterwards; TMPDIR says on which disk."""
+    """A fresh directory, deleted afterwards; TMPDIR selects the disk."""
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
 def rotated(peers: list[T], turn: int) -> list[T]:
-    """Another peer goes first each time, since what runs before leaves caches and clocks behind."""
+    """Another peer goes first each time, since a run affects caches and clock speed for the next."""
     cut = turn % len(peers) if peers else 0
     return peers[cut:] + peers[:cut]
 
 
 def fresh_topics() -> Iterator[bytes]:
-    """A fresh topic for each round, all of one length, so that frames keep one size."""
+    """A fresh topic for each round, all of the same length, so that frames keep their size."""
     return (b"t%04d" % index for index in range(10_000))
 
 

@@ -1,9 +1,9 @@
-"""A client that behaves, and is timed: what others do to the broker shows in its messages.
+"""A well-behaved, timed client: attacks on the broker show in its messages.
 
-Three processes of one user. A publisher is an open loop: message i is due at start + i / rate and carries that time, so
-a broker that stalls is charged for every message that it delayed. A consumer acks each message and notes when it came.
-A visitor comes in anew twice a second, by MQKS with a right token and by HTTP, and notes how long that took. All notes
-have times of one clock, so whoever asks can cut them into windows afterwards.
+Three processes of one user. The publisher is an open loop: message i is due at start + i / rate and carries that time,
+so a broker that stalls is charged for every message it delayed. The consumer acks each message and records its arrival.
+The visitor reconnects twice a second, over MQKS with a valid token and over HTTP, and records how long that took. All
+records use the same clock, so they can be cut into windows afterwards.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ USER = "victim"
 EVENT, QUEUE = b"victim.event", b"victim.queue"
 GRANTS = ("publish victim.*", "consume victim.*", "declare victim.*", "browse victim.*", "read-log")
 BODY_SIZE = 100
-CONFIRMED = 50  # one message in so many is confirmed
+CONFIRMED = 50  # one message in this many is confirmed
 TICK_NS = 1_000_000
-CHUNK = 500  # messages that are sent in one piece, when the publisher is behind
-LOOK_NS = 50_000_000  # how often it looks whether it is to stop
-STALL_SECONDS = 20.0  # a broker that does not answer for so long is given up
-LATE_SECONDS = 15.0  # how long the consumer waits for what is still on its way, when the publisher has stopped
+CHUNK = 500  # messages per send, when the publisher is behind
+LOOK_NS = 50_000_000  # how often it checks whether to stop
+STALL_SECONDS = 20.0  # a broker that does not answer for this long has failed
+LATE_SECONDS = 15.0  # how long the consumer waits for messages in flight after the publisher has stopped
 VISIT_SECONDS = 0.5
 VISIT_PATIENCE = 10.0
 DELIVERY = re.compile(rb"c ok (\d+) event=victim\.event(?:,retry=\d+)? (\d{14})x*~\n")
@@ -44,11 +44,11 @@ DELIVERY = re.compile(rb"c ok (\d+) event=victim\.event(?:,retry=\d+)? (\d{14})x
 
 @dataclass(frozen=True)
 class Door:
-    """Where the victim finds the broker."""
+    """The broker's address for the victim, and its token."""
 
     ports: dict[str, int]
     token: str
-    ca: Path | None = None  # where HTTP speaks TLS, and `any` both
+    ca: Path | None = None  # set where HTTP uses TLS, and `any` accepts both
 
     @property
     def port(self) -> int:
@@ -57,27 +57,27 @@ class Door:
 
 @dataclass
 class Notes:
-    """What the three of them saw. Times are nanoseconds of the monotonic clock."""
+    """What the three processes recorded. Times are nanoseconds of the monotonic clock."""
 
     start_ns: int = 0
     left_ns: int = 0  # when the publisher stopped
     rate: int = 1
-    stamps: array[int] = field(default_factory=lambda: array("q"))  # when each that came was due
-    arrivals: array[int] = field(default_factory=lambda: array("q"))  # and when it came
-    confirms: list[tuple[int, int]] = field(default_factory=list)  # when it was sent, how long it took
-    visits: list[tuple[str, int, int, str]] = field(default_factory=list)  # what, when, how long, what was wrong
+    stamps: array[int] = field(default_factory=lambda: array("q"))  # when each message that arrived was due
+    arrivals: array[int] = field(default_factory=lambda: array("q"))  # and when it arrived
+    confirms: list[tuple[int, int]] = field(default_factory=list)  # send time, duration
+    visits: list[tuple[str, int, int, str]] = field(default_factory=list)  # kind, start, duration, error
     errors: list[tuple[int, str]] = field(default_factory=list)
     end_ns: int = 0
 
     def view(self, from_ns: int, to_ns: int) -> View:
-        """What it was like between these two times."""
+        """The records between these two times, summarised."""
         ages = sorted(
             arrival - stamp
             for stamp, arrival in zip(self.stamps, self.arrivals, strict=True)
             if from_ns <= stamp < to_ns
         )
         span_ns = min(to_ns, self.left_ns) - max(from_ns, self.start_ns)
-        missing = max(0, span_ns * self.rate // 10**9 - len(ages) - 1)  # also those that could not even be sent
+        missing = max(0, span_ns * self.rate // 10**9 - len(ages) - 1)  # including those that could not even be sent
         ages += [self.end_ns - from_ns] * missing
         came = sum(1 for arrival in self.arrivals if from_ns <= arrival < to_ns)
         wanted = (to_ns - from_ns) * self.rate / 10**9
@@ -103,14 +103,14 @@ class Notes:
 
 @dataclass(frozen=True)
 class View:
-    """The victim's life in one window of time."""
+    """What the victim experienced in one window of time."""
 
     p50_ms: float
     p99_ms: float
     max_ms: float
     confirm_p99_ms: float
-    throughput: float  # of what was due, how much came within the window
-    missing: int  # messages that never came
+    throughput: float  # the share of due messages that arrived within the window
+    missing: int  # messages that never arrived
     visits_ms: dict[str, float]  # the longest of each kind
     errors: list[str]
 
@@ -120,7 +120,7 @@ def _ms(ordered: Sequence[int], share: float) -> float:
 
 
 class Victim:
-    """All three, from the start of the block; `leave` ends them and has their notes."""
+    """Runs all three from the start of the block; `leave` stops them and collects their records."""
 
     def __init__(self, door: Door, rate: int, visits: Sequence[str]) -> None:
         self._consumer = Worker(_consume, door)
@@ -226,7 +226,7 @@ def _line(number: int, start_ns: int, rate: int, waiting: dict[bytes, int]) -> b
 
 
 def _again(door: Door, greeting: bytes, until: bytes) -> socket.socket:
-    """As a client that reconnects: until the broker lets it in."""
+    """Reconnects, like a client would, until the broker accepts."""
     deadline = time.monotonic() + STALL_SECONDS
     while True:
         try:
@@ -273,7 +273,7 @@ def _consume(parent: Connection, door: Door) -> None:
             acks.append(b"k ack c %s\n" % found[1])
             end = found.end()
         rest = data[end:]
-        with contextlib.suppress(OSError):  # the next read tells
+        with contextlib.suppress(OSError):  # the next read reports it
             sock.sendall(b"".join(acks))
     parent.send((stamps, arrivals, errors, time.monotonic_ns()))
     parent.poll(STALL_SECONDS)
@@ -297,7 +297,7 @@ def _visit(parent: Connection, door: Door, kinds: tuple[str, ...]) -> None:
 
 
 def _come_in(door: Door) -> str:
-    """A client with a right token comes, asks something and goes."""
+    """A client with a valid token connects, sends a request and disconnects."""
     _connect(door, b"p ping x\n", b"p ok x\n", VISIT_PATIENCE).close()
     return ""
 
@@ -318,7 +318,7 @@ def _asked(door: Door, path: str, headers: dict[str, str]) -> Iterator[http.clie
 
 
 def _ask(path: str, known: bool = True, first: bool = False) -> Callable[[Door], str]:
-    """A GET; of a stream the first piece is enough."""
+    """A GET; for a stream, the first chunk is enough."""
 
     def visit(door: Door) -> str:
         with _asked(door, path, {"authorization": f"Bearer {door.token}"} if known else {}) as response:
@@ -332,7 +332,7 @@ _numbers = itertools.count(1000)
 
 
 def _use_an_id(door: Door) -> str:
-    """A publish that is confirmed, with an id that somebody else may have used up, reaches its queue."""
+    """A confirmed publish reaches its queue, even if another client may have used its id before."""
     id = b"pay-%d" % next(_numbers)
     sock = _connect(door, b"d consume --confirm victim.dedup victim.dedup\n", b"d ok \n", VISIT_PATIENCE)
     try:

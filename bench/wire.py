@@ -20,20 +20,20 @@ TIMEOUT = struct.Struct("ll")
 
 @dataclass(frozen=True)
 class Exchange:
-    """One step of a handshake: send these bytes, then read until the answer holds `until` (empty: wait for nothing)."""
+    """One step of a handshake: send these bytes, then read until the answer contains `until` (empty: do not wait)."""
 
     send: bytes
     until: bytes = b""
 
 
 class Stalled(Exception):
-    """The other side went silent or away."""
+    """The other side went silent or closed the connection."""
 
 
 def connect(port: int, stall_seconds: float = STALL_SECONDS, ca: Path | None = None) -> socket.socket:
     """A blocking connection to a server on this machine; with a CA, over TLS.
 
-    Timeouts are the kernel's (SO_RCVTIMEO), since Python's own would cost a poll() before every read.
+    Timeouts are set in the kernel (SO_RCVTIMEO), since Python's own would cost a poll() before every read.
     """
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     timeout = TIMEOUT.pack(int(stall_seconds), 0)
@@ -51,10 +51,10 @@ def connect(port: int, stall_seconds: float = STALL_SECONDS, ca: Path | None = N
 
 
 def talk(sock: socket.socket, exchanges: Iterable[Exchange]) -> None:
-    """Holds a scripted conversation.
+    """Runs a scripted conversation.
 
     Raises:
-        Stalled: an expected answer did not come; the message quotes what came instead.
+        Stalled: an expected answer did not arrive; the message quotes what arrived instead.
     """
     view = memoryview(bytearray(1 << 16))
     for exchange in exchanges:
@@ -70,10 +70,10 @@ def talk(sock: socket.socket, exchanges: Iterable[Exchange]) -> None:
 
 
 def receive(sock: socket.socket, view: memoryview) -> int:
-    """Reads once, waiting if need be.
+    """Reads once, blocking if necessary.
 
     Raises:
-        Stalled: nothing came in time, or the server went away.
+        Stalled: nothing arrived in time, or the server closed the connection.
     """
     try:
         size = sock.recv_into(view)
@@ -88,7 +88,7 @@ def receive(sock: socket.socket, view: memoryview) -> int:
 
 
 def free_port() -> int:
-    """A port nobody listens on at the moment, for servers that cannot pick one themselves."""
+    """A port that is free at the moment, for servers that cannot pick one themselves."""
     with socket.socket() as sock:
         sock.bind((HOST, 0))
         port: int = sock.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Load runs in processes of its own: publisher and reader share an interpreter neither with each other nor with us."""
+"""Load runs in separate processes: publisher and reader share an interpreter neither with each other nor with us."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Worker:
         """The worker's next report.
 
         Raises:
-            WorkerFailed: it sent a failure instead, ended, or said nothing in time.
+            WorkerFailed: it reported a failure instead, exited, or sent nothing in time.
         """
         if not self._connection.poll(timeout_seconds):
             raise WorkerFailed(f"{self._name}: no report within {timeout_seconds:.0f} s")
@@ -57,11 +57,11 @@ class Worker:
 
 
 def _run(task: Callable[..., None], parents: Connection, connection: Connection, args: tuple[object, ...]) -> None:
-    parents.close()  # Our copy of the other end; open, it would hide the parent's death from us.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it ends us.
+    parents.close()  # Our copy of the other end; left open, it would hide the parent's death from us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent handles Ctrl-C and ends us.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()  # A collection in the middle of a round would be charged to the peer.
     try:
         task(connection, *args)
-    except Exception as error:  # Whatever it is, the parent is the one to tell it.
+    except Exception as error:  # Whatever it is, the parent reports it.
         connection.send(WorkerFailed(f"{task.__name__}: {type(error).__name__}: {error}"))

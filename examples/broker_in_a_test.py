@@ -1,11 +1,11 @@
-"""A test with a real broker: `pytest examples/broker_in_a_test.py`. The fixture comes with the package."""
+"""A test with a real broker: `pytest examples/broker_in_a_test.py`. The fixture is part of the package."""
 
 from penstock.client import mqmq
 from penstock.testing import Broker
 
 
 def shout(address: str) -> int:
-    """The code under test: whatever is in `quiet` goes to `loud`."""
+    """The code under test: moves every message from `quiet` to `loud`, in upper case."""
     count = 0
     with mqmq.Client().connect(address) as client:
         while client.info().queues.get("quiet"):

@@ -1,7 +1,7 @@
 """Starts a broker, sends messages through all five protocols, and has Spark archive, count and query them.
 
-`make demo` runs it. Everything is real: sockets, the log on disk, Spark on this machine. It ends by itself, in about a
-minute, and says what it made and where.
+`make demo` runs it. Everything is real: sockets, the log on disk, Spark on this machine. It finishes in about a minute
+and prints what it created and where.
 """
 
 import json
@@ -27,7 +27,7 @@ QUERY = """
 
 
 class Client:
-    """MQKS needs no library: one line per request, one line per answer."""
+    """A minimal MQKS client. No library needed: one line per request, one line per response."""
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
@@ -53,7 +53,7 @@ def show(arrow: str, line: str) -> None:
 
 
 def conversation(worker: Client, shop: Client) -> None:
-    """A worker that fails once, and gets the order again."""
+    """A worker rejects an order once and receives it again."""
     step(1, "A conversation over MQKS: lines, as anybody could type them")
     print("a worker subscribes its queue to an event, and will acknowledge what it has done:")
     requests = ["c1 consume --confirm orders order.placed --manual-ack"]
@@ -89,12 +89,12 @@ def frame(*values: bytes) -> bytes:
 
 
 def rq_request(id: int, queue: bytes, body: bytes) -> bytes:
-    """An RQ request that wants no reply."""
+    """An RQ request that does not ask for a reply."""
     head = b"\x01\x80" + id.to_bytes(4, "big") + b"\xa0" + bytes([len(queue)]) + queue
     return head + b"\xe0" + len(body).to_bytes(4, "big") + body + b"\x21\x0a"
 
 
-# How each protocol sends a message, and how long the answer to the last one is, which says that the broker has all.
+# How each protocol encodes a message.
 SENDS: dict[str, Callable[[int, bytes], bytes]] = {
     "mqks": lambda n, body: b"%d publish order.placed %s\n" % (n, body),
     "smqs": lambda n, body: b"M:jobs:%s\n" % body,
@@ -105,7 +105,7 @@ SENDS: dict[str, Callable[[int, bytes], bytes]] = {
 
 
 def send_all(protocol: str, port: int, count: int) -> None:
-    """As fast as the broker takes them; answers are read, and dropped."""
+    """Sends as fast as the broker accepts; responses are read and discarded."""
     chance = random.Random(protocol)
     with socket.create_connection(("127.0.0.1", port), timeout=60) as sock:
         drain = threading.Thread(target=read_to_end, args=(sock,), daemon=True)
@@ -122,7 +122,7 @@ def read_to_end(sock: socket.socket) -> None:
 
 
 class Worker(threading.Thread):
-    """Takes orders and acknowledges each; gives one in a hundred back, once."""
+    """Consumes orders and acknowledges each; rejects one in a hundred, once."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
@@ -137,7 +137,7 @@ class Worker(threading.Thread):
         chance = random.Random(3)
         while line := self.client.hear():
             if not line.startswith("w1 "):
-                self.over.set()  # the answer to what `finish` published
+                self.over.set()  # the response to the publish in `finish`
                 return
             _, _, id, properties, *_ = line.split(" ", 4)
             fails = "retry=" not in properties and chance.random() < 0.01
@@ -145,11 +145,11 @@ class Worker(threading.Thread):
             self.done, self.failed = self.done + (not fails), self.failed + fails
 
     def finish(self, count: int) -> None:
-        """Until so many are done."""
+        """Waits until `count` orders are acknowledged, then closes the connection."""
         deadline = time.monotonic() + 120
         while self.done < count and time.monotonic() < deadline:
             time.sleep(0.05)
-        # What was acknowledged is read together with what comes next.
+        # Spark sees an ack together with the next message, so publish one more.
         self.client.say(f'last publish --confirm orders.done {{"orders": {self.done}}}')
         self.over.wait(20)
         self.client.close()
@@ -171,14 +171,14 @@ def load(ports: dict[str, int]) -> None:
 
 
 def pipelines(server: str, directory: Path) -> None:
-    """Archive, stats and query, each a command too: `penstock pipeline run archive --server ... --to ... --once`."""
+    """Runs archive, stats and query; also available as `penstock pipeline run archive --server ... --to ... --once`."""
     from pyspark.sql import functions as F  # noqa: N812
 
     from penstock.spark.pipelines import archive, query, stats
     from penstock.spark.pipelines.job import Job
     from penstock.spark.session import spark_session
 
-    os.environ["PENSTOCK_STATE"] = str(directory / "state")  # where the query is kept by its name
+    os.environ["PENSTOCK_STATE"] = str(directory / "state")  # where the query's state is stored, under its name
     step(3, "Spark, on this machine: archive, stats, and a query whose rows become messages")
     spark = spark_session("penstock demo", settings={"spark.driver.memory": "2g"})
     try:

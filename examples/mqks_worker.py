@@ -1,4 +1,4 @@
-"""A worker that fails once: `python examples/mqks_worker.py [HOST:PORT]`. MQKS: an event is for every queue bound."""
+"""A worker that fails once: `python examples/mqks_worker.py [HOST:PORT]`. MQKS events go to every bound queue."""
 
 import asyncio
 import sys

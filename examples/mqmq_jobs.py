@@ -1,4 +1,4 @@
-"""Put, and get with a deadline: `python examples/mqmq_jobs.py [HOST:PORT]`. MQMQ, without an event loop."""
+"""Put, and get with a timeout: `python examples/mqmq_jobs.py [HOST:PORT]`. MQMQ with the blocking client."""
 
 import sys
 

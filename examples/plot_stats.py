@@ -1,10 +1,10 @@
-"""Draws what the pipeline `stats` has counted: messages, time until done, retries and dead letters, by window.
+"""Plots the output of the `stats` pipeline: messages, latency, retries and dead letters, by window.
 
     penstock pipeline run stats --server http://127.0.0.1:7780 --to stats --once
-    python examples/plot_stats.py stats plot.html      a page, complete in one file
-    python examples/plot_stats.py stats plot.png       a picture of it, taken by Chromium
+    python examples/plot_stats.py stats plot.html      a self-contained HTML page
+    python examples/plot_stats.py stats plot.png       a screenshot of that page, taken with Chromium
 
-The files of `stats` are plain Parquet: neither Spark nor the broker is needed to draw them.
+The output of `stats` is plain Parquet: plotting needs neither Spark nor the broker.
 """
 
 import json
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 COLOURS = ("#2a6f97", "#c9622d", "#5b8c5a", "#8a5a9e", "#7a7a7a", "#d4a72c", "#3aa6a6", "#b0486b")
 LATENCIES = {"latency_p50": "half of them (p50)", "latency_p95": "95 % (p95)", "latency_p99": "99 % (p99)"}
-SIZE = (1200, 640)  # of a picture, in pixels
+SIZE = (1200, 640)  # of the screenshot, in pixels
 STYLE = (
     "body{font:15px system-ui,sans-serif;margin:16px 24px;color:#222}h1{font-size:22px;margin:0 0 8px}"
     "main{display:grid;grid-template-columns:repeat(auto-fit,minmax(480px,1fr));gap:12px 32px}h2{font-size:15px}"
@@ -32,13 +32,13 @@ Row = dict[str, Any]
 
 
 def rows_in(directory: Path) -> list[Row]:
-    """What `stats` wrote, oldest window first."""
+    """The rows that `stats` wrote, oldest window first."""
     found: list[Row] = pq.read_table(directory).to_pylist()
     return sorted(found, key=lambda row: (row["window_start"], row["event"] or "", row["queue"] or ""))
 
 
 def by_window(rows: list[Row], windows: list[datetime], count: str) -> dict[str, list[int]]:
-    """For each event, how many in each window; events without any are left out."""
+    """The count per window for each event. Events with no messages are left out."""
     found: dict[str, dict[datetime, int]] = {}
     for row in rows:
         counts = found.setdefault(row["event"], dict.fromkeys(windows, 0))
@@ -56,7 +56,7 @@ def slowest(rows: list[Row], windows: list[datetime], name: str) -> list[float |
 
 
 def charts(rows: list[Row]) -> dict[str, dict[str, Any]]:
-    """A title and what Chart.js draws, for each."""
+    """The charts: a title and the Chart.js configuration of each."""
     windows = sorted({row["window_start"] for row in rows})
     whole_minutes = all(window.second == 0 for window in windows)
     labels = [f"{window:%H:%M}" if whole_minutes else f"{window:%H:%M:%S}" for window in windows]
@@ -84,7 +84,7 @@ def charts(rows: list[Row]) -> dict[str, dict[str, Any]]:
 
 
 def page_of(rows: list[Row], title: str) -> str:
-    """Everything in one file, the drawing library with it."""
+    """A single HTML file with the data and Chart.js inlined."""
     library = files("chartkick").joinpath("django", "static", "chartkick", "Chart.bundle.js").read_text()
     parts = [f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style><h1>{title}</h1>"]
     parts.append(f"<script>{library}</script><main>")

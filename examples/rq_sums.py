@@ -1,4 +1,4 @@
-"""Ask and be answered: `python examples/rq_sums.py [HOST:PORT]`. RQ, where a handler's return value is the reply."""
+"""Request and reply: `python examples/rq_sums.py [HOST:PORT]`. In RQ, a handler's return value is the reply."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Events of a kind: `python examples/sevx_events.py [HOST:PORT]`. SEVX, where a receiver gives a JSON pattern."""
+"""Content-based routing: `python examples/sevx_events.py [HOST:PORT]`. SEVX receivers select events by JSON pattern."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Ten at a time: `python examples/smqs_batches.py [HOST:PORT]`. SMQS, where a consumer says how many are done."""
+"""Batches of ten: `python examples/smqs_batches.py [HOST:PORT]`. SMQS consumers ack by count."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What went through a broker, counted by Spark: `python examples/spark_look.py http://127.0.0.1:7780`."""
+"""Counts a broker's messages with Spark: `python examples/spark_look.py http://127.0.0.1:7780`."""
 
 import sys
 

@@ -1,8 +1,8 @@
-"""From messages to a plot: a broker, a shop and a worker, the log as a DataFrame, statistics, a page that shows them.
+"""From messages to a plot: a broker, a shop and a worker, the log as a DataFrame, statistics, and an HTML page.
 
     python examples/spark_quickstart.py [DIRECTORY]
 
-Everything is real and on this machine; the broker is in this process. It takes half a minute, most of it Spark's start.
+Everything is real and local; the broker runs in this process. It takes half a minute, most of it Spark starting.
 """
 
 import json
@@ -25,18 +25,18 @@ from penstock.testing import Broker
 
 ITEMS = ("turbine", "gate", "valve", "pipe", "gauge")
 WINDOW = "1 second"
-VISITS = 40  # with each burst of orders
+VISITS = 40  # per burst of orders
 
 
 def trade(address: str, bursts: int) -> int:
-    """A shop publishes orders in bursts, a worker takes and acknowledges each; how many there were."""
+    """A shop publishes orders in bursts and a worker acknowledges each. Returns the number of orders."""
     chance, chance_of_worker = random.Random(1), random.Random(2)
     orders = 0
     taken = threading.Semaphore(0)
 
     def work(order: mqks.ReceivedMessage) -> None:
         if chance_of_worker.random() < 0.02 and not order.retry:
-            order.reject(confirm=True)  # it comes again
+            order.reject(confirm=True)  # it will be delivered again
             return
         order.ack(confirm=True)
         taken.release()
@@ -54,12 +54,12 @@ def trade(address: str, bursts: int) -> int:
         for _ in range(orders):
             if not taken.acquire(timeout=20):
                 raise TimeoutError("the worker did not get every order")
-        shop.publish("shop.closed", "{}", confirm=True)  # what was acknowledged is read together with what comes next
+        shop.publish("shop.closed", "{}", confirm=True)  # Spark sees an ack together with the next message
     return orders
 
 
 def revenue(spark: SparkSession, url: str) -> DataFrame:
-    """The log is a table: fields of JSON bodies are its columns."""
+    """The log is a table; fields of JSON bodies become columns."""
     orders = (
         spark.read.format("penstock")
         .options(servers=url, events="order.placed", payload="json")
@@ -70,13 +70,13 @@ def revenue(spark: SparkSession, url: str) -> DataFrame:
 
 
 def statistics(spark: SparkSession, url: str, directory: Path) -> None:
-    """The pipeline `stats`, which is a command as well; its files are plain Parquet."""
+    """Runs the `stats` pipeline, which is also a command. It writes plain Parquet."""
     job = Job(spark, "stats", server=url, to=str(directory / "stats"), once=True, settings={"window": WINDOW})
     stats.run(job)
 
 
 def quickstart(spark: SparkSession, directory: Path, bursts: int = 15) -> Path:
-    """All of it; the page that it made."""
+    """Runs every step and returns the path of the page."""
     with Broker(data=str(directory / "data"), http=0) as broker:
         url = f"http://{broker.address('http')}"
         print(f"{trade(broker.address('mqks'), bursts)} orders were published, taken and acknowledged")

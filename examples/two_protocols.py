@@ -1,4 +1,4 @@
-"""In by one protocol, out by another: `python examples/two_protocols.py [HOST:PORT]`, the port for all of them."""
+"""Publish over one protocol, consume over another: `python examples/two_protocols.py [HOST:PORT]` (the `any` port)."""
 
 import asyncio
 import sys

@@ -1,6 +1,6 @@
 """`python -m fuzz PROTOCOL CORPUS... [libFuzzer options]`: looks for inputs that break a rule of `sessions.py`.
 
-Needs atheris and the interpreted sources (PYTHONPATH=src); `scripts/fuzz` sees to both.
+Needs atheris and the interpreted sources (PYTHONPATH=src); `scripts/fuzz` provides both.
 """
 
 import sys

@@ -1,10 +1,10 @@
-"""A broker that asks who its clients are: the targets `locked-...`, which are the other ones with a gate before them.
+"""A broker that authenticates its clients: the `locked-...` targets, which are the other targets with access control.
 
-One user, `guest`, has a token that the fuzzer knows, and some rights but not all. The witnesses are known from the
-beginning. Besides the rules of `sessions.py`:
+One user, `guest`, has a token that the fuzzer knows, and some permissions but not all. The witnesses are authenticated
+from the start. Besides the rules of `sessions.py`:
 
- 8. A client that has not said who it is changes nothing, and is kept no longer, and no more of it, than the limits say.
- 9. When all have left, nobody waits at the gate, and no user has a connection.
+ 8. A client that has not authenticated changes nothing, and the limits bound how long it, and how much of it, is kept.
+ 9. When all have left, no connection waits for authentication, and no user has a connection.
 """
 
 from typing import Final
@@ -35,12 +35,12 @@ GRANTS: Final = (
 
 
 def base_of(target: str) -> str:
-    """The protocol of a target, with a gate before it or without."""
+    """The protocol of a target, without the `locked-` prefix."""
     return target.removeprefix(PREFIX)
 
 
 def shown(protocol: str, token: bytes) -> bytes:
-    """The request that shows a token."""
+    """The request that authenticates with a token."""
     if protocol == "sevx":
         return b'a auth {"token": "%s"}\n' % token
     if protocol == "smqs":
@@ -67,5 +67,5 @@ def make_access(unacked: int) -> Directory:
 
 
 def known(access: Directory, name: str) -> Identity | None:
-    """Who a client is from the beginning."""
+    """The identity of a client that is authenticated from the start."""
     return access.by_default("witness") if name in WITNESSES else None

@@ -1,4 +1,4 @@
-"""Where a broker writes down what it accepts, and the broker that comes of reading it again."""
+"""The log a broker writes to, and the broker rebuilt from it by replay."""
 
 import io
 from pathlib import Path
@@ -14,21 +14,21 @@ from penstock.log.memory import MemoryLog
 from penstock.log.pager import Pager
 from penstock.log.port import Log
 
-SEGMENT_BYTES_MAX: Final = 2000  # small, so that there are several
+SEGMENT_BYTES_MAX: Final = 2000  # small, so that there are several segments
 
 
 class History:
     log: Log
 
     def end_turn(self, now: int) -> None:
-        """The broker has done what there was to do for now."""
+        """Called when the broker has nothing left to do for now."""
 
     def replay(self, limits: Limits) -> Broker:
         raise NotImplementedError
 
 
 class Memory(History):
-    """Everything is safe at once."""
+    """Everything is durable at once."""
 
     def __init__(self) -> None:
         self.log = self._log = MemoryLog(keep=True)
@@ -55,7 +55,7 @@ class Files(penstock.log.disk.Disk):
 
 
 class Disk(History):
-    """The log as it goes to the disk, a block for each turn."""
+    """The log as it is written to disk, one block per turn."""
 
     def __init__(self) -> None:
         self.log = self._log = DurableLog(SEGMENT_BYTES_MAX)
@@ -72,7 +72,7 @@ class Disk(History):
             self._log.written(pending.position, pending.next_offset)
 
     def replay(self, limits: Limits) -> Broker:
-        """What a crash in the middle leaves must at least be readable; what is there at the end counts."""
+        """The state after a crash halfway must at least be readable; the state at the end is compared."""
         self._replay(self._blocks[: len(self._blocks) // 2], limits)
         return self._replay(self._blocks, limits)
 

@@ -1,4 +1,4 @@
-"""Changes to an input that keep most of it a program: beside the fuzzer's own, which know bytes only."""
+"""Mutations that keep most of an input a valid program, in addition to the fuzzer's own, which only know bytes."""
 
 from random import Random
 
@@ -7,13 +7,13 @@ from fuzz.words import tokens_of
 
 
 class Mutator:
-    """Makes inputs of one protocol out of others."""
+    """Derives inputs of one protocol from others."""
 
     def __init__(self, protocol: str) -> None:
         self.tokens = tokens_of(protocol)
 
     def mutate(self, data: bytes, random: Random, others: list[bytes] | None = None) -> bytes:
-        """A few changes; steps may be taken from the others."""
+        """Applies a few changes; steps may be taken from `others`."""
         header = bytearray(data[:HEADER_SIZE].ljust(HEADER_SIZE, b"\0"))
         steps = data[HEADER_SIZE:].split(SEPARATOR)
         for _ in range(random.choice((1, 1, 2, 3, 5))):
@@ -48,7 +48,7 @@ class Mutator:
         return bytes([first]) + random.randbytes(random.randrange(1, 12))
 
     def _change(self, step: bytes, random: Random) -> bytes:
-        """The step with a byte, a token or a run of bytes put in, taken out or replaced."""
+        """The step with a byte, a token or a run of bytes inserted, removed or replaced."""
         if len(step) > BYTES_OF_A_STEP:
             return step[:BYTES_OF_A_STEP]
         start = random.randrange(1, len(step) + 1) if step else 0

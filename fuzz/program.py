@@ -1,4 +1,4 @@
-"""What an input says: limits and options of a broker, then steps, each of which a client or the clock does.
+"""The meaning of an input: limits and options of a broker, then steps, each taken by a client or the clock.
 
        0          1          2
     ┌──────────┬──────────┬───────────────────────────┬───────┬──────
@@ -6,7 +6,7 @@
     └──────────┴──────────┴───────────────────────────┴───────┴──────
 
 `o` is the mode (late, alone), `l` options and limits, `p` whether a client alone is paused, `g` a language, `v` a
-verb, `s` a slot for a client. Any bytes are a program, and a small change to them is a small change to it.
+verb, `s` the slot of a client. Any bytes are a program, and a small change to them is a small change to it.
 """
 
 from hashlib import blake2b
@@ -17,7 +17,7 @@ from fuzz.words import PROTOCOLS, REQUESTS, frame
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.wire.session import Options
 
-# Steps are cut at these two bytes, which UTF-8 cannot have. A length before each step would not survive a mutation.
+# Steps are separated by these two bytes, which UTF-8 cannot contain. A length prefix would not survive a mutation.
 SEPARATOR: Final = b"\xfe\xff"
 HEADER_SIZE: Final = 2
 STEPS_MAX: Final = 200
@@ -26,7 +26,7 @@ TIMES: Final = (0, 1, 1_000, 50_000, 51_000, 100_000, 1_000_000, 15_000_000, 30_
 
 
 def make_limits(number: int) -> Limits:
-    """Small ones, so that they are reached; room for the two queues of the witnesses is in them."""
+    """Small limits, so that they are reached; they leave room for the two queues of the witnesses."""
     roomy = number % 4 == 3
     return Limits(
         body_size_max=1024 if number & 1 else 64,
@@ -43,27 +43,27 @@ def make_limits(number: int) -> Limits:
 
 
 class Program:
-    """An input, taken apart."""
+    """A parsed input."""
 
     def __init__(self, protocol: str, data: bytes) -> None:
         header = data[:HEADER_SIZE].ljust(HEADER_SIZE, b"\0")
         self.protocol = base_of(protocol)
         self.locked = self.protocol != protocol
-        self.name = blake2b(data, digest_size=8).hexdigest().encode()  # what a witness calls its own
+        self.name = blake2b(data, digest_size=8).hexdigest().encode()  # part of the names that a witness uses
         self.limits = header[0] & 7
         self.options = header[0] >> 3 & 7
-        self.alone = bool(header[0] & 0x40)  # one client, whose bytes are cut in different ways
-        self.late = bool(header[0] & 0x80)  # the disk takes its time: confirmations come a turn later
+        self.alone = bool(header[0] & 0x40)  # a single client, whose bytes are cut in different ways
+        self.late = bool(header[0] & 0x80)  # the disk is slow: confirmations arrive a turn later
         self.paused = bool(header[1] & 0x80)  # that client reads nothing at first
         self.language = header[1] & 0x7F
         self.steps = data[HEADER_SIZE:].split(SEPARATOR)[:STEPS_MAX]
 
     def door_of(self, slot: int) -> str:
-        """What the client of a slot connects to: the last one to another protocol than the rest."""
+        """The listener that the client of a slot connects to; the last slot uses a different protocol than the rest."""
         return self.protocol if slot < 3 else PROTOCOLS[self.language % len(PROTOCOLS)]
 
     def language_of(self, slot: int) -> str:
-        """What it speaks."""
+        """The protocol it speaks."""
         door = self.door_of(slot)
         return door if door in PROTOCOLS else PROTOCOLS[(self.language + slot) % len(PROTOCOLS)]
 
@@ -74,11 +74,11 @@ class Program:
         )
 
 
-# What a step does, by its first byte: the slot is in the lower two bits.
-FEED: Final = "feed"  # the bytes as they are
-LATER: Final = "later"  # the same, and the broker takes no turn after it
+# What a step does, by its first byte; the lower two bits are the slot.
+FEED: Final = "feed"  # the bytes unchanged
+LATER: Final = "later"  # the same, without a turn of the broker after it
 EACH: Final = "each"  # the same, byte by byte
-SPEAK: Final = "speak"  # every byte is a whole request of the language
+SPEAK: Final = "speak"  # every byte stands for a whole request of the language
 SAY: Final = "say"  # the same, one request at a time, with a turn after each
 FRAME: Final = "frame"  # the bytes as one request
 TICK: Final = "tick"
@@ -87,7 +87,7 @@ RESUME: Final = "resume"
 END: Final = "end"
 GOODBYE: Final = "goodbye"
 WAKE: Final = "wake"
-DISK: Final = "disk"  # is full from now on, or is not any more
+DISK: Final = "disk"  # becomes full, or has space again
 
 VERBS: Final = (FEED, LATER, EACH, SPEAK, SAY, FRAME, TICK, PAUSE, RESUME, END, GOODBYE, WAKE, SPEAK, SAY, TICK, DISK)
 BYTES_OF_A_STEP: Final = 4096
@@ -104,12 +104,12 @@ def step(verb: str, slot: int = 0, data: bytes = b"") -> bytes:
 def program(
     *steps: bytes, limits: int = 3, options: int = 0, alone: bool = False, late: bool = False, language: int = 0
 ) -> bytes:
-    """The input that these steps are."""
+    """The input that consists of these steps."""
     return bytes([limits | options << 3 | alone << 6 | late << 7, language]) + SEPARATOR.join(steps)
 
 
 def bytes_of(step: bytes, language: str) -> bytes:
-    """What a step has its client send."""
+    """The bytes that a step makes its client send."""
     verb = verb_of(step)
     if verb in (SPEAK, SAY):
         requests = REQUESTS[language]
@@ -120,7 +120,7 @@ def bytes_of(step: bytes, language: str) -> bytes:
 
 
 def describe(protocol: str, data: bytes) -> str:
-    """The program, one step a line."""
+    """The program, one step per line."""
     parsed = Program(protocol, data)
     mode = (
         f"{'alone' if parsed.alone else 'together'}{' late' if parsed.late else ''}{' paused' if parsed.paused else ''}"

@@ -1,4 +1,4 @@
-"""Where the fuzzer starts: valid conversations of each protocol, as inputs."""
+"""The fuzzer's seeds: valid conversations of each protocol, as inputs."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from fuzz.words import PROTOCOLS, REQUESTS, mqmq_frame, rq_command, rq_group
 
 VECTORS = Path(__file__).parent.parent / "tests" / "vectors" / "rq.json"
 
-# Per protocol, lists of (client, bytes).
+# By protocol: lists of (client, bytes).
 CONVERSATIONS: dict[str, list[list[tuple[int, bytes]]]] = {
     "mqks": [
         [
@@ -62,7 +62,7 @@ CONVERSATIONS: dict[str, list[list[tuple[int, bytes]]]] = {
 
 
 def rq_replies() -> list[tuple[int, bytes]]:
-    """Six requests, and a long reply that is said once and given to each."""
+    """Six requests, and a long reply that is sent once and delivered to each."""
     queue = rq_command(0xA0, b"q0")
     asks = [rq_group(rq_command(0x80, bytes([i])), queue, rq_command(0xE0, b"x"), 0x0A) for i in range(6)]
     replies = [rq_command(0x80, bytes([i])) + b"\x0b" for i in range(6)]
@@ -70,7 +70,7 @@ def rq_replies() -> list[tuple[int, bytes]]:
 
 
 def rq_conversations() -> list[list[tuple[int, bytes]]]:
-    """What the original programs said to each other; an empty read is the end of a connection."""
+    """Recorded conversations of the original programs; an empty read is the end of a connection."""
     found = []
     for steps in json.loads(VECTORS.read_text()).values():
         nodes: dict[str, int] = {}
@@ -84,7 +84,7 @@ def rq_conversations() -> list[list[tuple[int, bytes]]]:
 
 
 def seeds(protocol: str) -> list[bytes]:
-    """Inputs to start from, for a protocol or for the door of all of them, with a gate before it or without."""
+    """The seeds of a protocol or of `any`, with access control (`locked-`) or without."""
     if base_of(protocol) != protocol:
         return [*seeds(base_of(protocol)), *locked_seeds(base_of(protocol))]
     if protocol not in PROTOCOLS:
@@ -107,7 +107,7 @@ def seeds(protocol: str) -> list[bytes]:
 
 
 def locked_seeds(protocol: str) -> list[bytes]:
-    """The same conversations by clients that show a token first, and clients that show a wrong one, or none in time."""
+    """The same conversations by clients that send a token first, and clients that send a wrong one, or none in time."""
     if protocol not in PROTOCOLS:
         both = [(n, seed) for n, language in enumerate(PROTOCOLS) for seed in locked_seeds(language)]
         return [seed[:1] + bytes([n]) + seed[2:] for n, seed in both]

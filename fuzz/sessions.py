@@ -1,30 +1,30 @@
-"""What must hold for any input, of any client, in any order.
+"""The rules that must hold for any input, from any client, in any order.
 
-An input is a small program: which limits and options the broker has, then steps. Up to four clients are fed bytes, cut
-as the input likes, paused, resumed, told goodbye, and lost; time passes; the broker takes its turns as the server does
-it (`wire/session.Hub`, `server/connection.Connection`), or not yet. Two more clients, the witnesses, publish and
-consume as one should, under names that no input can hold. Throughout:
+An input is a small program: limits and options of the broker, then steps. Up to four clients are fed bytes, cut
+as the input says, paused, resumed, told goodbye, and disconnected; time passes; the broker takes its turns as the
+server does (`wire/session.Hub`, `server/connection.Connection`), or not yet. Two more clients, the witnesses, publish
+and consume normally, under names that no input can contain. Throughout:
 
  1. Nothing raises: not `feed`, `wake`, `tick`, `pause`, `resume`, `goodbye`, `end` or `drain`.
  2. The witnesses get each of their messages, at once and in order.
- 3. No queue holds more than its limits say; names and ids are short; the bytes it counts are the bytes it holds; and
-    nothing is taken in while the disk is full.
- 4. No session keeps more input than a line or frame may have, nor more output than its outbox may hold, apart from
-    answers, which are bounded by the input they answer.
- 5. A session that hung up executes nothing more, is given nothing more, and one that has ended says nothing more and
-    was given nothing while it ended. What it has to confirm is confirmed, also where the disk takes its time.
- 6. Whoever may be given a message stands in line, and nobody stands in line while there is something for him.
- 7. When all have left: no session, subscription, timer or waiting request is left, nothing is unacked, and a replay of
+ 3. No queue exceeds its limits; names and ids are short; the bytes it counts are the bytes it holds; and
+    nothing is accepted while the disk is full.
+ 4. No session buffers more input than the limit for a line or frame, nor more output than its outbox may hold, apart
+    from answers, which are bounded by the input they answer.
+ 5. A session that hung up executes and receives nothing more, and one that has ended sends nothing more and
+    received nothing while it ended. Whatever it has to confirm is confirmed, also when the disk is slow.
+ 6. A consumer that may receive a message waits in line, and none waits while there is a message for it.
+ 7. When all have left: no session, subscription, timer or waiting request remains, nothing is unacked, and a replay of
     the log gives the same durable state.
 
-And for a program of one client alone: the same bytes, fed whole, in pieces, or one by one, give the same output but for
-random ids, and the same durable state.
+And for a program with a single client: the same bytes, fed whole, in pieces, or one by one, give the same output except
+for random ids, and the same durable state.
 
-    python -m fuzz.sessions PROTOCOL FILE               runs one input, and shows what it is
+    python -m fuzz.sessions PROTOCOL FILE               runs one input, and prints its steps
     python -m fuzz.sessions PROTOCOL FILE --shrink OUT  finds a smaller one that fails in the same way
 
-PROTOCOL is one of the five, or `any`: the door where the first bytes say which one is spoken. With `locked-` before it,
-clients have to say who they are first: `gates.py`.
+PROTOCOL is one of the five, or `any`: the listener that detects the protocol from the first bytes. With the prefix
+`locked-`, clients have to authenticate first: `gates.py`.
 """
 
 import argparse
@@ -61,18 +61,18 @@ from fuzz.world import Client, World
 from penstock.core.replay import durable_state
 
 TARGETS: Final = (*PROTOCOLS, "any", *LOCKED)
-ROOM_ENOUGH: Final = 10_000  # in a smaller outbox, when a client listens decides what it is given
-READS_MAX: Final = 256  # byte by byte, up to so many bytes; in as many pieces beyond that
+ROOM_ENOUGH: Final = 10_000  # in a smaller outbox, deliveries depend on when the client reads
+READS_MAX: Final = 256  # byte by byte, up to this many bytes; in this many pieces beyond that
 
-# What may be the beginning of an SMQS command.
+# A possible start of an SMQS command.
 GLUED: Final = re.compile(rb"[MDCA]:|S")
 
-# Error ids, and the ids that SEVX gives to requests without one: the time of the run and a random end.
+# Error ids, and the ids that SEVX assigns to requests without one: the time of the run and a random suffix.
 RANDOM_IDS: Final = re.compile(rb"(?m)( error )[0-9A-Za-z]{24}$|2023111422[0-9]{10}[0-9A-Za-z]{4}")
 
 
 def run(protocol: str, data: bytes) -> None:
-    """Raises an AssertionError, or whatever was raised that must not be, where the input breaks a rule."""
+    """Raises an AssertionError, or the forbidden exception itself, when the input breaks a rule."""
     parsed = Program(protocol, data)
     if parsed.alone:
         _run_alone(parsed)
@@ -81,7 +81,7 @@ def run(protocol: str, data: bytes) -> None:
 
 
 class _Run:
-    """Several clients, in slots: a step for a slot without one connects it."""
+    """Several clients, in slots: a step for an empty slot connects a client."""
 
     def __init__(self, parsed: Program) -> None:
         self.program = parsed
@@ -171,7 +171,7 @@ class _Run:
 
 
 def _run_alone(parsed: Program) -> None:
-    """One client that says everything before it listens, and one that listens after each piece where there is room."""
+    """One client that sends everything before it reads, and one that reads after each piece where there is room."""
     pieces = [bytes_of(step, parsed.language_of(0)) for step in parsed.steps if step]
     stream = b"".join(pieces)
     size = 1 + len(stream) // READS_MAX
@@ -188,17 +188,17 @@ def _run_alone(parsed: Program) -> None:
     if room > ROOM_ENOUGH and len(whole[0]) < room // 2 and not parsed.paused:
         assert _speak(parsed, pieces, True) == whole, "listened to in between, it says something else"
     if parsed.protocol == "mqmq" and len(stream) <= make_limits(parsed.limits).line_size_max:
-        # One answer after the other, whatever room there is for them.
+        # MQMQ answers one request at a time, so the size of the outbox must not matter.
         assert _speak(parsed, [stream], False, 1) == whole, "with less room, it says something else"
 
 
 def _is_glued(stream: bytes) -> bool:
-    """Whether SMQS commands may stand behind each other without a line end: then where a read begins has a meaning."""
+    """Whether SMQS commands may follow each other without a line end: the boundaries of reads then matter."""
     return any(GLUED.search(line, 1) for line in stream.split(b"\n") if not line.startswith(b"M:"))
 
 
 def _speak(parsed: Program, pieces: list[bytes], listening: bool, outbox_max: int = 0) -> tuple[bytes, bool, object]:
-    """What is said to these pieces, whether it hangs up, and what is left."""
+    """The output for these pieces, whether the session hangs up, and the durable state."""
     limits = make_limits(parsed.limits)
     limits.outbox_bytes_max = outbox_max or limits.outbox_bytes_max
     world = World(limits, parsed.make_options(), parsed.late, parsed.locked)
@@ -225,12 +225,12 @@ def _speak(parsed: Program, pieces: list[bytes], listening: bool, outbox_max: in
     world.check_empty()
     output = RANDOM_IDS.sub(rb"\1*", client.output)
     if parsed.late and parsed.protocol != "mqmq":
-        output = bytes(sorted(output))  # which other answers a late confirmation comes behind is not promised
+        output = bytes(sorted(output))  # the order of a late confirmation among other answers is not guaranteed
     return output, closing, state
 
 
 def failure(protocol: str, data: bytes) -> str:
-    """Where and how the input fails, without what differs from one input to the next; empty when it does not."""
+    """Where and how the input fails, without details that differ between inputs; empty when it does not."""
     try:
         run(protocol, data)
     except Exception as error:
@@ -256,7 +256,7 @@ def shrink(protocol: str, data: bytes) -> bytes:
 
 
 def _without(items: list[bytes], fails: Callable[[list[bytes]], bool]) -> list[bytes]:
-    """As few of the items as still fail, leaving out runs of them, shorter and shorter ones."""
+    """A minimal list of items that still fails, found by removing shorter and shorter runs."""
     size = max(1, len(items) // 2)
     while True:
         at = 0

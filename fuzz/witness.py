@@ -1,14 +1,14 @@
-"""Two clients that behave, and must not notice what others do."""
+"""Two well-behaved clients that must not notice what others do."""
 
 from typing import Final
 
 from fuzz.world import Client, World
 
-KEPT_COUNT: Final = 3  # messages that wait for the witness until the end
+KEPT_COUNT: Final = 3  # messages that stay queued for the witness until the end
 
 
 class Witness:
-    """One client that publishes, one that consumes, and a queue that nobody consumes until the end."""
+    """One client that publishes, one that consumes, and a queue that has no consumer until the end."""
 
     def __init__(self, world: World, name: bytes) -> None:
         self.world = world
@@ -23,7 +23,7 @@ class Witness:
             assert self._say(self.publisher, b"k%d publish k%s x\n" % (number, name)) == b""
 
     def _say(self, client: Client, line: bytes) -> bytes:
-        """The answer; errors for others' full queues, which a witness cannot know of, are left out."""
+        """The answer, without errors about other clients' full queues, which a witness cannot know of."""
         client.feed(line)
         self.world.turn()
         answer = bytes(client.output)
@@ -34,7 +34,7 @@ class Witness:
         return self._say(self.consumer, b"k%s consume k%s k%s\n" % (self.name, self.name, self.name))
 
     def look(self) -> None:
-        """Publish, and see that it comes."""
+        """Publishes, and checks that the message arrives."""
         self.count += 1
         confirm = b"--confirm " if self.count % 2 else b""
         answer = self._say(self.publisher, b"%d publish %sw%s %d\n" % (self.count, confirm, self.name, self.count))
@@ -45,7 +45,7 @@ class Witness:
         self.consumer.output.clear()
 
     def leave(self) -> None:
-        """Take what was kept, and go."""
+        """Consumes the kept messages and disconnects."""
         self.look()
         got = self._consume_kept()
         assert got == b"".join(b"k%s ok k%d event=k%s x\n" % (self.name, n, self.name) for n in range(KEPT_COUNT))

@@ -1,7 +1,7 @@
-"""What the fuzzer knows of each protocol: whole requests, pieces of requests, and how bytes become a frame.
+"""The fuzzer's knowledge of each protocol: whole requests, pieces of requests, and how to frame bytes.
 
-Requests share a handful of names across all protocols (queues q0..q2, events e0..e2, ...), so that what one client does
-matters to another. Message ids the broker makes up are `i.1`, `i.2`, ...: requests may name those as well.
+Requests share a handful of names across all protocols (queues q0..q2, events e0..e2, ...), so that clients affect each
+other. Message ids that the broker assigns are `i.1`, `i.2`, ...: requests may use those as well.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def mqmq_frame(*values: bytes) -> bytes:
 
 
 def rq_command(code: int, argument: bytes = b"") -> bytes:
-    """One command with the argument its code asks for: cut or filled up for a number, with its length for a string."""
+    """One command with the argument its code requires: cut or padded for a number, length-prefixed for a string."""
     kind = code >> 5
     if kind < 2:
         return bytes([code])
@@ -34,12 +34,12 @@ def rq_command(code: int, argument: bytes = b"") -> bytes:
 
 
 def rq_group(*commands: bytes | int) -> bytes:
-    """CLEAR, then the commands; a plain number is one without an argument."""
+    """CLEAR, then the commands; a plain number is a command without an argument."""
     return b"\x01" + b"".join(bytes([c]) if isinstance(c, int) else c for c in commands)
 
 
 def frame(protocol: str, text: bytes) -> bytes:
-    """One request around bytes of any kind. `|` parts the values of a frame, or the commands of a group."""
+    """One request around arbitrary bytes. `|` separates the values of a frame, or the commands of a group."""
     if protocol == "mqmq":
         return mqmq_frame(*text.split(b"|"))
     if protocol == "rq":
@@ -167,7 +167,7 @@ def sevx_requests() -> list[bytes]:
     lines += [
         b'c%d recv {"queue": "q%d", "pattern": {}, "manual_ack": true}' % (i, j) for i in NUMBERS for j in NUMBERS
     ]
-    # So many that the index of patterns has to split.
+    # Enough patterns to make the pattern index split.
     many = [b'"n": %d' % i for i in NUMBERS] + [b'"n": %d, "a": {"b": %d}' % (i, i) for i in range(5)]
     many += [b'"a": {"b": [%d, {}]}, "event": "e%d"' % (i, i) for i in NUMBERS] + [
         b'"n": null',
@@ -269,7 +269,7 @@ def rq_requests() -> list[bytes]:
         groups.append(rq_group(rq_command(0x60, bytes([i])), rq_command(0xE0, b"x"), ids[1], 0x0A))
     groups += [bytes([code]) for code in range(0x19)]
     groups += [rq_command(code, b"abc") for code in (0x3F, 0x5F, 0x7F, 0x9F, 0xBF, 0xC0, 0xDF, 0xFF)]
-    groups += [rq_command(0x80, bytes([i])) + b"\x0b" for i in range(6)]  # with the PAYLOAD there was
+    groups += [rq_command(0x80, bytes([i])) + b"\x0b" for i in range(6)]  # with the previous PAYLOAD
     groups += [rq_command(0xE0, b"E" * 1000), b"\xe0\xff\xff\xff\xff", b"\xff\0\1\0\0ab"]
     groups += [
         b"GET / HTTP/1.1\r\n",
@@ -288,7 +288,7 @@ def _requests_of(makers: dict[str, Callable[[], list[bytes]]]) -> dict[str, list
     return found
 
 
-# A byte picks one: its number, modulo how many there are.
+# A byte selects one: its value modulo their count.
 REQUESTS: Final = _requests_of(
     {
         "mqks": mqks_requests,
@@ -378,7 +378,7 @@ TOKENS: Final[dict[str, tuple[bytes, ...]]] = {
 
 
 def tokens_of(protocol: str) -> list[bytes]:
-    """What is worth putting into an input of that protocol; the door for all of them gets everything."""
+    """Tokens worth inserting into an input of that protocol; `any` gets those of all protocols."""
     protocol = protocol.removeprefix("locked-")
     languages = (protocol,) if protocol in TOKENS else PROTOCOLS
     return [*NAMES, *NUMERALS, *(token for language in languages for token in TOKENS[language])]

@@ -1,4 +1,4 @@
-"""A broker with its clients, driven as the server drives it, and what must hold of it at any time.
+"""A broker with its clients, driven as the server drives it, and its invariants.
 
 The rules are numbered as in `sessions.py`.
 """
@@ -26,20 +26,20 @@ from penstock.wire.smqs.session import Smqs, SmqsSession
 from penstock.wire.sniff import HEAD_SIZE_MAX, AnyDoor, Listening
 
 START: Final = 1_700_000_000_000_000  # microseconds
-TURNS_MAX: Final = 10_000  # a broker that has more to do than this after one step never comes to rest
+TURNS_MAX: Final = 10_000  # a broker with more to do than this after one step never comes to rest
 
-# How much longer than what was sent an answer may be. Of the text protocols the shortest request is a line end, and the
-# longest answer to it an error with two ids; RQ says the name of a queue to a CONSUME of one byte. An expression may
-# make up a text of its own.
+# How much longer an answer may be than its request. In the text protocols the shortest request is a line end, and its
+# longest answer an error with two ids; RQ sends the name of a queue in response to a one-byte CONSUME. An expression
+# may create a text of its own.
 ANSWER_FACTORS: Final = {"mqks": 64, "smqs": 16, "sevx": 64, "mqmq": 8, "rq": 32, "any": 1}
 EXPRESSION_SIZE_MAX: Final = 400_000
 
-# How much longer a body may be on its way out: in base64, or as a JSON string whose every byte is escaped.
+# How much longer an encoded body may be: in base64, or as a JSON string with every byte escaped.
 BODY_FACTORS: Final = {"mqks": 2, "smqs": 2, "sevx": 6, "mqmq": 1, "rq": 1, "any": 0}
 
 
 class Client:
-    """Owns a session as a connection does."""
+    """Owns a session, like a connection does."""
 
     def __init__(self, world: "World", door: str, language: str, name: str) -> None:
         self.world = world
@@ -51,11 +51,11 @@ class Client:
         self.paused = False
         self.output = bytearray()
         self.last_read = 0
-        self.heard = 0  # bytes of input, of all clients, since it was last written to
-        self.expressions = 0  # of those, how many asked for one to be worked out
+        self.heard = 0  # bytes of input, of all clients, since its output was last written
+        self.expressions = 0  # how many expressions to evaluate were in that input
 
     def current(self) -> Session:
-        """The session that acts: the owner of a socket may not have seen yet that another has taken over."""
+        """The active session: the owner of the socket may not have noticed yet that a successor took over."""
         return self.session if self.session.successor is None else self.session.successor
 
     def feed(self, data: bytes) -> None:
@@ -75,7 +75,7 @@ class Client:
         self.world.check_outboxes()
 
     def write(self) -> None:
-        """One write, as the connection does it when its session has something to say."""
+        """One write, as the connection does it when its session has output."""
         session = self.session
         if session.successor is not None:
             del self.world.clients[session]
@@ -119,7 +119,7 @@ class Client:
         outbox = session.outbox
         before = len(outbox)
         self.session.end(self.world.now)
-        # An RQ client may still be answered: what it gives back may be a request of its own, for another to take.
+        # An RQ client may still be answered: a message it returns may be its own request, for another to take.
         assert len(outbox) == before or isinstance(session, RqSession), f"{session.protocol}: given more when it left"
 
 
@@ -141,7 +141,7 @@ class World:
             self.hub.access = make_access(limits.unacked_max // 2)
         self.clients: dict[Session, Client] = {}
         self.gone: list[Session] = []
-        self.unsafe: list[Receipt] = []  # what was to be confirmed in the last turn
+        self.unsafe: list[Receipt] = []  # confirmations held back since the last turn
 
     def _report(self, level: str, event: str, details: dict[str, object]) -> None:
         assert level in ("info", "warning"), f"{event}: {details}"
@@ -156,14 +156,14 @@ class World:
         self.gone += {client.session, client.current()}
 
     def note_input(self, data: bytes) -> None:
-        """Whatever a client sends may be answered, to itself or to those who wait for what it does."""
+        """Any input may be answered, to its sender or to clients that wait for its effect."""
         expressions = data.count(b"_eval")
         for client in self.clients.values():
             client.heard += len(data)
             client.expressions += expressions
 
     def turn(self) -> None:
-        """What the server does between reads."""
+        """Does what the server does between reads."""
         hub = self.hub
         for _ in range(TURNS_MAX):
             hub.run_awake(self.now)
@@ -184,15 +184,15 @@ class World:
         else:
             raise AssertionError("the broker never comes to rest")
         for client in self.clients.values():
-            client.heard = client.expressions = 0  # whatever it was to be told has been written
+            client.heard = client.expressions = 0  # all pending output has been written
 
     def advance(self, microseconds: int) -> None:
         self.now += microseconds
         for client in self.clients.values():
-            client.heard += 1  # a line at rest may be a request
+            client.heard += 1  # an idle line may become a request
         self.broker.tick(self.now)
 
-    # -- what must hold at any time -----------------------------------------------------------------------------------
+    # -- invariants ---------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
         broker = self.broker
@@ -241,7 +241,7 @@ class World:
                 assert session.outbox_size <= room, f"{session.protocol}: {session.outbox_size} bytes, {room} at most"
 
     def _item_size_max(self, protocol: str) -> int:
-        """The largest thing said at once: a body, the names of all queues, or the end of all that was asked for."""
+        """The largest item sent at once: a body, the names of all queues, or the answers that end all open requests."""
         limits = self.broker.limits
         names = limits.queues_max * (6 * limits.name_size_max + 40)
         return (
@@ -249,7 +249,7 @@ class World:
         )
 
     def check_at_rest(self) -> None:
-        """After a turn, nobody waits for something that will not happen."""
+        """After a turn, no client waits for something that will not happen."""
         for client in self.clients.values():
             session = client.session
             assert session.unconfirmed == 0, f"{session.protocol}: waits for a confirmation"
@@ -259,7 +259,7 @@ class World:
                     assert not subscription.suspended, f"{session.protocol}: forgotten"
 
     def check_empty(self) -> None:
-        """When all have left."""
+        """Checks the state after all clients have left."""
         broker = self.broker
         for _ in range(TURNS_MAX):
             due = broker.deadlines.next_due()
@@ -279,7 +279,7 @@ class World:
             assert access.lobby.count == 0
             assert not access.lobby._by_address, "somebody who is gone waits at the gate"
             assert not [user.name for user in access.users.values() if user.connections], "somebody left uncounted"
-        # What is over and cannot become a dead letter, because there are too many queues, is looked at again and again.
+        # An expired message that cannot become a dead letter, because there are too many queues, is retried endlessly.
         stuck = any(queue.expiring and queue.ready for queue in broker.queues.values())
         assert broker.deadlines.next_due() == -1 or stuck, "a timer that goes off for nobody"
         for queue in broker.queues.values():
@@ -320,7 +320,7 @@ def check_queue(queue: Queue, limits: Limits) -> None:
 
 
 def buffered(session: Session, limits: Limits) -> tuple[int, int]:
-    """How many bytes of input a session keeps, and how many it may, beyond what its last read brought."""
+    """How many bytes of input a session buffers, and how many it may, beyond those of its last read."""
     if isinstance(session, MqksSession | SmqsSession | SevxSession):
         return session.lines.pending(), limits.line_size_max
     if isinstance(session, MqmqSession):
@@ -332,7 +332,7 @@ def buffered(session: Session, limits: Limits) -> tuple[int, int]:
 
 
 def served(session: Session) -> Iterator[Subscription]:
-    """The consumers of a client that reads which have no reason of their protocol to wait."""
+    """The consumers of a reading client that are not blocked by a rule of their protocol."""
     if not isinstance(session, RqSession):
         yield from session.subscriptions()
     elif not (session.idle or session.parting or session.out_of_ids):

@@ -1,10 +1,10 @@
-"""Names an interpreter for `scripts/suite another`: another release of Python than the one in .venv.
+"""Finds an interpreter for `scripts/suite another`: a different patch release of Python than the one in .venv.
 
-    .venv/bin/python -m scripts.another      prints its path; nothing where there is no other
+    .venv/bin/python -m scripts.another      prints its path; nothing when there is no other
 
-A change between two releases of the same version has made clients fail on one and pass on the other. Looked at are the
-system's own Python and each `python3` on the PATH. What is installed in .venv has to fit, so it is of the same version
-(3.11), and what is printed is a virtual environment of its own that borrows the packages of .venv.
+A change between two patch releases has made clients fail on one and pass on the other. The candidates are the
+system's own Python and each `python3` on the PATH. The packages of .venv must fit, so it has the same minor version
+(3.11). The printed path is in a separate virtual environment that borrows the packages of .venv.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def main() -> None:
 
 
 def candidates() -> Iterator[Path]:
-    """The system's own comes first: it is what most people have."""
+    """The system's own Python comes first: it is what most people have."""
     folders = ["/usr/bin", *os.environ.get("PATH", "").split(os.pathsep)]
     found = (Path(folder) / "python3" for folder in dict.fromkeys(folders) if folder)
     yield from (path for path in found if os.access(path, os.X_OK))
 
 
 def ask(python: Path) -> tuple[str, str, str]:
-    """Version and true place of an interpreter: what is on the PATH may be a script that starts another."""
+    """Version and real path of an interpreter: the one on the PATH may be a script that starts another."""
     done = subprocess.run([str(python), "-I", "-c", ASK], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     tag, version, executable, *_ = (*done.stdout.split(), "", "", "")
     return tag, version, executable

@@ -1,7 +1,7 @@
-"""`python -m scripts.audit`: known weaknesses of the locked dependencies, by pip-audit. Part of `make lint`.
+"""`python -m scripts.audit`: checks the locked dependencies for known vulnerabilities with pip-audit. In `make lint`.
 
-A weakness that is known fails. Where nobody can be asked (no network, the service is down or slow) nothing is known,
-and that is said loudly, but a lint that depends on somebody else's server would be no lint.
+A known vulnerability fails. When the service cannot be reached (no network, down or slow), the result is unknown and a
+prominent warning is printed, but lint does not fail: it must not depend on somebody else's server.
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-LOCK = Path("requirements/dev.txt")  # has all that the server needs, too
+LOCK = Path("requirements/dev.txt")  # includes everything the server needs
 SECONDS = 20.0
 
 
@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def ask() -> list[dict[str, Any]] | None:
-    """Each dependency with what is known of it; None when nobody answers."""
+    """Each dependency with its known vulnerabilities; None when the service does not answer."""
     program = Path(sys.executable).with_name("pip-audit")
     options = ["--requirement", str(LOCK), "--require-hashes", "--disable-pip", "--format", "json", "--timeout", "5"]
     try:

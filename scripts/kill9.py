@@ -1,15 +1,15 @@
-"""Kills a broker at random moments under load, again and again over one data directory, and checks what it promised.
+"""Kills a broker at random moments under load, repeatedly on one data directory, and checks its guarantees.
 
     .venv/bin/python -m scripts.kill9 --rounds 50 --seed 1
 
-Each round: start, read back every queue and hold it against what clients were told in the round before, load it by five
-protocols at once, SIGKILL. What is wrong is one of
+Each round: start, read back every queue and compare it with what clients were told in the round before, load it over
+five protocols at once, SIGKILL. A violation is one of
 
-    lost       a message that was confirmed, and that nobody said was done, is not there
-    back       a message that was done, and confirmed so, is there again; so is one of an earlier round
-    order      messages come in another order than they were put in, or rejected
-    retry      a message was rejected more often than its counter says, or less often than was asked for; one that was
-               in the hands of a consumer when the broker was killed has one more
+    lost       a message that was confirmed, and that no consumer acked, is missing
+    back       a message whose ack was confirmed is there again; so is one of an earlier round
+    order      messages are not in the order in which they were put or rejected
+    retry      the retry counter is below the confirmed rejections, or above the requested ones; a message that was
+               with a consumer when the broker was killed has one more
 """
 
 import argparse
@@ -33,7 +33,7 @@ FENCE = b"fence"
 
 
 class Gone(Exception):
-    """The broker is not there any more."""
+    """The broker has exited."""
 
 
 class Client:
@@ -84,24 +84,24 @@ def frame(*values: bytes) -> bytes:
 
 
 def rq_request(id: int, queue: bytes, body: bytes) -> bytes:
-    """An RQ request that wants no reply."""
+    """An RQ request that does not ask for a reply."""
     head = b"\x01\x80" + id.to_bytes(4, "big") + b"\xa0" + bytes([len(queue)]) + queue
     return head + b"\xe0" + len(body).to_bytes(4, "big") + body + b"\x21\x0a"
 
 
 class Book:
-    """What the clients of one queue did and were told."""
+    """What the clients of one queue did, and what the broker told them."""
 
     def __init__(self) -> None:
-        self.put: list[int] = []  # asked for, in order
+        self.put: list[int] = []  # sent, in order
         self.confirmed: set[int] = set()
-        self.done: set[int] = set()  # said to be
+        self.done: set[int] = set()  # ack sent
         self.done_confirmed: set[int] = set()
         self.rejected: list[int] = []  # in order
         self.rejected_confirmed: Counter[int] = Counter()
 
     def check(self, found: list[tuple[int, int]]) -> list[str]:
-        """What is wrong with what is in the queue, as (number, retry) in order."""
+        """The violations in the contents of the queue, given as (number, retry) in order."""
         numbers = [number for number, _ in found]
         wrong = [f"lost {number}" for number in sorted(self.confirmed - self.done - set(numbers))]
         known = set(self.put)
@@ -122,16 +122,16 @@ class Book:
         return wrong
 
     def _are_in_order(self, found: list[tuple[int, int]]) -> bool:
-        """Whether each was at the end of the queue, when it was rejected last, behind those before it.
+        """Whether rejected messages are in the order of their last rejection.
 
-        A try more may be counted for the kill, so that was the rejection of that number, or the one before it.
+        The kill may have added one to `retry`, so its last rejection is number `retry` or the one before it.
         """
         last = -1
         for number, retry in found:
             times = [place for place, other in enumerate(self.rejected) if other == number]
-            surely = self.rejected_confirmed[number] >= retry  # none of its tries was counted for the kill
+            surely = self.rejected_confirmed[number] >= retry  # the kill added none to its count
             if retry == 1 and not surely:
-                continue  # perhaps it was never rejected
+                continue  # it may never have been rejected
             places = [place for place in times[retry - 1 if surely else max(retry - 2, 0) : retry] if place > last]
             if places:
                 last = places[0]
@@ -141,7 +141,7 @@ class Book:
 
 
 class Load(threading.Thread):
-    """Clients of one queue, until their broker is gone."""
+    """Clients of one queue; run until their broker is killed."""
 
     def __init__(self, ports: dict[str, int], queue: bytes, first: int, seed: int) -> None:
         super().__init__(daemon=True)
@@ -183,13 +183,13 @@ class Load(threading.Thread):
         return numbers
 
     def fence(self, client: Client) -> None:
-        """A confirmed request: whatever the broker took before it is safe as well."""
+        """A confirmed request: everything the broker accepted before it is durable as well."""
         client.send(frame(b"Put", FENCE, b"x"))
         client.read(len(frame(b"OK")))
 
 
 class MqksLoad(Load):
-    """Confirmed publishes; a worker that acks some, rejects some and holds the rest."""
+    """Confirmed publishes; a worker that acks some, rejects some and keeps the rest unacked."""
 
     def begin(self) -> None:
         self.producer, self.worker, self.settler = (self.connect("mqks") for _ in range(3))
@@ -220,7 +220,7 @@ class MqksLoad(Load):
                 book.done_confirmed.add(number)
             else:
                 book.rejected_confirmed[number] += 1
-                self.worker.line()  # it comes again; nobody answers for it this time
+                self.worker.line()  # it is redelivered; this time it stays unacked
 
 
 class SevxLoad(Load):
@@ -257,7 +257,7 @@ class SevxLoad(Load):
 
 
 class MqmqLoad(Load):
-    """Puts, each of them confirmed; Gets, which count as done for sure once a Put behind them is confirmed."""
+    """Puts, each of them confirmed; Gets, which surely count as done once a later Put is confirmed."""
 
     def begin(self) -> None:
         self.producer, self.getter = self.connect("mqmq"), self.connect("mqmq")
@@ -270,7 +270,7 @@ class MqmqLoad(Load):
             self.producer.read(len(frame(b"OK")))
             book.confirmed.add(number)
         wanted = len(numbers) // 2
-        book.done |= set(self._first_left(wanted))  # whoever asks for them has them, whether the answer arrives or not
+        book.done |= set(self._first_left(wanted))  # a Get may take effect even if its answer is lost
         for _ in range(wanted):
             self.getter.send(frame(b"Get", self.queue, b"1000"))
             answer = self.getter.read(int.from_bytes(self.getter.read(4), "big"))
@@ -283,7 +283,7 @@ class MqmqLoad(Load):
 
 
 class SmqsLoad(Load):
-    """Messages and counts that are never answered: both are safe once somebody's request behind them is confirmed."""
+    """Messages and acks without responses: both are durable once a later request of any client is confirmed."""
 
     def begin(self) -> None:
         self.producer, self.consumer = self.connect("smqs"), self.connect("smqs")
@@ -295,7 +295,7 @@ class SmqsLoad(Load):
         book = self.book
         numbers = self.next_numbers()
         self.producer.send(b"".join(b"M:%s:%d\n" % (self.queue, number) for number in numbers) + b"S::\n")
-        self.producer.line()  # they are taken, though perhaps not safe
+        self.producer.line()  # accepted, but perhaps not durable yet
         self.fence(self.fencer)
         book.confirmed |= set(numbers)
         self.out += [int(self.consumer.line()) for _ in numbers]
@@ -346,7 +346,7 @@ def start(directory: Path) -> tuple[subprocess.Popen[str], dict[str, int]]:
 
 
 def read_back(ports: dict[str, int], queue: bytes) -> list[tuple[int, int]]:
-    """Everything in a queue as (number, retry), in order; afterwards it is empty, for good."""
+    """Everything in a queue as (number, retry), in order; leaves the queue empty."""
     asker, consumer = Client(ports["smqs"]), Client(ports["mqks"])
     with asker.sock, consumer.sock:
         asker.send(b"S::\n")

@@ -1,11 +1,11 @@
-"""The side of `scripts.mutants` that runs tests: a plugin of pytest, in a process that works on a copy of the tree.
+"""The part of `scripts.mutants` that runs tests: a pytest plugin, in a process that works on a copy of the tree.
 
-    record   runs every test once, on a copy whose blocks of statements note that they were reached, and writes down
-             for each test how long it took and which blocks it reached, in programs that it started as well
-    serve    collects the tests once, and then tries one mutant after another: for each it forks, puts the changed
-             function in place of the other, and runs the tests it was told to, up to the first that fails
+    record   runs every test once, on a copy whose statement blocks record that they were reached, and writes down
+             how long each test took and which blocks it reached, including in programs that it started
+    serve    collects the tests once, and then tries one mutant after another: for each it forks, replaces the
+             function by the mutant, and runs the given tests up to the first that fails
 
-A copy has the mutant in its files as well, for those tests that start programs of their own.
+The mutant is also written to the files of the copy, for tests that start programs of their own.
 """
 
 import ast
@@ -26,10 +26,10 @@ from typing import Any
 import pytest
 
 MODE = "MUTANTS_MODE"
-PIPES = "MUTANTS_PIPES"  # two numbers: read orders here, write answers there
+PIPES = "MUTANTS_PIPES"  # two file descriptors: to read orders from, to write answers to
 RECORD = "MUTANTS_RECORD"  # the file to write
-HITS = "mutant_hits"  # the module of the blocks that were reached
-HITS_FILE = "MUTANTS_HITS"  # the file they are in: programs that a test starts note theirs there as well
+HITS = "mutant_hits"  # the module that records the blocks reached
+HITS_FILE = "MUTANTS_HITS"  # the file they are recorded in, shared with programs that a test starts
 NOTED = """import mmap
 import os
 
@@ -40,10 +40,10 @@ if _file:
     {name} = mmap.mmap(_handle, {count})
     os.close(_handle)
 """
-WRITTEN_EVERY = 10.0  # seconds: a recording that takes too long is used as far as it is
-MEMORY_MAX = 3 << 30  # bytes; a mutant may well ask for more and more
-GRACE = 15.0  # seconds that any test may take ...
-PATIENCE = 10.0  # ... and this many times what it took when it was recorded
+WRITTEN_EVERY = 10.0  # seconds; a recording that takes too long is used as far as it got
+MEMORY_MAX = 3 << 30  # bytes; a mutant may allocate without end
+GRACE = 15.0  # seconds that any test may take, plus ...
+PATIENCE = 10.0  # ... this many times its recorded duration
 
 
 # -- record ------------------------------------------------------------------------------------------------------------
@@ -51,11 +51,11 @@ PATIENCE = 10.0  # ... and this many times what it took when it was recorded
 
 @dataclass(frozen=True)
 class Block:
-    """Statements that are reached together. Its name stays the same when the file changes elsewhere."""
+    """Statements that are executed together. Its name stays the same when other parts of the file change."""
 
     path: str
     function: str
-    line: str  # the first one, without the indentation
+    line: str  # the first line, without the indentation
     line_number: int
 
     @property
@@ -64,14 +64,14 @@ class Block:
 
 
 class Marker(ast.NodeTransformer):
-    """Puts a mark at the beginning of each block of statements inside of functions, and behind each inner block."""
+    """Inserts a mark at the start of each statement block inside functions, and after each inner block."""
 
     def __init__(self, path: str, text: str, blocks: list[Block]) -> None:
         self.path = path
         self.lines = text.splitlines()
         self.blocks = blocks  # of every mark, in all files so far
         self._classes: list[str] = []
-        self._function = ""  # the outermost one
+        self._function = ""  # the outermost function
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         self._classes.append(node.name)
@@ -124,7 +124,7 @@ def blocks_of(path: str, text: str) -> list[Block]:
 
 
 def mark(source: Path, names: list[str]) -> list[Block]:
-    """Put marks into the files of a copy; the blocks they stand for, by number."""
+    """Inserts marks into the files of a copy. Returns their blocks, by number."""
     blocks: list[Block] = []
     for name in names:
         path = source / "penstock" / name
@@ -143,7 +143,7 @@ class Recorder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.tests: dict[str, tuple[float, list[int]]] = {}
-        self.unfit: list[str] = []  # fail or are skipped as it is
+        self.unfit: list[str] = []  # fail or are skipped without a mutant
         self.hits: bytearray | mmap = __import__(HITS).mutant_hits
         self._written_at = time.monotonic()
 
@@ -193,7 +193,7 @@ class Server:
 
 
 def try_tests(session: pytest.Session, items: dict[str, pytest.Item], order: dict[str, Any]) -> dict[str, Any]:
-    """Run tests in a child, with a mutant or without; the first that fails, and how."""
+    """Runs tests in a child process, with a mutant or without. Returns the first that fails, and how."""
     began = time.monotonic()
     notes, noted = os.pipe()
     child = os.fork()
@@ -225,7 +225,7 @@ def _watch(notes: int, child: int, durations: dict[str, float]) -> tuple[str, st
 
 
 def _end(child: int) -> None:
-    """The child and what it has started."""
+    """Kills the child and the processes it has started."""
     try:
         os.killpg(child, signal.SIGKILL)
     except ProcessLookupError:
@@ -260,10 +260,10 @@ def _be_child(session: pytest.Session, items: dict[str, pytest.Item], order: dic
 
 
 def put_in_place(module_name: str, function: str, source: str) -> None:
-    """Give a function of a loaded module the code that it has in another text of the module."""
+    """Replaces the code of a function in a loaded module by its code in another version of the source."""
     module = sys.modules.get(module_name)
     if module is None:
-        return  # it will be read from its file
+        return  # it will be imported from its file
     code = code_of(compile(source, str(module.__file__), "exec"), function)
     for found in functions_of(module, function):
         found.__code__ = code
@@ -280,7 +280,7 @@ def code_of(code: types.CodeType, function: str) -> types.CodeType:
 
 
 def functions_of(module: types.ModuleType, function: str) -> list[types.FunctionType]:
-    """A property may have two of one name."""
+    """A property may have two functions of the same name."""
     *classes, name = function.split(".")
     holder: Any = module
     for part in classes:

@@ -1,20 +1,20 @@
-"""Changes the broker in small ways, one at a time, and looks whether a test notices.
+"""Mutation testing: changes the broker in small ways, one at a time, and checks whether a test notices.
 
     .venv/bin/python -m scripts.mutants --count 200 --seed 1 --jobs 2
 
-A mutant is the tree with one change in one function of a compiled room or of `server/`: a condition negated, `<` for
-`<=`, a statement left out and the like (`scripts/mutations.py`). The seed and the tree decide which ones are tried;
+A mutant is the tree with one change in one function of a compiled package or of `server/`: a negated condition, `<` for
+`<=`, a removed statement and the like (`scripts/mutations.py`). The seed and the tree determine which ones are tried;
 they are spread evenly over the functions. The tests run interpreted, on a copy of the tree, never on the tree itself:
 
-    record   once for a file of tests: which test reaches which block of statements, also in programs that it starts,
+    record   once per test file: which test reaches which statement block, including in programs that it starts,
              and how long it takes
-    try      for each mutant, the tests that reach its block, nearest and quickest first, up to the first that fails
+    try      for each mutant, the tests that reach its block, nearest and fastest first, up to the first that fails
 
-A mutant that hangs or ends the process is caught as well. A test that waits for sockets may fail for other reasons on a
-busy machine: when such a test fails it has to do so twice, and to pass without the mutant in between.
+A mutant that hangs or kills the process counts as caught. A test that waits for sockets may fail for other reasons on a
+busy machine: such a test has to fail twice, and to pass without the mutant in between.
 
-Mutants that live and change nothing anybody could see are listed by hand, with the reason, in
-`scripts/mutants-equivalent.txt`; they are counted apart, neither as caught nor as living.
+Surviving mutants without any observable effect are listed by hand, with the reason, in
+`scripts/mutants-equivalent.txt`; they are counted separately, neither as caught nor as surviving.
 """
 
 import argparse
@@ -66,7 +66,7 @@ LIVES, CAUGHT, EQUAL, UNTRIED = "lives", "caught", "equivalent, by hand", "not t
 
 
 def sources(root: Path) -> dict[str, str]:
-    """The files that mutants are made of, by their paths below the package."""
+    """The files to mutate, by their paths below the package."""
     package = root / "src" / "penstock"
     paths = [package / name for name in ALONE]
     for room in ROOMS:
@@ -75,9 +75,9 @@ def sources(root: Path) -> dict[str, str]:
 
 
 def chosen(texts: dict[str, str], count: int, seed: int) -> list[Mutation]:
-    """That many mutations: one of each function, in an order by chance, before a second one of any.
+    """`count` mutations: one of each function, in random order, before a second one of any.
 
-    Chance is a hash of the seed and of names, so a tree that differs in a few functions gives nearly the same mutants.
+    The order is a hash of the seed and of names, so small changes to the tree give nearly the same mutants.
     """
     by_function: dict[tuple[str, str], list[Mutation]] = {}
     for path, text in texts.items():
@@ -99,7 +99,7 @@ def chosen(texts: dict[str, str], count: int, seed: int) -> list[Mutation]:
 
 
 def _drawn(mutations: list[Mutation], seed: int) -> list[Mutation]:
-    """The mutations of one function, drawn by lot: one of each kind before a second one of any."""
+    """The mutations of one function in random order: one of each kind before a second one of any."""
     kinds: dict[str, list[Mutation]] = {}
     for mutation in sorted(mutations, key=lambda mutation: _lot(seed, *mutation.name)):
         kinds.setdefault(mutation.kind, []).append(mutation)
@@ -112,7 +112,7 @@ def _lot(seed: int, *words: str) -> bytes:
 
 
 def _fits(mutation: Mutation, text: str) -> bool:
-    """Whether the changed function can take the place of the other: it has to look at the same outer names."""
+    """Whether the mutant can replace the function in place: it must use the same free variables."""
     before = code_of(compile(text, mutation.path, "exec"), mutation.function)
     after = code_of(compile(mutation.applied(text), mutation.path, "exec"), mutation.function)
     return before.co_freevars == after.co_freevars and before.co_code != b""
@@ -124,9 +124,9 @@ def difference(mutation: Mutation, text: str) -> str:
 
 
 def read_equivalent(path: Path) -> dict[tuple[str, str, str, str], str]:
-    """What is listed as equivalent, with the reasons.
+    """The mutants listed as equivalent, with the reasons.
 
-    An entry is a line `path | function | what | source line`, and its reason in the indented lines below it.
+    An entry is a line `path | function | what | source line`, followed by its reason in indented lines.
     """
     found: dict[tuple[str, str, str, str], str] = {}
     name = ("", "", "", "")
@@ -173,16 +173,16 @@ def file_hash(path: Path) -> str:
 
 
 class Record:
-    """Which test reaches which blocks, and how long it takes. Kept by file of tests: what has not changed stays."""
+    """Which test reaches which blocks, and how long it takes. Stored per test file, so unchanged files stay valid."""
 
     def __init__(self) -> None:
-        self.files: dict[str, str] = {}  # what they were when they were recorded
+        self.files: dict[str, str] = {}  # their contents when they were recorded
         self.durations: dict[str, float] = {}
-        self.reached: dict[tuple[str, str, str], set[str]] = {}  # by name of block: tests
-        self.unfit: set[str] = set()  # tests that fail as it is, or are skipped
+        self.reached: dict[tuple[str, str, str], set[str]] = {}  # tests by block name
+        self.unfit: set[str] = set()  # tests that fail without a mutant, or are skipped
 
     def forget(self, file: str) -> None:
-        """Everything about a file of tests."""
+        """Removes everything about a test file."""
         self.files.pop(file, None)
         gone = {test for test in [*self.durations, *self.unfit] if test.split("::")[0] == file}
         self.unfit -= gone
@@ -200,7 +200,7 @@ class Record:
                     self.reached.setdefault(blocks[number].name, set()).add(test)
 
     def tests_for(self, mutation: Mutation, text: str, seconds_max: float) -> list[tuple[str, float]]:
-        """The tests that reach the mutant, in the order in which they are worth trying, up to a time in all."""
+        """The tests that reach the mutant, most promising first, up to a total time."""
         order = sorted(
             self._reaching(mutation, text),
             key=lambda test: (self._group(test, mutation.room), self.durations[test], test),
@@ -221,11 +221,11 @@ class Record:
             block = max(before, key=lambda block: block.line_number)
             if block.name in self.reached:
                 return self.reached[block.name]
-        for part in (mutation.path, mutation.function), (mutation.path,):  # it is new: whatever comes near it
+        for part in (mutation.path, mutation.function), (mutation.path,):  # a new block: use whatever runs near it
             found = [tests for name, tests in self.reached.items() if name[: len(part)] == part]
             if any(found):
                 return set().union(*found)
-        # Reached by programs that tests start, perhaps.
+        # It may be reached only by programs that tests start.
         return {test for test in self.durations if test.startswith(NEAREST[mutation.room])}
 
     def _group(self, test: str, room: str) -> int:
@@ -238,7 +238,7 @@ class Record:
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        numbers = {test: number for number, test in enumerate(self.durations)}  # shorter than the names by far
+        numbers = {test: number for number, test in enumerate(self.durations)}  # much shorter than the names
         reached = [[*name, sorted(map(numbers.__getitem__, tests))] for name, tests in sorted(self.reached.items())]
         data = {"files": self.files, "durations": self.durations, "unfit": sorted(self.unfit), "reached": reached}
         path.write_text(json.dumps(data, separators=(",", ":")))
@@ -256,7 +256,7 @@ def read_record(path: Path) -> Record:
 
 
 def up_to_date(record: Record, tree: Path, tests: list[str], jobs: int, seconds_max: float) -> Record:
-    """Record the tests of files that have changed since. A test that takes a minute is of no use, and left out."""
+    """Records the tests of files that have changed since. A test that takes a minute is of no use, and left out."""
     paths = [path for test in tests for path in sorted([tree / test, *(tree / test).rglob("test_*.py")])]
     now = {str(path.relative_to(tree)): file_hash(path) for path in paths if path.is_file()}
     changed = [file for file in now if record.files.get(file) != now[file]]
@@ -310,7 +310,7 @@ class Outcome:
     how: str = ""
     seconds: float = 0.0
     tests: int = 0
-    why: str = ""  # it does not matter
+    why: str = ""  # why it does not matter
 
 
 class Worker:
@@ -362,7 +362,7 @@ class Worker:
         return answer
 
     def _write(self, path: str, text: str) -> None:
-        """Into the copy, at a time of its own: what was compiled of it before is not taken for it."""
+        """Writes into the copy with a unique modification time, so that stale bytecode is not used."""
         file = self.copy / "src" / "penstock" / path
         file.write_text(text)
         self._changes += 1
@@ -398,7 +398,7 @@ class Worker:
         return outcome
 
     def _is_sure(self, mutation: Mutation, test: tuple[str, float]) -> bool:
-        """Whether it is the mutant that the test fails of."""
+        """Whether the test fails because of the mutant."""
         self._write(mutation.path, self.texts[mutation.path])
         without = str(self._ask(None, [test])["how"])
         self._write(mutation.path, mutation.applied(self.texts[mutation.path]))
@@ -408,7 +408,7 @@ class Worker:
 def try_all(
     tree: Path, mutations: list[Mutation], texts: dict[str, str], options: argparse.Namespace
 ) -> Iterator[Outcome]:
-    """In the order in which they come to an end."""
+    """Yields outcomes in the order in which they finish."""
     tests = [test for test in options.tests if (tree / test).exists()]
     known = read_record(options.record) if not options.fresh else Record()
     up_to_date(known, tree, tests, options.jobs, options.record_seconds).write(options.record)
@@ -482,7 +482,7 @@ def as_data(outcome: Outcome, text: str) -> dict[str, object]:
 
 
 def taken_over(mutations: list[Mutation], report: Path) -> list[Outcome]:
-    """Those that were caught before, by a test that may well be there still."""
+    """The mutants that were caught before, by a test that probably still exists."""
     before = {
         (mutant["path"], mutant["function"], mutant["what"], mutant["source"]): mutant
         for mutant in json.loads(report.read_text())["mutants"]
@@ -496,7 +496,7 @@ def taken_over(mutations: list[Mutation], report: Path) -> list[Outcome]:
 
 
 def judge(outcome: Outcome, equivalent: dict[tuple[str, str, str, str], str]) -> None:
-    """One that lives, and is known not to matter, is counted apart."""
+    """A survivor that is known not to matter is counted separately."""
     why = equivalent.get(outcome.mutation.name)
     if outcome.verdict == LIVES and why is not None:
         outcome.verdict, outcome.why = EQUAL, why
@@ -519,7 +519,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("tests", nargs="*", default=TESTS, help="where tests are looked for")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="penstock-mutants-") as directory:
-        # A copy of its own, so that people can go on with their work meanwhile.
+        # Works on a copy, so that the checkout can be edited meanwhile.
         return run(copy_tree(ROOT, Path(directory)), options)
 
 

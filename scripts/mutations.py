@@ -1,7 +1,7 @@
-"""Small changes to a source text that a test should notice: found by its syntax tree, made in its text.
+"""Small changes to source code that a test should notice: found in its syntax tree, applied to its text.
 
-A mutation belongs to one function. What people read and programs do not look at is left alone: docstrings, annotations,
-messages of errors, `__repr__`, reports to the log. So are functions that only raise NotImplementedError.
+A mutation belongs to one function. Text for humans is left alone: docstrings, annotations, error messages, `__repr__`,
+log messages. So are functions that only raise NotImplementedError.
 """
 
 import ast
@@ -9,21 +9,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 COMPARISONS = {ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">")}
-REPORTS = {"report", "_report", "debug", "info", "warning", "error", "exception"}  # calls that only tell people
+REPORTS = {"report", "_report", "debug", "info", "warning", "error", "exception"}  # calls that only write log messages
 UNTOLD = (ast.Raise, ast.Assert, ast.JoinedStr, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
 class Mutation:
-    path: str  # below src/penstock
-    function: str  # its qualified name
+    path: str  # relative to src/penstock
+    function: str  # qualified name
     line_number: int
-    line: str  # as it is, without the indentation
+    line: str  # unchanged, without the indentation
     kind: str  # negate, compare, plus-minus, and-or, constant, drop, skip, return, min-max
-    what: str  # in words, with the piece of the source that is changed
-    begin: int  # the piece of the text, in characters ...
+    what: str  # a description, with the piece of source that is changed
+    begin: int  # the range of the text, in characters ...
     end: int
-    text: str  # ... and what takes its place
+    text: str  # ... and its replacement
 
     @property
     def room(self) -> str:
@@ -31,7 +31,7 @@ class Mutation:
 
     @property
     def name(self) -> tuple[str, str, str, str]:
-        """What stays the same when something else in the file changes."""
+        """An identity that stays the same when other parts of the file change."""
         return self.path, self.function, self.what, self.line
 
     def applied(self, source: str) -> str:
@@ -39,7 +39,7 @@ class Mutation:
 
 
 class Source:
-    """A text with its tree, and where in the text its nodes stand."""
+    """A source text with its tree, and the positions of nodes in the text."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -51,7 +51,7 @@ class Source:
             self._starts.append(self._starts[-1] + len(line))
 
     def place(self, line_number: int, column: int) -> int:
-        """A place in the text. The tree counts columns in bytes."""
+        """An index into the text. The tree counts columns in bytes."""
         line = self.lines[line_number - 1]
         return self._starts[line_number - 1] + len(line.encode()[:column].decode())
 
@@ -65,7 +65,7 @@ class Source:
         return self.text[begin:end]
 
     def functions(self) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-        """Functions and methods with their qualified names; what is defined inside one is a part of it."""
+        """Functions and methods with their qualified names; nested definitions are part of their function."""
         yield from self._functions(self.tree.body, "")
 
     def _functions(
@@ -79,7 +79,7 @@ class Source:
 
 
 def mutations_of(path: str, text: str) -> list[Mutation]:
-    """All that can be made of a file, in order."""
+    """All mutations of a file, in order."""
     source = Source(path, text)
     found: list[Mutation] = []
     for name, function in source.functions():
@@ -111,12 +111,12 @@ def _is_report(node: ast.stmt) -> bool:
 
 
 class _Maker:
-    """Walks through one function."""
+    """Collects the mutations of one function."""
 
     def __init__(self, source: Source, function: str) -> None:
         self.source = source
         self.function = function
-        self.begins = function.endswith("__init__")  # what is left out there is missed by anybody who looks
+        self.begins = function.endswith("__init__")  # an assignment missing there fails on first use
         self.found: list[Mutation] = []
 
     def add(self, node: ast.expr | ast.stmt, kind: str, what: str, begin: int, end: int, text: str) -> None:
@@ -211,7 +211,7 @@ class _Maker:
     def operator(
         self, node: ast.expr | ast.stmt, left: ast.expr, right: ast.expr, old: str, new: str, kind: str = "plus-minus"
     ) -> None:
-        """Another operator between two expressions. What stands between them is it, and perhaps parentheses."""
+        """Replaces the operator between two expressions. Between them is only the operator, and perhaps parentheses."""
         between = self.source.bounds(left)[1], self.source.bounds(right)[0]
         text = self.source.text[slice(*between)]
         at = text.find(old)
@@ -236,7 +236,7 @@ class _Maker:
 
 
 def _can_go(node: ast.stmt) -> bool:
-    """Whether a statement can be left out, and everything else still makes sense."""
+    """Whether a statement can be removed without breaking the rest."""
     if isinstance(node, ast.Raise | ast.Delete | ast.Continue | ast.Break | ast.AugAssign):
         return True
     if isinstance(node, ast.Expr):
@@ -247,7 +247,7 @@ def _can_go(node: ast.stmt) -> bool:
 
 
 def _is_text_like(node: ast.expr) -> bool:
-    """Bytes, text or a list: there is nothing to subtract."""
+    """Whether it is bytes, text or a list: there is nothing to subtract."""
     if isinstance(node, ast.BinOp):
         return _is_text_like(node.left) or _is_text_like(node.right)
     if isinstance(node, ast.Constant):
@@ -256,6 +256,6 @@ def _is_text_like(node: ast.expr) -> bool:
 
 
 def shortened(text: str) -> str:
-    """On one line, and not too long."""
+    """On one line, and cut to a maximum length."""
     words = " ".join(text.split())
     return words if len(words) <= 80 else words[:77] + "..."

@@ -1,4 +1,4 @@
-"""Says whether the interpreter runs the compiled modules or their sources, and fails when it is not what was meant.
+"""Prints whether the interpreter runs the compiled modules or their sources, and fails when it is not the expected one.
 
 Use: `.venv/bin/python -m scripts.origins compiled` or `... interpreted`, with the environment of the run that follows.
 """

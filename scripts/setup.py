@@ -1,11 +1,11 @@
-"""`make setup`: .venv with the locked dependencies and the built package, and nothing done twice.
+"""`make setup`: creates .venv with the locked dependencies and the built package; repeats no work.
 
     python3 -m scripts.setup                 brings .venv up to date
     python3 -m scripts.setup --dist DIR      and leaves wheel and sdist in DIR
 
-Two stamps in .venv say what is in it: one the lock it was filled from, one the sources the package was built from and
-whether they were compiled. A stamp is taken away before the work starts and written when it is done, so a run that was
-cut short is done again.
+Two stamps in .venv record its state: one the lock file it was installed from, one the sources the package was built
+from and whether they were compiled. A stamp is removed before the work starts and written when it is done, so an
+interrupted run is repeated.
 
 The package is built from a copy in a temporary directory. Nothing the build leaves behind can reach `src/`, where a
 stale compiled module would shadow its source, or be picked up by the next build.
@@ -36,7 +36,7 @@ LOCK = ROOT / "requirements" / "dev.txt"
 DEPENDENCIES_STAMP = VENV / ".penstock-dependencies"
 PACKAGE_STAMP = VENV / ".penstock-package"  # "compiled <digest>" or "pure <digest>"
 
-# Copied beside src/: what the package is built from, and what the sdist has besides (MANIFEST.in).
+# Copied along with src/: the files the package is built from, and the other contents of the sdist (MANIFEST.in).
 BUILD_FILES = ("setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "README.md", "man")
 SDIST_FILES = ("ARCHITECTURE.md", "CHANGELOG.md", "deploy", "docs", "examples", "requirements")
 LEFTOVERS = shutil.ignore_patterns("__pycache__", "*.pyc", "*.so", "*.egg-info")
@@ -48,7 +48,7 @@ def main() -> None:
     dist: Path | None = parser.parse_args().dist
 
     system.require_python()
-    checkout = os.open(ROOT, os.O_RDONLY)  # two runs in one checkout take turns; the lock ends with the process
+    checkout = os.open(ROOT, os.O_RDONLY)  # runs in one checkout take turns; the lock is released with the process
     fcntl.flock(checkout, fcntl.LOCK_EX)
 
     compiler = os.environ.get("PENSTOCK_PURE") != "1"
@@ -88,12 +88,12 @@ def _digest(paths: Iterable[Path], *more: str) -> str:
 
 
 def _dependencies_digest() -> str:
-    """Over the lock, the interpreter inside .venv and its place: a moved or copied .venv is not to be trusted."""
+    """Covers the lock file, the interpreter inside .venv and its path: a moved or copied .venv cannot be trusted."""
     asked = [str(PYTHON), "-I", "-S", "-c", "import sys; print(sys.implementation.cache_tag)"]
     try:
         tag = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        tag = sys.implementation.cache_tag  # no usable .venv yet: this interpreter will make it
+        tag = sys.implementation.cache_tag  # no usable .venv yet: this interpreter will create it
         DEPENDENCIES_STAMP.unlink(missing_ok=True)
     return _digest([LOCK], tag, str(VENV))
 
@@ -105,7 +105,7 @@ def _package_digest() -> str:
 
 
 def _install_dependencies() -> None:
-    """Starts from an empty .venv, so that it holds what the lock names and nothing older."""
+    """Starts from an empty .venv, so that it contains what the lock file names and nothing older."""
     print("penstock: installing the locked dependencies into .venv", flush=True)
     system.run([sys.executable, "-m", "venv", "--clear", str(VENV)])
     _pip("install", "--require-hashes", "-r", str(LOCK))
@@ -132,7 +132,7 @@ def _install_package(mode: str, stamp: str, dist: Path | None) -> None:
 
 
 def copy_tree(tree: Path, *names: str) -> None:
-    """The sources, and what is named, in a directory of their own."""
+    """Copies the sources and the named files to a directory of their own."""
     shutil.copytree(ROOT / "src", tree / "src", ignore=LEFTOVERS)
     for name in names:
         if (ROOT / name).is_dir():
@@ -142,7 +142,7 @@ def copy_tree(tree: Path, *names: str) -> None:
 
 
 def build_wheel(tree: Path, out: Path, *, pure: bool) -> Path:
-    """The wheel of a tree of sources."""
+    """Builds the wheel of a source tree."""
     _pip(
         *("wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(out), str(tree)),
         PENSTOCK_PURE="1" if pure else "0",
@@ -152,7 +152,7 @@ def build_wheel(tree: Path, out: Path, *, pure: bool) -> Path:
 
 
 def build_sdist(tree: Path, out: Path) -> Path:
-    """The sdist of a tree of sources."""
+    """Builds the sdist of a source tree."""
     code = "import sys, setuptools.build_meta as backend; print(backend.build_sdist(sys.argv[1]))"
     command = [str(PYTHON), "-c", code, str(out.absolute())]
     done = subprocess.run(command, cwd=tree, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Reads a long log with Trigger.AvailableNow and a limit: no batch is over it, and memory does not grow with the log.
+"""Reads a long log with Trigger.AvailableNow and a limit: no batch exceeds it, and memory does not grow with the log.
 
 .venv/bin/python -m scripts.spark_backfill --rows 10000000 --limit 500000
 """
@@ -17,7 +17,7 @@ from penstock.spark.session import spark_session
 
 
 def peak_bytes() -> dict[str, int]:
-    """The most memory that this process, its Java and its largest Python worker had."""
+    """Peak memory of this process, its JVM and its largest Python worker."""
     found: dict[str, int] = {}
     group = os.getpgid(0)
     for path in Path("/proc").glob("[0-9]*"):

@@ -1,4 +1,4 @@
-"""A real standalone Spark cluster on the loopback: a master and two workers, each a process; nothing is downloaded.
+"""A real standalone Spark cluster on loopback: a master and two workers, each a process; nothing is downloaded.
 
 with Cluster(directory) as cluster:
     ... --master cluster.address
@@ -20,7 +20,7 @@ SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 START_SECONDS = 120
 WORKERS = 2
-# What a driver outside of the cluster needs where everything is on one small machine.
+# Settings of a driver outside the cluster, with everything on one small machine.
 SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -33,7 +33,7 @@ SETTINGS = {
 
 
 class Cluster:
-    """Started by `with`; its logs, and those of what runs on it, are in the directory."""
+    """Use with `with`. The directory holds its logs and those of its applications."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -67,7 +67,7 @@ class Cluster:
         return [pid for pid, line in self._below() if b"CoarseGrainedExecutorBackend" in line]
 
     def python_workers(self) -> list[int]:
-        """The Python processes that those have started."""
+        """The Python processes that the executors have started."""
         return [pid for pid, line in self._below() if b"pyspark.daemon" in line]
 
     def executors_ever(self) -> int:
@@ -86,7 +86,7 @@ class Cluster:
         return log
 
     def _below(self) -> list[tuple[int, bytes]]:
-        """Every process that descends from one of ours, with its command line."""
+        """All descendants of our processes, with their command lines."""
         parents: dict[int, int] = {}
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError, ValueError, IndexError):

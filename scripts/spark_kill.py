@@ -1,21 +1,21 @@
-"""Kills what takes part in a Spark job, again and again, and checks that nothing is lost and nothing is there twice.
+"""Kills processes of a Spark job, again and again, and checks that nothing is lost or duplicated.
 
     .venv/bin/python -m scripts.spark_kill --rounds 20 --seed 1
 
 One driver runs two queries on a real standalone cluster: `archive`, from the log to Parquet, and a copy of every
 message of `in` to `out` through the sink. In each round one of
 
-    driver      with its Java, and started again
-    broker      and started again
+    driver      with its JVM; restarted afterwards
+    broker      restarted afterwards
     executor    a Java process of the cluster that runs tasks
     worker      a Python process that an executor has started, where our source and sink run
 
-gets SIGKILL at a random moment; a driver that ends by itself over it is started again too. Meanwhile messages are
-published and their confirmations counted. In the end
+gets SIGKILL at a random moment; a driver that exits because of it is restarted too. Meanwhile messages are
+published and their confirmations counted. The violations checked at the end:
 
     lost       a confirmed message is not in the log, the lake or the copies
     twice      a message is in the lake or among the copies more than once
-    foreign    there is something that nobody published
+    foreign    there is a message that nobody published
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ BATCH = 20
 LIMIT = "5000"
 TARGETS = ("driver", "broker", "executor", "worker")
 PAUSE_MAX = 3.0  # seconds of work before something is killed
-IMPATIENCE = 0.25  # how often nobody waits until the job is well again
+IMPATIENCE = 0.25  # how often a round does not wait until the job has recovered
 PATIENCE_SECONDS = 180
 
 
@@ -64,7 +64,7 @@ def until(condition: Callable[[], bool], what: str) -> None:
 
 
 class Broker:
-    """Always on the same port, always on the same directory."""
+    """Always uses the same port and directory."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -93,7 +93,7 @@ class Broker:
             return json.loads(response.read())
 
     def all_read(self) -> bool:
-        """Whether both queries are done with everything there is."""
+        """Whether both queries have read everything."""
         try:
             end = self.ask("/v1/log/offsets")["durable_offset"]
             places = [cursor["reached"] for cursor in self.ask("/v1/cursors")["cursors"]]
@@ -103,7 +103,7 @@ class Broker:
 
 
 class Publisher(threading.Thread):
-    """Publishes numbered messages until told to stop, and knows which were confirmed."""
+    """Publishes numbered messages until told to stop, and records which were confirmed."""
 
     def __init__(self, url: str) -> None:
         super().__init__(daemon=True)
@@ -135,7 +135,7 @@ class Publisher(threading.Thread):
 
 
 class Driver:
-    """The process with both queries; started again when it is gone."""
+    """The process that runs both queries; restarted when it has exited."""
 
     def __init__(self, url: str, master: str, directory: Path) -> None:
         command = [sys.executable, "-m", "scripts.spark_kill", "--drive", url, "--master", master]
@@ -155,7 +155,7 @@ class Driver:
         threading.Thread(target=self._listen, args=(self._process, self._batches), daemon=True).start()
 
     def is_alive(self) -> bool:
-        """What has ended is started again."""
+        """Restarts the driver if it has exited."""
         assert self._process is not None
         if self._process.poll() is None:
             return True
@@ -164,21 +164,21 @@ class Driver:
         return False
 
     def is_working(self) -> bool:
-        """Whether each query has done a batch since `forget`."""
+        """Whether each query has completed a batch since `forget`."""
         return self.is_alive() and len(self._batches) == 2
 
     def forget(self) -> None:
         self._batches.clear()
 
     def kill(self) -> None:
-        """With its Java and what that has started; what is on the cluster ends by itself."""
+        """Kills the driver with its JVM and its children; its executors on the cluster exit by themselves."""
         assert self._process is not None
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def end(self) -> None:
-        """As a user ends it."""
+        """Stops it as a user would."""
         assert self._process is not None
         self._process.terminate()
         try:
@@ -196,7 +196,7 @@ class Driver:
 
 
 def drive(url: str, master: str, directory: Path) -> None:
-    """Both queries, until a signal comes."""
+    """Runs both queries until a signal arrives."""
     from penstock.spark.listener import PenstockListener
     from penstock.spark.pipelines import archive
     from penstock.spark.pipelines.job import Job
@@ -229,7 +229,7 @@ class Outcome(NamedTuple):
     executors: int
     confirmed: int
     unsure: int
-    wrong: list[str]  # in words
+    wrong: list[str]  # as text
 
 
 def run(rounds: int, seed: int, cluster: Cluster, directory: Path, tell: bool = True) -> Outcome:
@@ -277,7 +277,7 @@ def run(rounds: int, seed: int, cluster: Cluster, directory: Path, tell: bool = 
 
 
 def some(find: Callable[[], list[int]], driver: Driver) -> list[int]:
-    """What is found, once there is any."""
+    """Waits until `find` returns something, and returns it."""
     found: list[int] = []
 
     def look() -> bool:
@@ -289,7 +289,7 @@ def some(find: Callable[[], list[int]], driver: Driver) -> list[int]:
 
 
 def order(rounds: int, chance: random.Random) -> list[str]:
-    """Whom each round kills: all in turn, shuffled."""
+    """The target of each round: all equally often, shuffled."""
     chosen = [TARGETS[number % len(TARGETS)] for number in range(rounds)]
     chance.shuffle(chosen)
     return chosen

@@ -1,9 +1,9 @@
-"""What the build needs from the system, and how it gets there.
+"""Checks what the build needs from the system, and installs it.
 
 A virtual environment needs ensurepip; compiling needs a C compiler and Python's headers; Spark needs Java. Each is
-found by trying it, not by asking the package manager, so a compiler from elsewhere counts. What is missing is installed
-with apt-get when we are root; otherwise one line says what to install. Without Java all but Spark works, so setting up
-goes on without it.
+found by trying it, not by asking the package manager, so a compiler from elsewhere counts. Missing packages are
+installed with apt-get when we are root; otherwise one line says what to install. Everything but Spark works without
+Java, so setup continues without it.
 
 This runs before anything is installed: standard library only.
 """
@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import NoReturn
 
 PYTHON_MIN = (3, 11)
-VERSIONED = f"python{sys.version_info[0]}.{sys.version_info[1]}"  # Debian names its packages so: python3.11-venv
+VERSIONED = f"python{sys.version_info[0]}.{sys.version_info[1]}"  # as in Debian's package names: python3.11-venv
 
-CHROMIUM = "chromium"  # Debian's package and its command
+CHROMIUM = "chromium"  # both Debian's package and its command
 
 JAVA_MIN = 17
-JAVA_MODULE = "jdk.incubator.vector"  # Spark 4.3 asks for it by name; trimmed runtimes lack it
+JAVA_MODULE = "jdk.incubator.vector"  # Spark 4.3 requires it by name; trimmed runtimes lack it
 JAVA_PACKAGE = "openjdk-17-jre-headless"
 
 PROGRAM = "int main(void) { return 0; }\n"
@@ -36,12 +36,12 @@ EXTENSION = "#include <Python.h>\n"
 
 
 def fail(line: str) -> NoReturn:
-    """Ends the run with one line that says why."""
+    """Exits with one line that says why."""
     sys.exit(f"penstock: {line}")
 
 
 def attempt(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command out of sight, with `environment` added to ours."""
+    """Runs a command and captures its output, with `environment` added to ours."""
     return subprocess.run(
         command,
         env={**os.environ, **environment},
@@ -54,7 +54,7 @@ def attempt(command: list[str], **environment: str) -> subprocess.CompletedProce
 
 
 def run(command: list[str], **environment: str) -> None:
-    """Runs a command that has to work; what it said is shown only when it did not."""
+    """Runs a command that must succeed; its output is shown only when it fails."""
     done = attempt(command, **environment)
     if done.returncode != 0:
         print(done.stdout, end="", flush=True)
@@ -69,7 +69,7 @@ def require_python() -> None:
 
 
 def require(*, venv: bool, compiler: bool) -> bool:
-    """Makes the system ready, or ends the run. Answers whether C can be compiled."""
+    """Prepares the system, or exits. Returns whether C can be compiled."""
     packages = _missing(venv=venv, compiler=compiler)
     if not packages:
         return compiler
@@ -88,7 +88,7 @@ def require(*, venv: bool, compiler: bool) -> bool:
 
 
 def require_chromium() -> None:
-    """Makes the browser tests possible, or says in one line what is missing; the rest works without."""
+    """Installs the browser for its tests, or prints one line about what is missing; the rest works without."""
     if shutil.which(CHROMIUM) is not None or shutil.which("apt-get") is None:
         return
     if os.geteuid() != 0:
@@ -99,7 +99,7 @@ def require_chromium() -> None:
 
 
 def require_java() -> None:
-    """Makes Spark possible, or says in one line what is missing; the rest works without."""
+    """Installs Java for Spark, or prints one line about what is missing; the rest works without."""
     if has_java():
         return
     if shutil.which("apt-get") is None:
@@ -114,7 +114,7 @@ def require_java() -> None:
 
 
 def has_java() -> bool:
-    """Whether the Java that Spark would start is new enough and whole."""
+    """Whether the Java that Spark would start is recent enough and complete."""
     home = os.environ.get("JAVA_HOME")
     try:
         done = attempt([str(Path(home, "bin", "java")) if home else "java", "--version"])
@@ -131,7 +131,7 @@ def can_make_venv() -> bool:
 
 
 def can_compile(source: str, *flags: str) -> bool:
-    """Whether the compiler an extension is built with takes `source`."""
+    """Whether the compiler used for extensions accepts `source`."""
     command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     includes = [f"-I{sysconfig.get_path(name)}" for name in ("include", "platinclude")]
     with tempfile.TemporaryDirectory(prefix="penstock-") as scratch:
@@ -165,7 +165,7 @@ def _instruction(packages: list[str]) -> str:
 
 
 def _apt_install(packages: list[str]) -> None:
-    """Installs from the package lists at hand; fetches the lists first when there are none or they are out of date."""
+    """Installs from the existing package lists; fetches the lists first when there are none or they are out of date."""
     print(f"penstock: installing {' '.join(packages)} with apt-get", flush=True)
     install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
     if attempt(install, DEBIAN_FRONTEND="noninteractive").returncode != 0:

@@ -1,4 +1,4 @@
-"""Every peer the bench knows, in the order of the report. Ours comes first; ratios are taken against it."""
+"""All peers of the bench, in the order of the report. Ours is first; ratios are taken against it."""
 
 from bench.peers import durable, nats, penstock, protocols, rabbitmq, redis, tls
 from bench.peers.base import Missing, Mode, Peer

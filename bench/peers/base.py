@@ -1,34 +1,34 @@
-"""The shape of a peer: how a server is started, and which bytes it speaks.
+"""The interface of a peer: how its server is started, and the bytes of its protocol.
 
 A peer is one row of the report. To add one, write a subclass and name it in `bench/peers/__init__.py`:
 
     prepare          finds the program, chooses its port and writes its configuration into the directory it is given
-    launch           starts the program, again and again where a test restarts it; sets `self.server` and its port
-    version          what the report's header says about it
-    consumer_hello   the consumer's conversation up to the point where deliveries may come
+    launch           starts the program, repeatedly where a test restarts it; sets `self.server` and its port
+    version          what the report's header shows
+    consumer_hello   the consumer's handshake, up to the point where deliveries may arrive
     publisher_hello  the publisher's, likewise
-    publish          one message as the publisher sends it; must hold the message's number (the body does)
-    delivery         the same message as the consumer gets it, for its size; empty when the size varies
+    publish          one message as the publisher sends it; must contain the message's number (the body does)
+    delivery         the same message as the consumer receives it, for its size; empty when the size varies
     noise            what the server may send a consumer between deliveries, where `delivery` is not empty
     feedback         what the consumer sends for delivery `index`: an ack, a request for the next, or nothing
     feedback_tail    what it adds after each batch of those
     barrier          a request whose answer proves that all feedback before it was handled
     receipt          a request of the publisher whose answer proves that all it published before is stored
-    window           how many messages a consumer that has to ask for each asks for ahead; `feedback` is what asks then
-    goodbye          what the consumer says after the clock has stopped, to take away what the round left
+    window           how many messages a consumer that must request each one requests ahead, by sending `feedback`
+    goodbye          what the consumer sends after the clock has stopped, to clean up after the round
     answer_mark      a byte that occurs once in each answer to a publish; empty when there are no answers
-    refusal          what only an answer that says no has in it, where a publisher waits for answers
-    answers          how those answers are counted, where a mark would not do
-    stock            how many messages the round's queue has, asked of a server that may still be starting
-    body             what a message carries, where plain text would not do
-    course           how a round goes and what its clock measures; the most messages of one are `count_max`
-    crowd            what is said on a third connection, for others that shall be there during the round
-    crowd_leaves     and what takes them away after it
-    ca               whose certificate vouches for the server's, where it speaks TLS; `prepare` sets it
+    refusal          bytes that occur only in a negative answer, where a publisher waits for answers
+    answers          how those answers are counted, where a mark is not enough
+    stock            how many messages the round's queue holds, according to a server that may still be starting
+    body             the body of a message, where plain text will not do
+    course           the kind of round, which defines its clock; `count_max` is the maximum number of messages
+    crowd            what to send on a third connection to create other clients for the duration of the round
+    crowd_leaves     and what removes them afterwards
+    ca               the CA of the server's certificate, where it uses TLS; `prepare` sets it
     echo             for a round of requests and replies: how the other side answers
 
-A peer is copied for each round (`for_round`), with a topic of the round's own, so what one round left behind cannot be
-counted by the next.
+A peer is copied for each round (`for_round`), with a topic of its own, so that messages left over from one round
+cannot be counted in the next.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from bench.wire import Exchange
 
 
 class Mode(Enum):
-    """Who settles a message: the server when it sends it, or the consumer when it has it."""
+    """Who settles a message: the server on delivery, or the consumer by acking it."""
 
     AUTO = "auto-ack"
     MANUAL = "manual-ack"
 
 
 class Course(Enum):
-    """How a round goes. The clock is on what the name says."""
+    """The kind of round. The value says what the clock measures."""
 
     THROUGH = "from the first send to the last delivery, to a consumer that was there before"
     PUT = "a queue is filled with nobody there; it is emptied after the clock"
@@ -64,7 +64,7 @@ class Course(Enum):
 
 
 class Missing(Exception):
-    """The peer's program is not on this machine; the message says how to get it."""
+    """The peer's program is not installed; the message says how to get it."""
 
 
 class Peer(ABC):
@@ -91,11 +91,11 @@ class Peer(ABC):
         self.client = 0
 
     def start(self, workdir: Path) -> None:
-        """Starts the server and returns when it accepts.
+        """Starts the server and returns when it accepts connections.
 
         Raises:
             Missing: the program is not installed.
-            StartFailed: it would not start.
+            StartFailed: it did not start.
         """
         self.prepare(workdir)
         self.launch()
@@ -171,7 +171,7 @@ class Peer(ABC):
             self.server.stop()
 
     def for_round(self, mode: Mode, topic: bytes, course: Course | None = None) -> Self:
-        """The same server, seen by one round."""
+        """A copy of the peer for one round."""
         twin = copy.copy(self)
         twin.mode = mode
         twin.topic = topic
@@ -179,7 +179,7 @@ class Peer(ABC):
         return twin
 
     def for_client(self, client: int) -> Self:
-        """The same round, seen by one of several publishers; the first of them makes the queue."""
+        """A copy for one of several publishers of the round; the first of them creates the queue."""
         twin = copy.copy(self)
         twin.client = client
         return twin

@@ -1,14 +1,14 @@
-"""The same servers with a disk under them: every message is stored, and every publisher learns that it was.
+"""The same servers with storage on disk: every message is stored, and every publisher is told so.
 
-A round goes one of three ways (see `Course`): through to a consumer that acks, into a queue that has none, or into one
-by many publishers that wait for confirms. What an answer means to a publisher is each server's own default:
+There are three kinds of round (see `Course`): to a consumer that acks, into a queue without consumers, or into a queue
+from many publishers that wait for confirms. What an answer guarantees is each server's own default:
 
     Penstock      --sync always: the log was synced
     JetStream     the message was written to a file; synced every two minutes
     Redis         the append-only file was written; synced every second
     RabbitMQ      persistent message in a durable queue, confirmed: written and synced, in batches
 
-Penstock and JetStream need no answer to each publish, so theirs ask for one at the end that covers all before it.
+Penstock and JetStream need no answer to each publish, so their publishers ask for one at the end that covers them all.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Mqks(penstock.Mqks):
     def publisher_hello(self) -> list[Exchange]:
         if self.course is Course.THROUGH or self.client:
             return super().publisher_hello()
-        # There is no word for it but this: a queue is made by consuming from it.
+        # MQKS has no other command for this: a queue is created by consuming from it.
         made = Exchange(b"d consume --confirm q%s %s\n" % (self.topic, self.topic), b"d ok \n")
         return [made, Exchange(b"p delete_consumer --confirm d\n", b"p ok \n")]
 
@@ -58,7 +58,7 @@ class Mqks(penstock.Mqks):
         if self.course is Course.THROUGH:
             return super().consumer_hello()
         flag = b" --manual-ack" if self.mode is Mode.MANUAL else b""
-        # No confirmation: the first delivery follows it so closely that it would be read along with it.
+        # No confirmation: the first delivery follows so closely that the same read would return both.
         return [Exchange(b"c consume q%s %s --delete-queue-when-unused%s\n" % (self.topic, self.topic, flag))]
 
     def publish(self, number: bytes, body: bytes) -> bytes:
@@ -70,7 +70,7 @@ class Mqks(penstock.Mqks):
         return super().answers() if self.course is Course.CONFIRMED else None
 
     def receipt(self, count: int) -> Exchange | None:
-        """A confirmed message to nobody: it stands behind all others in the log, so they are synced when it is."""
+        """A confirmed message that no queue receives: it is last in the log, so all others are synced when it is."""
         if self.course is Course.CONFIRMED:
             return None
         return Exchange(b"r publish --confirm nobody.%s x\n" % self.topic, b"r ok \n")
@@ -82,7 +82,7 @@ class Mqks(penstock.Mqks):
 
 
 class Consumed(Mqks):
-    """In the table of ingest: the same messages, and within the same time also consumed."""
+    """In the ingest table: the same messages, also consumed within the same time."""
 
     name = "penstock mqks durable, and consumed"
 
@@ -91,7 +91,7 @@ class Consumed(Mqks):
 
 
 class JetStream(nats.JetStream):
-    """A work queue in files. Publishes ask for an ack in confirmed rounds only: it takes them faster without."""
+    """A work queue in files. Publishes ask for an ack in confirmed rounds only: it is faster without."""
 
     name = "nats jetstream file"
     storage = "file"
@@ -112,7 +112,7 @@ class JetStream(nats.JetStream):
             Exchange(b"SUB i.%s 2\r\n" % self.topic),
             *([made] if self.course is Course.THROUGH else []),
             consumer,
-            Exchange(b"SUB d.%s 1\r\n" % self.topic),  # Last, since deliveries begin with it.
+            Exchange(b"SUB d.%s 1\r\n" % self.topic),  # Last, since it starts the deliveries.
         ]
 
     def publish(self, number: bytes, body: bytes) -> bytes:
@@ -124,7 +124,7 @@ class JetStream(nats.JetStream):
         return super().answers() if self.course is Course.CONFIRMED else None
 
     def receipt(self, count: int) -> Exchange | None:
-        """A message that is refused, because it expects to be the first: the refusal names the last that is stored."""
+        """A message that is refused because it expects to be the first: the refusal names the last one stored."""
         if self.course is Course.CONFIRMED:
             return None
         head = b"HPUB %s i.%s.%d %d %d\r\n" % (self.topic, self.topic, self.client, len(WRONG), len(WRONG))
@@ -132,13 +132,13 @@ class JetStream(nats.JetStream):
 
 
 class Stream(redis.Stream):
-    """A stream read by a group. In auto-ack mode the group keeps no list of what is pending."""
+    """A stream read by a consumer group. In auto-ack mode the group keeps no pending list."""
 
     name = "redis stream aof"
     modes = frozenset({Mode.AUTO, Mode.MANUAL})
 
     def storage(self) -> list[str]:
-        # Redis would rewrite the file whenever it has doubled, in the middle of a round.
+        # Redis would rewrite the file whenever it has doubled in size, in the middle of a round.
         return ["--save", "", "--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"]
 
     def publisher_hello(self) -> list[Exchange]:
@@ -164,7 +164,7 @@ class StreamRewritten(Stream):
 
 class Persistent(rabbitmq.Transient):
     name = "rabbitmq persistent"
-    count_max = 100_000  # more would be the same rate, and minutes
+    count_max = 100_000  # more would take minutes at the same rate
     latency = False
     delivery_mode = 2
     queue_flags = DURABLE

@@ -75,7 +75,7 @@ class Core(_Nats):
 class JetStream(_Nats):
     """Acks are publishes to `$JS.ACK.<stream>.<consumer>.<tries>.<stream seq>.<consumer seq>.<time>.<pending>`.
 
-    The server reads the sequences only, so the acks of a round are known before it starts.
+    The server only reads the sequences, so the acks of a round are known before it starts.
     """
 
     name = "nats jetstream memory"
@@ -96,7 +96,7 @@ class JetStream(_Nats):
         return b"PUB %s 0\r\n\r\n" % self._ack_subject(index)
 
     def barrier(self, count: int) -> Exchange:
-        """Acks the last message once more, this time asking for an answer."""
+        """Acks the last message once more, this time requesting an answer."""
         return Exchange(b"PUB %s i.%s 0\r\n\r\n" % (self._ack_subject(count - 1), self.topic), b"MSG i.%s" % self.topic)
 
     def goodbye(self) -> list[Exchange]:

@@ -1,4 +1,4 @@
-"""Penstock itself, in memory, and MQKS, which the peers and the other protocols are measured by."""
+"""Penstock itself, in memory, and MQKS, the reference for the peers and the other protocols."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any")
 
 
 class Penstock(Peer):
-    """A server with all its listeners open; a subclass names the one it uses, and speaks its protocol."""
+    """A server with all its listeners open; a subclass names the one it uses, and implements its protocol."""
 
     listener: ClassVar[str]
     http: ClassVar[str] = "off"
@@ -38,7 +38,7 @@ class Penstock(Peer):
         self.server.wait_until(self._is_ready)
 
     def share(self, running: Penstock) -> Self:
-        """Speaks to a server that another row has started."""
+        """Uses a server that another row has started."""
         self.server, self._ports, self._version = running.server, running._ports, running._version
         return self
 
@@ -47,7 +47,7 @@ class Penstock(Peer):
         return self._ports[self.listener]
 
     def storage(self, workdir: Path) -> list[str]:
-        """The options that say where messages are kept."""
+        """The options that set where messages are stored."""
         return ["--memory"]
 
     def version(self) -> str:
@@ -90,7 +90,7 @@ class Mqks(Penstock):
 
 
 class Any(Mqks):
-    """MQKS through the port that finds out by itself what is spoken."""
+    """MQKS through the port that detects the protocol."""
 
     name = "penstock any"
     listener = "any"

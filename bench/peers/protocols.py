@@ -1,7 +1,7 @@
-"""The other protocols of Penstock, by their specs. MQKS and what a row is made of are in `penstock.py`.
+"""The other protocols of Penstock, written from their specs. MQKS and the base class of a row are in `penstock.py`.
 
-Each has its own way of taking part in a round: SMQS settles by numbers, SEVX answers each event, MQMQ is asked for each
-message, and RQ carries replies. Bodies have the size they have for MQKS; in SEVX that is the whole JSON text.
+Each takes part in a round in its own way: SMQS acks by count, SEVX answers each event, MQMQ needs a request per
+message, and RQ carries replies. Bodies have the same size as for MQKS; in SEVX that is the whole JSON text.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Smqs(Penstock):
 
 
 class Sevx(Penstock):
-    """Events of one object and kind; the receiver wants that kind of that object, the crowd other kinds of it."""
+    """Events of one object and kind; the receiver selects that kind of that object, the crowd other kinds of it."""
 
     name = "penstock sevx"
     listener = "sevx"
@@ -92,14 +92,14 @@ class Sevx(Penstock):
 
 
 class SevxCrowd(Sevx):
-    """The same beside ten thousand receivers, each with a queue and a pattern of its own."""
+    """The same with ten thousand other receivers, each with a queue and a pattern of its own."""
 
     name = f"penstock sevx, {CROWD:,} patterns"
     crowd_size = CROWD
 
 
 class MqmqPut(Penstock):
-    """Puts sent without waiting, all of them answered."""
+    """Puts sent without waiting, each of them answered."""
 
     name = "penstock mqmq put"
     listener = "mqmq"
@@ -126,7 +126,7 @@ class MqmqPut(Penstock):
 
 
 class MqmqGet(MqmqPut):
-    """Gets of what is there, a window of them under way."""
+    """Gets from a queue that was filled beforehand, a window of them in flight."""
 
     name = "penstock mqmq get"
     course = Course.GET
@@ -139,7 +139,7 @@ class Rq(Penstock):
         its answers        01  80 iiiiiiii  0d
                            01  80 iiiiiiii  e0 ssssssss body  0b
 
-    The consumer's ids are the broker's. It moves id and number from the one to the other; the rest is the same.
+    The consumer's ids are assigned by the broker. The answer copies the id and the number; the rest is constant.
     """
 
     name = "penstock rq"
@@ -171,7 +171,7 @@ class Rq(Penstock):
 
 
 def _frame(*values: bytes) -> bytes:
-    """What MQMQ sends: a length, then values with theirs."""
+    """An MQMQ frame: a length, then length-prefixed values."""
     data = b"".join(struct.pack(">I", len(value)) + value for value in values)
     return struct.pack(">I", len(data)) + data
 

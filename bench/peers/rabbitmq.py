@@ -47,7 +47,7 @@ def method(channel: int, name: tuple[int, int], arguments: bytes) -> bytes:
 
 
 def answer(name: tuple[int, int]) -> bytes:
-    """The bytes that tell a method's answer from others: class and method number."""
+    """The bytes that identify a method's answer: class and method number."""
     return struct.pack(">HH", *name)
 
 
@@ -83,7 +83,7 @@ class Transient(Peer):
         self._port, epmd_port = free_port(), free_port()
         self._env = _environment(workdir, self._port, free_port(), epmd_port)
         self._command, self._workdir = [program], workdir
-        # Erlang would leave an epmd behind as a daemon; one started by us is ours to end.
+        # Erlang would leave an epmd daemon behind; one that we start, we can stop.
         self._epmd = Server([epmd, "-address", HOST, "-port", str(epmd_port)], workdir, self._env)
         self._epmd.wait_for_port(epmd_port)
 
@@ -120,7 +120,7 @@ class Transient(Peer):
         return method(1, BASIC_PUBLISH, route) + self._content(body)
 
     def delivery(self, number: bytes, body: bytes) -> bytes:
-        """As delivered, but for the delivery tag, which counts from one whatever the number is."""
+        """As delivered, except for the delivery tag, which counts from one whatever the number is."""
         deliver = short(b"c") + struct.pack(">QB", int(number) + 1, 0) + short(b"") + short(self.topic)
         return method(1, BASIC_DELIVER, deliver) + self._content(body)
 
@@ -137,7 +137,7 @@ class Transient(Peer):
 
 
 def _announced_version(port: int) -> str:
-    """What the server says of itself in connection.start. (Asking rabbitmqctl would leave an epmd behind.)"""
+    """The version the server announces in connection.start. (Asking rabbitmqctl would leave an epmd behind.)"""
     with connect(port) as sock:
         sock.sendall(PROTOCOL_HEADER)
         found = re.search(rb"\x07versionS.{4}([0-9A-Za-z.+-]+)", sock.recv(1 << 16), re.DOTALL)
@@ -145,7 +145,7 @@ def _announced_version(port: int) -> str:
 
 
 def _find_server() -> Path | None:
-    """The script behind Debian's wrapper, which would change the user and write to the system's log directory."""
+    """The script behind Debian's wrapper, which would switch the user and write to the system's log directory."""
     wrapper = find_program("rabbitmq-server")
     if wrapper is None:
         return None

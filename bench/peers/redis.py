@@ -1,4 +1,4 @@
-"""Redis: pub/sub, a list read in batches, and a stream read by a group with one XACK per message."""
+"""Redis: pub/sub, a list read in batches, and a stream read by a consumer group with one XACK per message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BATCH = b"1000"
 
 
 def command(*words: bytes) -> bytes:
-    """A command as RESP has it: an array of bulk strings."""
+    """A command in RESP: an array of bulk strings."""
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
 
 
@@ -27,7 +27,7 @@ class _Redis(Peer):
         self._version = version_line(program, "--version")
         self._port = free_port()
         options = ["--bind", HOST, "--port", str(self._port), "--dir", str(workdir), *self.storage()]
-        # A subscriber that falls behind would be cut off at 32 MB; here it shall be served at full speed instead.
+        # By default a slow subscriber is disconnected at 32 MB; here it is served at full speed instead.
         options += ["--client-output-buffer-limit", "pubsub 0 0 0"]
         self._command, self._workdir = [program, *options], workdir
 
@@ -75,7 +75,7 @@ class List(_Redis):
 
 
 class Stream(_Redis):
-    """Entry ids are ours (`1-1<number>`), so that the acks are known before the round; Redis prints no leading zero."""
+    """Entry ids are ours (`1-1<number>`), so the acks are known before the round; Redis prints no leading zeros."""
 
     name = "redis stream"
     modes = frozenset({Mode.MANUAL})

@@ -1,4 +1,4 @@
-"""The same two behind TLS, with one certificate: what encryption leaves of MQKS and of NATS."""
+"""MQKS and NATS over TLS, with the same certificate: the cost of encryption."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ tls {{
 
 @cache
 def _directory() -> tempfile.TemporaryDirectory[str]:
-    """The certificates of this run, made once; they go with the process."""
+    """The certificates of this run, created once and deleted when the process exits."""
     program = find_program("penstock")
     if program is None:
         raise Missing("not installed: make setup")
