@@ -1,5 +1,5 @@
-# One line each; what takes more is in scripts/. `make test` is what CI runs.
-# A part of the suite: make test ARGS="tests/core -x". Without a C compiler: PENSTOCK_PURE=1 make test.
+# One line each; longer steps are in scripts/. CI runs `make test`.
+# Part of the suite: make test ARGS="tests/core -x". Without a C compiler: PENSTOCK_PURE=1 make test.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,31 +9,31 @@ SEED ?=
 
 .PHONY: setup demo run bench test slow sim mutants lint types fmt fuzz screenshots docs pages build lock clean
 
-setup:  ## .venv with the locked dependencies and the compiled package; quick when nothing changed
+setup:  ## create .venv with the locked dependencies and the compiled package; fast if nothing changed
 	@$(PYTHON) -m scripts.setup
 
-demo: setup  ## see it work
+demo: setup  ## run the demo: all five protocols, then Spark
 	@$(BIN)/python examples/demo.py $(ARGS)
 
-run: setup  ## the server, on its default ports
+run: setup  ## run a broker on the default ports
 	@$(BIN)/penstock serve $(ARGS)
 
-bench: setup  ## how fast it is, beside its peers
+bench: setup  ## measure throughput and latency beside other brokers
 	@$(BIN)/python -m bench $(ARGS)
 
-test: lint types  ## everything: lint, types, the suite compiled, interpreted, and in part with another release of Python
+test: lint types  ## run everything: lint, types, the suite compiled and interpreted, and parts of it on another Python release
 	@scripts/suite all $(ARGS)
 
-slow: setup  ## what takes minutes and is left out of `make test`: 20 rounds of killing Spark, its declarative pipelines
+slow: setup  ## run the tests that take minutes: 20 rounds of killing Spark, declarative pipelines
 	@scripts/suite compiled -m slow tests/spark $(ARGS)
 
-sim: setup  ## crashes and faults by seed: make sim SEEDS=100000, or one run again: make sim SEED=4711
+sim: setup  ## simulate crashes and faults: make sim SEEDS=100000; repeat one run: make sim SEED=4711
 	@$(BIN)/python -m tests.sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)
 
-mutants: setup  ## changes the broker in 200 small ways and looks whether a test notices; ARGS="--count 50 --seed 2"
+mutants: setup  ## change the code in 200 small ways and count how many a test catches; ARGS="--count 50 --seed 2"
 	@$(BIN)/python -m scripts.mutants $(ARGS)
 
-lint: setup  ## style, mistakes, weaknesses of ours and known ones of the dependencies
+lint: setup  ## check style, common mistakes, and known vulnerabilities of the dependencies
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
@@ -46,22 +46,22 @@ fmt: setup
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-fuzz: setup  ## looks for input that breaks a session; make fuzz ARGS="rq 300"
+fuzz: setup  ## fuzz the sessions: make fuzz ARGS="rq 300"
 	@scripts/fuzz $(ARGS)
 
-screenshots: setup  ## the pictures of the docs, taken anew in Chromium
+screenshots: setup  ## take the screenshots of the docs again, in Chromium
 	@PENSTOCK_SCREENSHOTS=1 scripts/suite compiled tests/browser -k "picture or access" -q
 
-docs: setup  ## the pages as a site, into site/
+docs: setup  ## build the documentation site in site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-pages: setup  ## what is made from the code: reference pages, the man page
+pages: setup  ## regenerate the reference pages and the man page
 	@$(BIN)/python -m scripts.pages
 
-build:  ## wheel and sdist, into dist/
+build:  ## build wheel and sdist in dist/
 	@$(PYTHON) -m scripts.setup --dist dist
 
-lock:  ## pins the dependencies; make lock ARGS=--upgrade takes the newest
+lock:  ## pin the dependencies; make lock ARGS=--upgrade takes the newest versions
 	@scripts/lock $(ARGS)
 
 clean:

@@ -73,7 +73,10 @@ class Server:
 
     def stop(self, seconds: float = STOP_SECONDS) -> bool:
         """Sends SIGTERM, waits, then kills. Returns whether SIGTERM was enough. Safe to call twice."""
-        return self._end(signal.SIGTERM, seconds) or not self._end(signal.SIGKILL, STOP_SECONDS)
+        if self._end(signal.SIGTERM, seconds):
+            return True
+        self._end(signal.SIGKILL, STOP_SECONDS)
+        return False
 
     def kill(self) -> None:
         """Kills it: nothing that is still in its memory gets written."""
