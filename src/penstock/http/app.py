@@ -36,17 +36,17 @@ from penstock.http.inside import Inside
 from penstock.http.problems import ProblemShape, catch_problems
 from penstock.http.replies import BODY_SHAPES, JSON, answer
 
-DESCRIPTION = """One message broker for five small queue protocols: what it holds, what it does, and how to change it.
-Errors are problem+json (RFC 9457). docs/http.md has the rules that hold everywhere."""
+DESCRIPTION = """Monitor and manage the broker, publish and lease messages, and read the log.
+Errors are returned as problem+json (RFC 9457). The general rules are in docs/http.md."""
 
 # With authentication on. Clients may also authenticate with a certificate, which is not listed here.
 SECURITY = {
-    "token": {"type": "http", "scheme": "bearer", "description": "`penstock token create USER` makes one."},
+    "token": {"type": "http", "scheme": "bearer", "description": "Create one with `penstock token create USER`."},
     "console": {
         "type": "apiKey",
         "in": "cookie",
         "name": "penstock-7780",
-        "description": "What `POST /v1/session` sets, named by the port; changes need the header `x-penstock-console`.",
+        "description": "Set by `POST /v1/session`, named by the port. Changes need the header `x-penstock-console`.",
     },
 }
 

@@ -44,12 +44,12 @@ def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["bindings"])
     broker = inside.broker
 
-    @router.get("/bindings", response_model=BindingPage, responses=problems(404), summary="A page of bindings")
+    @router.get("/bindings", response_model=BindingPage, responses=problems(404), summary="List bindings")
     async def list_bindings(
-        event: Annotated[str | None, Query(description="Only of this event.")] = None,
-        queue: Annotated[str | None, Query(description="Only of this queue.")] = None,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+        event: Annotated[str | None, Query(description="Only bindings of this event.")] = None,
+        queue: Annotated[str | None, Query(description="Only bindings of this queue.")] = None,
+        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
         wanted = None if event is None else event.encode()
         if queue is not None:

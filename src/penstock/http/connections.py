@@ -18,11 +18,11 @@ class ConnectionShape(BaseModel):
     id: str
     href: str
     protocol: str
-    user: str | None = Field(description="As whom it came in; null for nobody in particular.")
+    user: str | None = Field(description="The authenticated user; null if there is none.")
     consumers: int
     unacked: int
     outbox_bytes: int
-    memory_bytes: int = Field(description="What it has not finished asking, has not read and has not acked.")
+    memory_bytes: int = Field(description="Memory held for it: unprocessed input, unsent output and unacked messages.")
     errors: int
     publishing_paused: bool
 
@@ -58,11 +58,11 @@ def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1/connections", tags=["connections"])
     connections = inside.board.connections
 
-    @router.get("", response_model=ConnectionPage, responses=problems(), summary="A page of connections")
+    @router.get("", response_model=ConnectionPage, responses=problems(), summary="List connections")
     async def list_connections(
-        protocol: Annotated[str | None, Query(description="Only those that speak it.")] = None,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+        protocol: Annotated[str | None, Query(description="Only connections with this protocol.")] = None,
+        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
         found = [s for s in connections if protocol is None or (s.protocol or "any") == protocol]
         if not inside.caller.sees_all():
@@ -72,7 +72,7 @@ def routes(inside: Inside) -> APIRouter:
 
     @router.delete("/{id}", response_model=Closed, responses=problems(404), summary="Close a connection")
     async def close_connection(
-        id: Annotated[str, Path(description="The `id` of a connection, percent-encoded.", max_length=200)],
+        id: Annotated[str, Path(description="The connection's `id`, percent-encoded.", max_length=200)],
     ) -> Response:
         peer = name_of(id).decode("utf-8", "replace")
         for session, connection in list(connections.items()):

@@ -67,9 +67,10 @@ def consumers_of(inside: Inside, queue: Queue, limit: int) -> list[dict[str, obj
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["consumers"])
 
-    @router.get("/consumers", response_model=ConsumerPage, responses=problems(), summary="A page of all consumers")
+    @router.get("/consumers", response_model=ConsumerPage, responses=problems(), summary="List all consumers")
     async def list_consumers(
-        limit: Annotated[int, Query(ge=1, le=1000)] = 50, offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0
+        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
         found: list[dict[str, object]] = []
         total = 0
@@ -91,12 +92,12 @@ def routes(inside: Inside) -> APIRouter:
         "/queues/{name}/consumers",
         response_model=ConsumerPage,
         responses=problems(404),
-        summary="Who consumes one queue",
+        summary="List the consumers of a queue",
     )
     async def queue_consumers(
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)],
-        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
         queue = inside.queue(name_of(name))
         found = consumers_of(inside, queue, offset + limit)[offset:]

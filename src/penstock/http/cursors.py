@@ -78,7 +78,7 @@ def routes(inside: Inside) -> APIRouter:
         except Going as error:
             raise conflict(str(error), "begin there, or later: GET /v1/log/segments says what there is") from error
 
-    @router.get("", response_model=CursorRows, responses=problems(), summary="Readers of the log")
+    @router.get("", response_model=CursorRows, responses=problems(), summary="List cursors")
     async def show_all() -> Response:
         return answer({"cursors": [row(name, cursor) for name, cursor in sorted(cursors.by_name.items())]})
 
@@ -87,7 +87,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=CursorRow,
         responses=problems(400, 409, 413, 415, 429),
         openapi_extra=takes(CursorStart, {"start": 0}),
-        summary="Begin, or hear where it began",
+        summary="Create a cursor, or get the existing one",
     )
     async def begin(name: Name, request: Request) -> Response:
         asked = await read_json(request, CursorStart)
@@ -102,7 +102,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=CursorRow,
         responses=problems(400, 409, 413, 415, 429),
         openapi_extra=takes(CursorReached, {"offset": 1000}),
-        summary="Everything before the offset is done with",
+        summary="Record that everything before an offset has been read",
     )
     async def reached(name: Name, request: Request) -> Response:
         asked = await read_json(request, CursorReached)
@@ -112,7 +112,7 @@ def routes(inside: Inside) -> APIRouter:
         await keep()
         return answer(row(called, cursor))
 
-    @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Forget a reader")
+    @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Delete a cursor")
     async def forget(name: Name) -> Response:
         called = text_of(name_of(name))
         if not cursors.forget(called):

@@ -30,15 +30,15 @@ def reasons_against(inside: Inside) -> list[str]:
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, tags=["health"])
 
-    @router.get("/healthz", response_model=Health, summary="Whether the process serves")
+    @router.get("/healthz", response_model=Health, summary="Check that the process responds")
     async def healthz() -> Response:
         return answer({"status": "ok"})
 
     @router.get(
         "/readyz",
         response_model=Readiness,
-        responses={503: {"model": Readiness, "description": "No messages are taken in at present."}},
-        summary="Whether messages are taken in",
+        responses={503: {"model": Readiness, "description": "The broker does not accept messages at the moment."}},
+        summary="Check whether the broker accepts messages",
     )
     async def readyz() -> Response:
         reasons = reasons_against(inside)

@@ -248,13 +248,16 @@ def routes(inside: Inside) -> APIRouter:
         response_class=Response,
         responses={
             200: {
-                "description": "The messages; none when the queue has none.",
+                "description": "The messages; none if none are ready.",
                 "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}},
                 "headers": {
-                    "penstock-lease": {"description": "Settles them.", "schema": {"type": "string"}},
-                    "penstock-messages": {"description": "How many there are.", "schema": {"type": "integer"}},
+                    "penstock-lease": {
+                        "description": "Id of the lease; absent if there are no messages.",
+                        "schema": {"type": "string"},
+                    },
+                    "penstock-messages": {"description": "Number of messages.", "schema": {"type": "integer"}},
                     "penstock-limited-by": {
-                        "description": "`lease_bytes_max`, where that is why there are fewer than asked for.",
+                        "description": "`lease_bytes_max`, if this limit is why there are fewer than requested.",
                         "schema": {"type": "string"},
                     },
                 },
@@ -262,7 +265,7 @@ def routes(inside: Inside) -> APIRouter:
             **problems(400, 404, 413, 415, 429),
         },
         openapi_extra=takes(NewLease, {"limit": 1000, "seconds": 300, "owner": "loader"}, required=False),
-        summary="Take messages for a while",
+        summary="Lease messages of a queue",
     )
     async def take(
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
@@ -283,9 +286,12 @@ def routes(inside: Inside) -> APIRouter:
         return StreamingResponse(stream(lease, request), media_type=ARROW, headers=headers)
 
     @router.post(
-        "/leases/{id}/accept", response_model=Accepted, responses=problems(404), summary="All of them are done"
+        "/leases/{id}/accept",
+        response_model=Accepted,
+        responses=problems(404),
+        summary="Acknowledge all messages of a lease",
     )
-    async def accept(id: Annotated[str, Path(max_length=100)]) -> Response:
+    async def accept(id: Annotated[str, Path(description="The lease's id.", max_length=100)]) -> Response:
         lease = lease_of(id)
         inside.caller.check(CONSUME, QUEUE, lease.queue)
         count = 0
@@ -304,16 +310,26 @@ def routes(inside: Inside) -> APIRouter:
         await inside.kept()
         return answer({"accepted": count})
 
-    @router.delete("/leases/{id}", response_model=GivenBack, responses=problems(404), summary="Give them back")
-    async def give_back(id: Annotated[str, Path(max_length=100)]) -> Response:
+    @router.delete(
+        "/leases/{id}",
+        response_model=GivenBack,
+        responses=problems(404),
+        summary="Return the messages of a lease to the queue",
+    )
+    async def give_back(id: Annotated[str, Path(description="The lease's id.", max_length=100)]) -> Response:
         lease_of(id)
         return answer({"leases": 1, "messages": leases.give_back(id)})
 
     @router.delete(
-        "/leases", response_model=GivenBack, responses=problems(), summary="Give back all leases of an owner"
+        "/leases",
+        response_model=GivenBack,
+        responses=problems(),
+        summary="Return the messages of all leases of an owner",
     )
     async def give_back_all(
-        owner: Annotated[str, Query(min_length=1, max_length=1000, description="Whose leases.")],
+        owner: Annotated[
+            str, Query(min_length=1, max_length=1000, description="The `owner` given when the leases were taken.")
+        ],
     ) -> Response:
         found = [lease.id for lease in leases.by_id.values() if lease.owner == owner and is_theirs(lease)]
         return answer({"leases": len(found), "messages": sum(leases.give_back(id) for id in found)})

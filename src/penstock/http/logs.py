@@ -69,17 +69,19 @@ class HandedOver(Response):
 
 
 From = Annotated[
-    int | None, Query(alias="from", ge=0, le=OFFSET_MAX, description="The first offset; or what there is.")
+    int | None, Query(alias="from", ge=0, le=OFFSET_MAX, description="First offset; by default the start of the log.")
 ]
-To = Annotated[int | None, Query(ge=0, le=OFFSET_MAX, description="Up to this offset, and without it.")]
+To = Annotated[
+    int | None, Query(ge=0, le=OFFSET_MAX, description="End offset, exclusive; by default the durable end of the log.")
+]
 
 STREAMED: Documented = {
     200: {
-        "description": "Up to the durable mark.",
+        "description": "The stream, which ends at the durable offset at the latest.",
         "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}},
         "headers": {
             "penstock-next-offset": {
-                "description": "Where the stream ends: the `from` of the next request.",
+                "description": "Where the stream ends. Pass it as `from` in the next request.",
                 "schema": {"type": "integer"},
             }
         },
@@ -98,14 +100,21 @@ def routes(inside: Inside) -> APIRouter:
         return readers
 
     @router.get(
-        "/offsets", response_model=Offsets, responses=problems(404, 503), summary="Where the log begins and ends"
+        "/offsets",
+        response_model=Offsets,
+        responses=problems(404, 503),
+        summary="Get the first, next and durable offsets, or find an offset",
     )
     async def offsets(
-        at: Annotated[datetime | None, Query(description="Find the first message published then or later.")] = None,
-        start: Annotated[int, Query(alias="from", ge=0, le=OFFSET_MAX, description="Where `bytes` begin.")] = 0,
+        at: Annotated[
+            datetime | None, Query(description="Find the first message published at this time or later.")
+        ] = None,
+        start: Annotated[
+            int, Query(alias="from", ge=0, le=OFFSET_MAX, description="Offset to count `bytes` from.")
+        ] = 0,
         size: Annotated[
             int | None,
-            Query(alias="bytes", ge=1, le=OFFSET_MAX, description="Find where so many bytes of the log end."),
+            Query(alias="bytes", ge=1, le=OFFSET_MAX, description="Find the end of this many bytes of the log."),
         ] = None,
     ) -> Response:
         if at is not None and size is not None:
@@ -131,7 +140,9 @@ def routes(inside: Inside) -> APIRouter:
                 ]
         return answer(found)
 
-    @router.get("/segments", response_model=Segments, responses=problems(404, 503), summary="The files of the log")
+    @router.get(
+        "/segments", response_model=Segments, responses=problems(404, 503), summary="List the segments of the log"
+    )
     async def segments() -> Response:
         rows = (await kept_log().ask("segments"))["segments"]
         for row in rows:
@@ -142,7 +153,7 @@ def routes(inside: Inside) -> APIRouter:
         "/holes",
         response_model=Holes,
         responses=problems(404, 503),
-        summary="Offsets that were let go of in the middle of the log",
+        summary="List the offsets deleted from the middle of the log",
     )
     async def holes() -> Response:
         return answer({"holes": (await kept_log().ask("holes"))["holes"]})
@@ -160,7 +171,7 @@ def routes(inside: Inside) -> APIRouter:
             raise invalid("query.to", f"is {to}, before from, which is {start}")
         return start, end
 
-    @router.get("", response_class=ArrowStream, responses=STREAMED, summary="The log as an Arrow stream")
+    @router.get("", response_class=ArrowStream, responses=STREAMED, summary="Stream the log in the Arrow format")
     async def stream(request: Request, wanted: From = None, to: To = None) -> Response:
         log = kept_log()
         start, end = range_of(wanted, to)
@@ -183,7 +194,7 @@ def routes(inside: Inside) -> APIRouter:
         "/lifecycle",
         response_class=ArrowStream,
         responses=STREAMED,
-        summary="What became of messages, as an Arrow stream",
+        summary="Stream what happened to each message, in the Arrow format",
     )
     async def lifecycle(wanted: From = None, to: To = None) -> Response:
         log = kept_log()

@@ -12,18 +12,20 @@ from penstock.http.texts import time_of
 
 
 class Use(BaseModel):
-    """Since the broker started."""
+    """Usage by one user, since the broker started."""
 
     connections: int
-    queues: int = Field(description="That it made and that are there; counted where the quota is set.")
+    queues: int = Field(
+        description="Existing queues the user created. Counted only if the user has a quota for queues."
+    )
     published: int
     received_bytes: int
-    denied: int = Field(description="Requests it had no right to.")
-    paused: int = Field(description="Times a connection had to wait for its quotas.")
+    denied: int = Field(description="Requests denied because the user lacked the permission.")
+    paused: int = Field(description="Times a connection was paused by a quota.")
 
 
 class Role(BaseModel):
-    """A grant that is a name for some rights."""
+    """A grant that stands for several rights."""
 
     role: str = Field(examples=["writer"])
     grant: str = Field(examples=["writer orders.*"])
@@ -33,14 +35,16 @@ class Role(BaseModel):
 class Me(BaseModel):
     authentication: bool
     user: str | None
-    by: str | None = Field(description="token, certificate, password or oidc", examples=["token"])
-    which: str | None = Field(description="The token's id, the certificate's name, or what an issuer calls its token.")
+    by: str | None = Field(description="`token`, `certificate`, `password` or `oidc`.", examples=["token"])
+    which: str | None = Field(
+        description="The token's id, the certificate's name, or the identity provider's name for its token."
+    )
     admin: bool
     grants: list[str] = Field(examples=[["publish orders.*", "browse *"]])
-    roles: list[Role] = Field(description="Those of the grants that are roles.")
+    roles: list[Role] = Field(description="The grants that are roles.")
     quotas: dict[str, int]
     use: Use | None
-    expires_at: str | None = Field(description="When the token it came by ends.")
+    expires_at: str | None = Field(description="When the token used to authenticate expires.")
 
 
 def roles_of(user: User) -> list[dict[str, object]]:
@@ -66,7 +70,7 @@ def use_of(user: User) -> dict[str, object]:
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1/me", tags=["access"])
 
-    @router.get("", response_model=Me, responses=problems(), summary="Who asks, and what they may do")
+    @router.get("", response_model=Me, responses=problems(), summary="Get the caller's identity, permissions and usage")
     async def me() -> Response:
         identity = inside.caller.identity
         if identity is None:

@@ -56,44 +56,42 @@ class MessageShape(BaseModel):
     id: str
     event: str
     queue: str
-    state: str = Field(description="ready, unacked or delayed")
+    state: str = Field(description="`ready`, `unacked` or `delayed`.")
     retries: int
-    due_at: str | None = Field(description="Of a delayed one: when it will be ready.")
+    due_at: str | None = Field(description="When a delayed message becomes ready.")
     published_at: str
     age_seconds: float
     protocol: str
     headers: dict[str, str]
     size: int
-    body: str | None = Field(description="Where it is text.")
-    body_base64: str | None = Field(description="Where it is not.")
+    body: str | None = Field(description="The body, if it is valid UTF-8.")
+    body_base64: str | None = Field(description="The body in base64, if it is not valid UTF-8.")
     truncated: bool
 
 
 class MessagePage(BaseModel):
     queue: str
     messages: list[MessageShape]
-    next: str | None = Field(description="Hand it back as `after` for more; null is the end.")
+    next: str | None = Field(description="Pass it as `after` to get the next page; null at the end.")
 
 
 class Wanted(BaseModel):
-    """Which ready messages, and where to."""
+    """Which ready messages to move or copy, and where to."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    to: str = Field(
-        description="The queue they go to, which comes to be if it was not there.", examples=["orders.slow"]
-    )
+    to: str = Field(description="The target queue; created if it does not exist.", examples=["orders.slow"])
     limit: int = Field(100, ge=1, le=MOVED_MAX)
-    event: str | None = Field(None, description="Only of this event.")
-    id: str | None = Field(None, description="Only with this id.")
-    search: str | None = Field(None, description="Only with this in the body.")
-    dry_run: bool = Field(False, description="Only count.")
+    event: str | None = Field(None, description="Only messages with this event.")
+    id: str | None = Field(None, description="Only messages with this id.")
+    search: str | None = Field(None, description="Only messages whose body contains this text.")
+    dry_run: bool = Field(False, description="Count the messages, but change nothing.")
 
 
 class Redrive(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    to: str | None = Field(None, description="This queue, in place of the one each message died in.")
+    to: str | None = Field(None, description="The target queue, instead of the queue each message came from.")
     limit: int = Field(10_000, ge=1, le=MOVED_MAX)
     dry_run: bool = False
 
@@ -110,7 +108,7 @@ class Copied(BaseModel):
 
 class Redriven(BaseModel):
     redriven: int
-    targets: dict[str, int] = Field(description="How many to which queue.")
+    targets: dict[str, int] = Field(description="Number of messages by target queue.")
     dry_run: bool
 
 
@@ -377,18 +375,27 @@ def routes(inside: Inside) -> APIRouter:
     broker = inside.broker
     orders = DelayedOrder()
 
-    @router.get("/messages", response_model=MessagePage, responses=problems(400, 404), summary="Look at messages")
+    @router.get(
+        "/messages",
+        response_model=MessagePage,
+        responses=problems(400, 404),
+        summary="Browse messages without consuming them",
+    )
     async def browse(
         name: QueueName,
         state: Annotated[
-            Literal["ready", "unacked", "delayed"] | None, Query(description="Only in this state.")
+            Literal["ready", "unacked", "delayed"] | None, Query(description="Only messages in this state.")
         ] = None,
-        search: Annotated[str | None, Query(description="Only with this in the body.", max_length=1024)] = None,
-        event: Annotated[str | None, Query(description="Only of this event.")] = None,
-        id: Annotated[str | None, Query(description="Only with this id.")] = None,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-        after: Annotated[str, Query(description="The `next` of an earlier answer.", max_length=100)] = "",
-        body_max: Annotated[int, Query(ge=0, le=1 << 24, description="Bytes of a body to show.")] = BODY_SHOWN,
+        search: Annotated[
+            str | None, Query(description="Only messages whose body contains this text.", max_length=1024)
+        ] = None,
+        event: Annotated[str | None, Query(description="Only messages with this event.")] = None,
+        id: Annotated[str | None, Query(description="Only messages with this id.")] = None,
+        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
+        after: Annotated[str, Query(description="The `next` of an earlier response.", max_length=100)] = "",
+        body_max: Annotated[
+            int, Query(ge=0, le=1 << 24, description="How many bytes of each body to show.")
+        ] = BODY_SHOWN,
     ) -> Response:
         queue = inside.queue(name_of(name))
         states: list[str] = [READY, UNACKED, DELAYED] if state is None else [state]
@@ -406,14 +413,12 @@ def routes(inside: Inside) -> APIRouter:
             content = b"".join(parts)  # copied once: it may be many megabytes
         return Response(content, media_type=JSON)
 
-    @router.post(
-        "/pause", response_model=QueueShape, responses=problems(404), tags=["queues"], summary="Give nothing out"
-    )
+    @router.post("/pause", response_model=QueueShape, responses=problems(404), tags=["queues"], summary="Pause a queue")
     async def pause(name: QueueName) -> Response:
         return await set_paused(name_of(name), True)
 
     @router.post(
-        "/resume", response_model=QueueShape, responses=problems(404), tags=["queues"], summary="Give out again"
+        "/resume", response_model=QueueShape, responses=problems(404), tags=["queues"], summary="Resume a queue"
     )
     async def resume(name: QueueName) -> Response:
         return await set_paused(name_of(name), False)
@@ -426,7 +431,11 @@ def routes(inside: Inside) -> APIRouter:
         return answer(queue_of(inside, queue))
 
     @router.post(
-        "/purge", response_model=Purged, responses=problems(404), tags=["queues"], summary="Drop what is ready"
+        "/purge",
+        response_model=Purged,
+        responses=problems(404),
+        tags=["queues"],
+        summary="Delete all ready messages of a queue",
     )
     async def purge(name: QueueName) -> Response:
         queue = inside.queue(name_of(name))
@@ -536,7 +545,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=Redriven,
         responses=problems(400, 404, 413, 415, 429, 503),
         openapi_extra=takes(Redrive, {"dry_run": True}, required=False),
-        summary="Send dead letters back to where they died",
+        summary="Send dead letters back to the queues they came from",
     )
     async def redrive(name: QueueName, request: Request) -> Response:
         who = inside.caller

@@ -78,23 +78,26 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
     totals = statistics.totals(census)
     log = statistics.log()
     page = Exposition()
-    page.family("penstock_info", "gauge", "Which Penstock this is.", [({"version": __version__}, 1)])
+    page.family("penstock_info", "gauge", "Version of the broker.", [({"version": __version__}, 1)])
     page.one(
-        "penstock_start_time_seconds", "gauge", "When the broker started, since 1970.", statistics.started_at / 1e6
+        "penstock_start_time_seconds",
+        "gauge",
+        "Start time of the broker, as a Unix timestamp.",
+        statistics.started_at / 1e6,
     )
     for name, help in COUNTERS.items():
         page.one(f"penstock_messages_{name}_total", "counter", help, counters[name])
-    page.one("penstock_queues", "gauge", "Queues that exist.", census.queues)
-    page.one("penstock_queues_paused", "gauge", "Queues that give nothing out.", census.paused)
-    page.one("penstock_queues_full", "gauge", "Queues at a limit.", census.full)
-    page.one("penstock_messages_ready", "gauge", "Messages that wait in queues.", census.ready)
-    page.one("penstock_messages_unacked", "gauge", "Messages in the hands of consumers.", census.unacked)
+    page.one("penstock_queues", "gauge", "Number of queues.", census.queues)
+    page.one("penstock_queues_paused", "gauge", "Paused queues.", census.paused)
+    page.one("penstock_queues_full", "gauge", "Queues that have reached a limit.", census.full)
+    page.one("penstock_messages_ready", "gauge", "Messages ready for delivery.", census.ready)
+    page.one("penstock_messages_unacked", "gauge", "Messages delivered but not acked yet.", census.unacked)
     page.one("penstock_messages_delayed", "gauge", "Messages that are not due yet.", census.delayed)
-    page.one("penstock_queue_bytes", "gauge", "Bytes of messages in queues, overhead included.", census.bytes)
+    page.one("penstock_queue_bytes", "gauge", "Size of all messages in queues, including overhead.", census.bytes)
     page.one(
         "penstock_oldest_message_age_seconds",
         "gauge",
-        "Age of the oldest message at the head of a queue or in work; 0 when there is none.",
+        "Age of the oldest message at the head of a queue or not acked yet; 0 if there is none.",
         float(str(totals["oldest_age_seconds"] or 0)),
     )
     page.one("penstock_consumers", "gauge", "Consumers of all queues.", census.consumers)
@@ -108,7 +111,7 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
     page.one(
         "penstock_publishers_paused",
         "gauge",
-        "Connections that are not read while memory is short or the disk is behind.",
+        "Connections the broker does not read from because memory is short or the disk is behind.",
         len(inside.board.paused),
     )
     account = inside.board.account
@@ -116,30 +119,34 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
     page.family(
         "penstock_memory_bytes",
         "gauge",
-        "What the broker holds for others, by kind.",
+        "Memory held for clients and queues, by kind.",
         [({"kind": kind}, size) for kind, size in account.kinds().items()],
     )
     by_user = sorted((memory_by_user or {"": 0}).items(), key=lambda item: (-item[1], item[0]))
     page.family(
         "penstock_user_memory_bytes",
         "gauge",
-        "What connections of a user have not finished asking, have not read and have not acked; most first.",
+        "Memory held for a user's connections: unprocessed input, unsent output and unacked messages. Largest first.",
         [({"user": name}, size) for name, size in by_user[:USERS_MAX]],
     )
-    page.one("penstock_memory_limit_bytes", "gauge", "memory_bytes_max.", account.limit)
+    page.one("penstock_memory_limit_bytes", "gauge", "The setting memory_bytes_max.", account.limit)
     page.one(
         "penstock_consumers_restrained",
         "gauge",
-        "Connections that are given nothing more before they settle something: memory is short.",
+        "Connections that get no more messages until they settle some, because memory is short.",
         len(inside.board.holdings.restrained),
     )
-    page.one("penstock_log_next_offset", "gauge", "Offset the next message gets.", log["next_offset"])
-    page.one("penstock_log_durable_offset", "gauge", "Every message before it is on the disk.", log["durable_offset"])
-    page.one("penstock_log_behind_bytes", "gauge", "Accepted and not written to the disk yet.", log["behind_bytes"])
-    page.one("penstock_log_full", "gauge", "1 while the disk has no room.", int(bool(inside.broker.shut_because)))
+    page.one("penstock_log_next_offset", "gauge", "Offset of the next message.", log["next_offset"])
+    page.one(
+        "penstock_log_durable_offset", "gauge", "All messages before this offset are on disk.", log["durable_offset"]
+    )
+    page.one("penstock_log_behind_bytes", "gauge", "Bytes accepted but not written to disk yet.", log["behind_bytes"])
+    page.one(
+        "penstock_log_full", "gauge", "1 while the disk is full, otherwise 0.", int(bool(inside.broker.shut_because))
+    )
     if inside.storage is not None:
-        page.histogram("penstock_fsync_seconds", "How long the disk took to sync.", inside.storage.syncs())
-    page.histogram("penstock_loop_lag_seconds", "How late the loop was with what was due.", statistics.lag)
+        page.histogram("penstock_fsync_seconds", "Duration of fsync calls.", inside.storage.syncs())
+    page.histogram("penstock_loop_lag_seconds", "Delay of timers on the event loop.", statistics.lag)
     _add_tls(page, inside.doorstep)
     _add_access(page, inside)
     pipelines = [({"pipeline": name}, report) for name, report in list(inside.pipelines.items())[-PIPELINES_MAX:]]
@@ -147,9 +154,7 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
         values = [(labels, float(str(report.get(name) or 0))) for labels, report in pipelines]
         page.family(f"penstock_pipeline_{name}{'_total' if kind == 'counter' else ''}", kind, help, values)
     page.one("process_resident_memory_bytes", "gauge", "Resident memory.", memory_bytes())
-    page.one(
-        "process_cpu_seconds_total", "counter", "Time spent on a processor.", float(statistics.process["cpu_seconds"])
-    )
+    page.one("process_cpu_seconds_total", "counter", "CPU time used.", float(statistics.process["cpu_seconds"]))
     return page.text()
 
 
@@ -160,24 +165,26 @@ def _add_tls(page: Exposition, doorstep: Doorstep | None) -> None:
     page.family(
         "penstock_tls_certificate_expiry_timestamp_seconds",
         "gauge",
-        "When a certificate in use ends, since 1970.",
+        "Expiry of a certificate in use, as a Unix timestamp.",
         [({"kind": kind, "subject": subject}, until) for (kind, subject), until in expiries.items()],
     )
     reloads = {"done": 0, "failed": 0} if certificates is None else certificates.reloads
     page.family(
         "penstock_tls_reloads_total",
         "counter",
-        "Times that certificates were read again, and taken or not.",
+        "Certificate reloads, by result.",
         [({"result": result}, count) for result, count in reloads.items()],
     )
     handshakes = dict.fromkeys(RESULTS, 0) if doorstep is None else doorstep.counts
     page.family(
         "penstock_tls_handshakes_total",
         "counter",
-        "TLS handshakes that have ended, by how.",
+        "Finished TLS handshakes, by result.",
         [({"result": result}, count) for result, count in handshakes.items()],
     )
-    page.one("penstock_tls_handshakes", "gauge", "TLS handshakes under way.", 0 if doorstep is None else len(doorstep))
+    page.one(
+        "penstock_tls_handshakes", "gauge", "TLS handshakes in progress.", 0 if doorstep is None else len(doorstep)
+    )
 
 
 def _add_access(page: Exposition, inside: Inside) -> None:
@@ -185,29 +192,31 @@ def _add_access(page: Exposition, inside: Inside) -> None:
     access = inside.hub.access
     doorman = inside.doorman
     users = [] if access is None else list(access.users.values())
-    page.one("penstock_auth_enabled", "gauge", "1 while clients have to say who they are.", int(access is not None))
+    page.one(
+        "penstock_auth_enabled", "gauge", "1 if clients have to authenticate, otherwise 0.", int(access is not None)
+    )
     page.one(
         "penstock_auth_failures_total",
         "counter",
-        "Times that somebody failed to say who they are, at all doors.",
+        "Failed authentications, on all ports.",
         0 if access is None else access.lobby.failures,
     )
     page.one(
         "penstock_auth_lockouts_total",
         "counter",
-        "Times that an address or a user was locked out of HTTP for guessing.",
+        "Times an address or a user was locked out of HTTP after failed attempts.",
         doorman.lockouts(),
     )
-    page.one("penstock_auth_locked_out", "gauge", "Addresses and users that are locked out.", doorman.locked())
+    page.one("penstock_auth_locked_out", "gauge", "Addresses and users currently locked out.", doorman.locked())
     page.one(
         "penstock_connections_unauthenticated",
         "gauge",
-        "Connections that have not said who they are yet.",
+        "Connections that have not authenticated yet.",
         0 if access is None else access.lobby.count + inside.strangers.count,
     )
-    page.one("penstock_logins", "gauge", "Logins to the console.", len(inside.logins))
-    page.one("penstock_users", "gauge", "Users that are known.", len(users))
-    page.one("penstock_tokens", "gauge", "Tokens that are known.", sum(len(user.tokens) for user in users))
+    page.one("penstock_logins", "gauge", "Current console logins.", len(inside.logins))
+    page.one("penstock_users", "gauge", "Number of users.", len(users))
+    page.one("penstock_tokens", "gauge", "Number of tokens.", sum(len(user.tokens) for user in users))
     shown, others = users[:USERS_MAX], users[USERS_MAX:]
     for name, kind, help, value in USER_FAMILIES:
         samples: list[tuple[Labels, float]] = [({"user": user.name}, value(user)) for user in shown]
@@ -217,52 +226,57 @@ def _add_access(page: Exposition, inside: Inside) -> None:
     quotas = [
         ({"user": user.name, "quota": quota}, amount) for user in shown for quota, amount in user.quotas.said().items()
     ]
-    page.family("penstock_user_quota", "gauge", "What a user may use; without a sample, without limit.", quotas)
+    page.family("penstock_user_quota", "gauge", "Quotas of the user; a quota without a sample is unlimited.", quotas)
 
 
 USERS_MAX = 50  # users with series of their own; the rest are added up
 OTHERS = "_others"  # not a valid user name
 
 USER_FAMILIES: tuple[tuple[str, str, str, Callable[[User], int]], ...] = (
-    ("connections", "gauge", "Open connections of a user.", lambda user: user.connections),
-    ("queues", "gauge", "Queues it has made, where a quota counts them.", lambda user: len(user.made)),
-    ("published_total", "counter", "Messages it has published.", lambda user: user.published),
-    ("received_bytes_total", "counter", "Bytes it has sent.", lambda user: user.received_bytes),
-    ("denied_total", "counter", "Requests it had no right to.", lambda user: user.denied),
-    ("paused_total", "counter", "Times it had to wait for its quotas.", lambda user: user.paused),
+    ("connections", "gauge", "Open connections of the user.", lambda user: user.connections),
+    ("queues", "gauge", "Queues the user created, if it has a quota for queues.", lambda user: len(user.made)),
+    ("published_total", "counter", "Messages published by the user.", lambda user: user.published),
+    ("received_bytes_total", "counter", "Bytes sent by the user.", lambda user: user.received_bytes),
+    ("denied_total", "counter", "Requests denied because the user lacked the permission.", lambda user: user.denied),
+    ("paused_total", "counter", "Times the user was paused by a quota.", lambda user: user.paused),
 )
 
 COUNTERS = {
-    "published": "Messages published, wanted by a queue or not.",
-    "unrouted": "Messages published that no queue wanted.",
-    "refused": "Messages that a full queue or a full disk did not take.",
-    "queued": "Copies of messages that went into a queue.",
-    "delivered": "Deliveries, redeliveries included.",
-    "retried": "Deliveries that came back.",
-    "dropped": "Messages a queue gave up.",
-    "expired": "Messages that outlived their time.",
-    "dead_lettered": "Messages that went to a dead-letter queue.",
-    "deduplicated": "Publishes that had been seen before.",
+    "published": "Messages published, routed to a queue or not.",
+    "unrouted": "Messages published but not routed to any queue.",
+    "refused": "Messages refused because a queue or the disk was full.",
+    "queued": "Copies of messages put into queues.",
+    "delivered": "Deliveries, including redeliveries.",
+    "retried": "Deliveries returned to their queue.",
+    "dropped": "Messages dropped by queues.",
+    "expired": "Messages that expired.",
+    "dead_lettered": "Messages moved to a dead-letter queue.",
+    "deduplicated": "Publishes ignored as duplicates.",
 }
 
 PIPELINES_MAX = 50  # those that reported last; limits the number of series
 
 PIPELINE_FAMILIES = (
-    ("lag", "gauge", "Offsets between a pipeline and the end of the log."),
-    ("rows_per_second", "gauge", "How fast its last batch was."),
-    ("seconds", "gauge", "How long its last batch took."),
-    ("batches", "counter", "Batches with rows in them."),
+    ("lag", "gauge", "Offsets between the pipeline and the end of the log."),
+    ("rows_per_second", "gauge", "Rows per second of the last batch."),
+    ("seconds", "gauge", "Duration of the last batch."),
+    ("batches", "counter", "Batches that contained rows."),
 )
 
 QUEUE_FAMILIES = (
-    ("penstock_queue_messages_ready", "gauge", "Messages that wait.", "ready"),
-    ("penstock_queue_messages_unacked", "gauge", "Messages in the hands of consumers.", "unacked"),
-    ("penstock_queue_messages_retried_total", "counter", "Deliveries that came back.", "retried"),
-    ("penstock_queue_messages_expired_total", "counter", "Messages that outlived their time.", "expired"),
-    ("penstock_queue_messages_dead_lettered_total", "counter", "Messages that became dead letters.", "dead_lettered"),
-    ("penstock_queue_messages_queued_total", "counter", "Messages that came in.", "queued"),
-    ("penstock_queue_messages_delivered_total", "counter", "Deliveries.", "delivered"),
-    ("penstock_queue_messages_dropped_total", "counter", "Messages it gave up.", "dropped"),
+    ("penstock_queue_messages_ready", "gauge", "Messages ready for delivery.", "ready"),
+    ("penstock_queue_messages_unacked", "gauge", "Messages delivered but not acked yet.", "unacked"),
+    ("penstock_queue_messages_retried_total", "counter", "Deliveries returned to their queue.", "retried"),
+    ("penstock_queue_messages_expired_total", "counter", "Messages that expired.", "expired"),
+    (
+        "penstock_queue_messages_dead_lettered_total",
+        "counter",
+        "Messages moved to a dead-letter queue.",
+        "dead_lettered",
+    ),
+    ("penstock_queue_messages_queued_total", "counter", "Messages put into the queue.", "queued"),
+    ("penstock_queue_messages_delivered_total", "counter", "Deliveries, including redeliveries.", "delivered"),
+    ("penstock_queue_messages_dropped_total", "counter", "Messages dropped by the queue.", "dropped"),
 )
 
 
@@ -273,19 +287,19 @@ def detail_of(queues: list[Queue], now: int) -> bytes:
     page.family(
         "penstock_queue_consumers",
         "gauge",
-        "Consumers.",
+        "Consumers of the queue.",
         [({"queue": text_of(q.name)}, q.consumer_count()) for q in queues],
     )
     page.family(
         "penstock_queue_size_bytes",
         "gauge",
-        "Bytes of its messages, overhead included.",
+        "Size of the queue's messages, including overhead.",
         [({"queue": text_of(q.name)}, q.size()) for q in queues],
     )
     page.family(
         "penstock_queue_oldest_message_age_seconds",
         "gauge",
-        "Age of its oldest message; 0 when there is none.",
+        "Age of the queue's oldest message; 0 if there is none.",
         [({"queue": text_of(q.name)}, age_of(q, now)) for q in queues],
     )
     return page.text()
@@ -299,18 +313,33 @@ def age_of(queue: Queue, now: int) -> float:
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, tags=["metrics"])
     text: Documented = {
-        200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Prometheus text."}
+        200: {
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+            "description": "Metrics in the Prometheus text format.",
+        }
     }
 
-    @router.get("/metrics", response_class=Response, responses={**text, **problems()}, summary="Totals")
+    @router.get(
+        "/metrics", response_class=Response, responses={**text, **problems()}, summary="Get the broker's totals"
+    )
     async def metrics() -> Response:
         return Response(metrics_of(inside, await inside.board.account.by_user()), media_type=MEDIA_TYPE)
 
     @router.get(
-        "/metrics/detail", response_class=Response, responses={**text, **problems(404)}, summary="Some queues by name"
+        "/metrics/detail",
+        response_class=Response,
+        responses={**text, **problems(404)},
+        summary="Get the metrics of named queues",
     )
     async def detail(
-        queue: Annotated[list[str], Query(description="A queue's name.", min_length=1, max_length=DETAIL_MAX)],
+        queue: Annotated[
+            list[str],
+            Query(
+                description="Name of a queue. Repeat the parameter for more queues.",
+                min_length=1,
+                max_length=DETAIL_MAX,
+            ),
+        ],
     ) -> Response:
         for name in queue:
             inside.caller.check(BROWSE, QUEUE, name.encode())

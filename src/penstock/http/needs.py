@@ -31,17 +31,17 @@ def on(right: str, more: str = "") -> Need:
     return Need(f"{right} on the queue" + (f"; {more}" if more else ""), (right,), on_queue=True)
 
 
-OPEN = Need("nothing", is_open=True)
-KNOWN = Need("any user")
+OPEN = Need("no authentication", is_open=True)
+KNOWN = Need("any authenticated user")
 ADMINS = has(ADMIN)
 READERS = has(READ_LOG)
-LISTED = has(BROWSE, more="shows what the user may browse")
+LISTED = has(BROWSE, more="lists only what the user may browse")
 
 NEEDS: dict[str, Need] = {
     "GET /healthz": OPEN,
     "GET /readyz": OPEN,
-    "GET /metrics": Need("browse on *, unless metrics_open", (BROWSE,), on_all=True),
-    "GET /metrics/detail": has(BROWSE, more="on each queue that is named"),
+    "GET /metrics": Need("browse on *, unless `metrics_open` is set", (BROWSE,), on_all=True),
+    "GET /metrics/detail": Need("browse on each named queue", (BROWSE,)),
     "GET /v1/session": OPEN,
     "POST /v1/session": OPEN,
     "DELETE /v1/session": KNOWN,
@@ -49,38 +49,38 @@ NEEDS: dict[str, Need] = {
     "PUT /v1/me/password": KNOWN,
     "GET /v1/overview": has(BROWSE, READ_LOG),
     "GET /v1/overview/history": has(BROWSE, READ_LOG),
-    "GET /v1/live": has(BROWSE, READ_LOG, more="browse on the queue that is named"),
+    "GET /v1/live": has(BROWSE, READ_LOG, more="browse on the queue, if one is named"),
     "GET /v1/queues": LISTED,
     "GET /v1/queues/{name}": on(BROWSE),
     "PUT /v1/queues/{name}": on(
         DECLARE,
-        "consume on events that are bound; consume on events that are taken away, or delete; delete, to let one expire "
-        "that was there; browse, to be shown more than its name",
+        "consume on events to bind; consume on events to unbind, or delete on the queue; delete on the queue, to "
+        "change the expiry of an existing queue; browse on the queue, to get more than its name",
     ),
     "DELETE /v1/queues/{name}": on(DELETE),
     "GET /v1/queues/{name}/messages": on(BROWSE),
-    "POST /v1/queues/{name}/messages": on(PUBLISH, "declare, where it comes to be"),
+    "POST /v1/queues/{name}/messages": on(PUBLISH, "declare, if it does not exist"),
     "POST /v1/queues/{name}/pause": on(OPERATE),
     "POST /v1/queues/{name}/resume": on(OPERATE),
     "POST /v1/queues/{name}/purge": on(DELETE),
-    "POST /v1/queues/{name}/move": on(CONSUME, "publish on the queue they go to"),
-    "POST /v1/queues/{name}/copy": on(BROWSE, "publish on the queue they go to"),
-    "POST /v1/queues/{name}/redrive": on(CONSUME, "publish on the queues they go to"),
+    "POST /v1/queues/{name}/move": on(CONSUME, "publish on the target queue"),
+    "POST /v1/queues/{name}/copy": on(BROWSE, "publish on the target queue"),
+    "POST /v1/queues/{name}/redrive": on(CONSUME, "publish on the target queues"),
     "POST /v1/queues/{name}/leases": on(CONSUME),
     "GET /v1/queues/{name}/messages/{offset}/rosetta": on(BROWSE),
     "GET /v1/queues/{name}/consumers": on(BROWSE),
-    "POST /v1/leases/{id}/accept": has(CONSUME, more="the lease is the user's own"),
-    "DELETE /v1/leases/{id}": has(CONSUME, more="the lease is the user's own"),
-    "DELETE /v1/leases": has(CONSUME, more="the leases are the user's own"),
-    "POST /v1/publish": has(PUBLISH, more="on each event or queue; declare, where a queue comes to be"),
+    "POST /v1/leases/{id}/accept": has(CONSUME, more="the lease must belong to the user"),
+    "DELETE /v1/leases/{id}": has(CONSUME, more="the lease must belong to the user"),
+    "DELETE /v1/leases": has(CONSUME, more="applies to the user's own leases"),
+    "POST /v1/publish": Need("publish on each event or queue; declare on queues that do not exist", (PUBLISH,)),
     "POST /v1/route": LISTED,
-    "POST /v1/stages": has(PUBLISH, more="on each event or queue; declare, where a queue comes to be"),
-    "DELETE /v1/stages/{id}": has(PUBLISH, more="the stage is the user's own"),
-    "POST /v1/commits": has(PUBLISH, more="the stages are the user's own"),
+    "POST /v1/stages": Need("publish on each event or queue; declare on queues that do not exist", (PUBLISH,)),
+    "DELETE /v1/stages/{id}": has(PUBLISH, more="the stage must belong to the user"),
+    "POST /v1/commits": has(PUBLISH, more="the stages must belong to the user"),
     "GET /v1/commits/{writer}": has(PUBLISH),
-    "DELETE /v1/commits/{writer}": has(PUBLISH, more="the writer is the user's own"),
+    "DELETE /v1/commits/{writer}": has(PUBLISH, more="the writer must belong to the user"),
     "GET /v1/consumers": LISTED,
-    "GET /v1/connections": has(BROWSE, more="shows the user's own, with browse on * all"),
+    "GET /v1/connections": has(BROWSE, more="lists the user's own connections, or all with browse on *"),
     "DELETE /v1/connections/{id}": Need("operate on *", (OPERATE,), on_all=True),
     "GET /v1/bindings": LISTED,
     "GET /v1/policies": has(BROWSE),

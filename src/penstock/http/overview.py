@@ -32,7 +32,9 @@ class Totals(BaseModel):
     delayed: int
     bytes: int
     consumers: int
-    oldest_age_seconds: float | None = Field(description="Of the oldest message at the head of a queue or in work.")
+    oldest_age_seconds: float | None = Field(
+        description="Age of the oldest message at the head of a queue or not acked yet."
+    )
     paused_queues: int
     full_queues: int
     paused_publishers: int
@@ -40,12 +42,12 @@ class Totals(BaseModel):
 
 
 class Counters(BaseModel):
-    """Since the start of the process."""
+    """Counted since the process started."""
 
     published: int
-    unrouted: int = Field(description="Published, and no queue wanted it.")
+    unrouted: int = Field(description="Published but not routed to any queue.")
     refused: int
-    queued: int = Field(description="Copies that went into a queue.")
+    queued: int = Field(description="Copies of messages put into queues.")
     delivered: int
     retried: int
     dropped: int
@@ -55,7 +57,7 @@ class Counters(BaseModel):
 
 
 class Rates(BaseModel):
-    """In one second, over the last one."""
+    """Per second, over the last second."""
 
     published: float
     queued: float
@@ -82,18 +84,20 @@ class Process(BaseModel):
 
 
 class Memory(BaseModel):
-    """What the broker holds for others."""
+    """Memory held for clients and queues."""
 
-    limit: int = Field(description="`memory_bytes_max`.")
-    used: int = Field(description="All kinds together.")
-    kinds: dict[str, int] = Field(description="Bytes of each kind.", examples=[{"ready": 1000, "held": 500}])
+    limit: int = Field(description="The setting `memory_bytes_max`.")
+    used: int = Field(description="The sum of all kinds.")
+    kinds: dict[str, int] = Field(description="Bytes by kind.", examples=[{"ready": 1000, "held": 500}])
 
 
 class Storage(BaseModel):
     durable: bool
     directory: str | None
     sync: str | None
-    retain_seconds: float | None = Field(description="How long history is kept that no queue owes; 0 is for ever.")
+    retain_seconds: float | None = Field(
+        description="How long messages are kept that no queue needs any more; 0 means forever."
+    )
     retain_bytes: int | None
 
 
@@ -103,7 +107,7 @@ class Overview(BaseModel):
     now: str
     started_at: str
     uptime_seconds: float
-    status: str = Field(description="ok or degraded", examples=["ok"])
+    status: str = Field(description="`ok` or `degraded`.", examples=["ok"])
     reasons: list[str]
     ports: dict[str, int]
     storage: Storage
@@ -175,12 +179,15 @@ def routes(inside: Inside) -> APIRouter:
     statistics = inside.statistics
     places = Places(LIVE_MAX)
 
-    @router.get("/overview", response_model=Overview, responses=problems(), summary="Everything at a glance")
+    @router.get("/overview", response_model=Overview, responses=problems(), summary="Get the state of the broker")
     async def overview() -> Response:
         return answer(overview_of(inside))
 
     @router.get(
-        "/overview/history", response_model=History, responses=problems(), summary="The samples of the last 5 minutes"
+        "/overview/history",
+        response_model=History,
+        responses=problems(),
+        summary="Get the samples of the last 5 minutes",
     )
     async def history() -> Response:
         return answer({"samples": list(statistics.samples)})
@@ -189,10 +196,13 @@ def routes(inside: Inside) -> APIRouter:
         "/live",
         response_class=LiveResponse,
         responses={
-            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Samples."},
+            200: {
+                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+                "description": "A stream of samples.",
+            },
             **problems(429),
         },
-        summary="One sample each second, as server-sent events",
+        summary="Stream one sample per second as server-sent events",
         openapi_extra={"x-endless": True},
     )
     async def live(queue: str | None = Query(None, description="Adds this queue's row to each sample.")) -> Response:

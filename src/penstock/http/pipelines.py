@@ -18,7 +18,7 @@ NUMBER_MAX = 1 << 53  # every JSON parser reads integers up to this exactly
 
 
 class PipelineReport(BaseModel):
-    """One batch."""
+    """The report of one batch."""
 
     batch: int = Field(ge=0, le=NUMBER_MAX)
     rows: int = Field(ge=0, le=NUMBER_MAX)
@@ -60,7 +60,7 @@ def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1/pipelines", tags=["pipelines"])
     known = inside.pipelines
 
-    @router.get("", response_model=Pipelines, responses=problems(), summary="How pipelines are doing")
+    @router.get("", response_model=Pipelines, responses=problems(), summary="List pipelines and their latest reports")
     async def show_all() -> Response:
         return answer({"pipelines": [known[name] for name in sorted(known)]})
 
@@ -69,7 +69,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=Pipeline,
         responses=problems(400, 413, 415),
         openapi_extra=takes(PipelineReport, EXAMPLE),
-        summary="Tell of a batch",
+        summary="Report a batch",
     )
     async def report(
         name: Annotated[str, Path(description="The pipeline's name, percent-encoded.", max_length=NAME_MAX)],
@@ -90,8 +90,10 @@ def routes(inside: Inside) -> APIRouter:
             del known[next(iter(known))]  # the one that has not reported for longest
         return answer(rows)
 
-    @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Forget a pipeline")
-    async def forget(name: Annotated[str, Path(max_length=NAME_MAX)]) -> Response:
+    @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Delete a pipeline")
+    async def forget(
+        name: Annotated[str, Path(description="The pipeline's name, percent-encoded.", max_length=NAME_MAX)],
+    ) -> Response:
         called = text_of(name_of(name))
         if known.pop(called, None) is None:
             raise not_found(f"there is no pipeline {called!r}")

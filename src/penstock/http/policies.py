@@ -15,12 +15,12 @@ from penstock.http.texts import text_of
 
 
 class PolicyShape(BaseModel):
-    """What holds for one queue; null where nothing is said."""
+    """The settings in force for a queue; null if a setting is not set."""
 
     length_max: int
     bytes_max: int
-    full: str = Field(description="What a full queue does: refuse, drop-oldest or dead-letter.")
-    alarm: float = Field(description="The part of a limit at which an alarm is given.")
+    full: str = Field(description="What a full queue does: `refuse`, `drop-oldest` or `dead-letter`.")
+    alarm: float = Field(description="The fraction of a limit at which an alarm is raised.")
     ttl_seconds: float | None
     deliveries_max: int | None
     retry_delay_seconds: float | None
@@ -31,7 +31,9 @@ class PolicyShape(BaseModel):
 
 
 class Rules(BaseModel):
-    policies: list[dict[str, Any]] = Field(description="As the configuration has them, in order: later ones win.")
+    policies: list[dict[str, Any]] = Field(
+        description="The configured policies, in order; later ones override earlier ones."
+    )
     default: PolicyShape
 
 
@@ -71,7 +73,7 @@ def seen_of(table: PolicyTable, who: Caller) -> dict[str, object] | None:
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["queues"])
 
-    @router.get("/policies", response_model=Rules, responses=problems(), summary="The policies in force")
+    @router.get("/policies", response_model=Rules, responses=problems(), summary="List policies")
     async def policies() -> Response:
         tables = [seen for table in inside.config.policy if (seen := seen_of(table, inside.caller)) is not None]
         return answer({"policies": tables, "default": policy_of(Policy(inside.hub.limits))})

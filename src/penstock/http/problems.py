@@ -58,7 +58,7 @@ class FieldError(BaseModel):
 
 
 class ProblemShape(BaseModel):
-    """What every error looks like."""
+    """The body of every error response."""
 
     type: str = Field(examples=["/problems/not-found"])
     title: str = Field(examples=["Not found"])

@@ -38,43 +38,49 @@ EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace"
 
 
 class NewMessage(BaseModel):
-    """A message for every queue that wants its event, or for one queue by name."""
+    """A message for all queues bound to its event, or for one queue by name."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    event: str | None = Field(None, description="Goes to every queue bound to it.")
-    queue: str | None = Field(None, description="Goes to this queue, which comes to be if it was not there.")
-    body: str | None = Field(None, description="As text.")
-    body_base64: str | None = Field(None, description="As any bytes; instead of `body`.")
+    event: str | None = Field(None, description="Publish to every queue bound to this event.")
+    queue: str | None = Field(None, description="Put into this queue, which is created if it does not exist.")
+    body: str | None = Field(None, description="The body as text.")
+    body_base64: str | None = Field(None, description="The body in base64, instead of `body`.")
     headers: dict[str, str] | None = None
-    id: str | None = Field(None, description="Made up where it is left out.")
-    delay_seconds: float | None = Field(None, ge=0, le=SECONDS_MAX, description="Not to be delivered before.")
-    ttl_seconds: float | None = Field(None, ge=0, le=SECONDS_MAX, description="Not to be delivered after.")
-    max_deliveries: int | None = Field(None, ge=1, le=TRIES_MAX, description="Not to be tried more often.")
-    dedup: bool = Field(False, description="The same id again is the same message, and is not published twice.")
+    id: str | None = Field(None, description="Generated if omitted.")
+    delay_seconds: float | None = Field(
+        None, ge=0, le=SECONDS_MAX, description="Delivered after this many seconds at the earliest."
+    )
+    ttl_seconds: float | None = Field(None, ge=0, le=SECONDS_MAX, description="Expires after this many seconds.")
+    max_deliveries: int | None = Field(None, ge=1, le=TRIES_MAX, description="Delivered at most this many times.")
+    dedup: bool = Field(False, description="Deduplicate by `id`: the same id is not published twice.")
 
 
 class Published(BaseModel):
-    published: int = Field(description="1, or 0 when it was published before.")
-    deduplicated: int = Field(description="1 when it was published before, by its id; then nothing was done now.")
+    published: int = Field(description="1, or 0 if it was published before.")
+    deduplicated: int = Field(
+        description="1 if a message with this id was published before. It is then not published again."
+    )
     id: str
-    first_offset: int | None = Field(description="Its offset; null when it was published before.")
+    first_offset: int | None = Field(description="Its offset; null if it was published before.")
     next_offset: int | None
-    queues: int = Field(description="To how many queues it went.")
+    queues: int = Field(description="Number of queues it was routed to.")
 
 
 class PublishedBatch(BaseModel):
     published: int
-    refused: int = Field(description="That a full queue did not take.")
-    deduplicated: int = Field(description="That were published before, by their ids.")
-    first_offset: int | None = Field(description="Of the first one that was published; null when none was.")
-    next_offset: int | None = Field(description="Behind the last one; messages of others may lie in between.")
+    refused: int = Field(description="Messages refused because a queue was full.")
+    deduplicated: int = Field(description="Messages whose ids were published before.")
+    first_offset: int | None = Field(description="Offset of the first published message; null if none was published.")
+    next_offset: int | None = Field(
+        description="Offset after the last one. Other publishers' messages may be in between."
+    )
 
 
 class Reached(BaseModel):
     name: str
     href: str
-    by: str = Field(description="event, pattern or name")
+    by: str = Field(description="What matched: `event`, `pattern` or `name`.")
     full: bool
 
 
@@ -426,11 +432,11 @@ def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["messages"])
     broker = inside.broker
     documented = problems(400, 413, 415, 429, 501, 503)
-    before: Documented = {200: {"model": Published, "description": "Published before, by its id."}}
+    before: Documented = {200: {"model": Published, "description": "A message with this id was published before."}}
     either: Documented = {
         **before,
         201: {
-            "description": "Kept.",
+            "description": "Published.",
             "content": {
                 JSON: {
                     "schema": {
@@ -450,7 +456,7 @@ def routes(inside: Inside) -> APIRouter:
         response_class=Response,
         responses={**either, **documented},
         openapi_extra=takes(NewMessage, EXAMPLE, arrow=True),
-        summary="Publish one message, or a batch",
+        summary="Publish a message or a batch",
     )
     async def publish(request: Request) -> Response:
         inside.check_room()
@@ -467,7 +473,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=Published,
         responses={**before, **problems(400, 413, 415, 429, 503)},
         openapi_extra=takes(NewMessage, {"body": "hello"}),
-        summary="Put one message into a queue",
+        summary="Put a message into a queue",
     )
     async def put(
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
@@ -492,7 +498,7 @@ def routes(inside: Inside) -> APIRouter:
         responses=problems(400, 413, 415),
         openapi_extra=takes(NewMessage, EXAMPLE),
         tags=["bindings"],
-        summary="Which queues would this message reach?",
+        summary="List the queues a message would reach",
     )
     async def route(request: Request) -> Response:
         if media_type_of(request) not in (JSON, ""):

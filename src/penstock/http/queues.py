@@ -29,8 +29,8 @@ CONSUMERS_SHOWN = 100
 BINDINGS_IN_A_STEP = 100
 
 QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]
-Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX)]
-Offset = Annotated[int, Query(ge=0, le=1 << 40)]
+Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of results.")]
+Offset = Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")]
 
 
 class QueueRow(BaseModel):
@@ -50,20 +50,22 @@ class QueueRow(BaseModel):
     dropped: int
     expired: int
     dead_lettered: int
-    events: int = Field(description="How many events are bound.")
+    events: int = Field(description="Number of bound events.")
     patterns: int
-    expires_after_seconds: float | None = Field(description="Deleted this long after its last consumer.")
+    expires_after_seconds: float | None = Field(
+        description="Deleted this many seconds after its last consumer left; null for never."
+    )
 
 
 class QueueNamed(BaseModel):
-    """What somebody is told of a queue that they may not browse."""
+    """A queue that the caller may not browse."""
 
     name: str
     href: str
 
 
 class QueuePage(BaseModel):
-    total: int = Field(description="How many queues match.")
+    total: int = Field(description="Number of queues that match.")
     offset: int
     limit: int
     queues: list[QueueRow]
@@ -81,20 +83,23 @@ class QueueShape(QueueRow):
 
 
 class Declaration(BaseModel):
-    """What a queue should be like; what is left out stays as it is."""
+    """Settings of a queue. Omitted fields stay unchanged."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    events: list[str] | None = Field(None, description="Events to bind, in place of those bound.")
-    patterns: list[dict[str, Any]] | None = Field(None, description="JSON patterns to bind, in place of those bound.")
+    events: list[str] | None = Field(None, description="Events to bind. Replaces the current ones.")
+    patterns: list[dict[str, Any]] | None = Field(None, description="JSON patterns to bind. Replaces the current ones.")
     expires_after_seconds: float | None = Field(
-        None, ge=0, le=10**9, description="Delete it this long after its last consumer; null keeps it."
+        None,
+        ge=0,
+        le=10**9,
+        description="Delete the queue this many seconds after its last consumer left; null keeps it.",
     )
 
 
 class Deleted(BaseModel):
     deleted: bool
-    messages: int = Field(description="That went with it.")
+    messages: int = Field(description="Messages deleted with the queue.")
 
 
 def oldest_of(queue: Queue) -> int:
@@ -159,13 +164,13 @@ def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1/queues", tags=["queues"])
     broker = inside.broker
 
-    @router.get("", response_model=QueuePage, responses=problems(), summary="A page of queues")
+    @router.get("", response_model=QueuePage, responses=problems(), summary="List queues")
     async def list_queues(
-        search: Annotated[str, Query(description="Part of the name.", max_length=1024)] = "",
+        search: Annotated[str, Query(description="Only queues whose name contains this text.", max_length=1024)] = "",
         sort: Annotated[
             str,
             Query(
-                description="What to sort by; with - the largest first.",
+                description="Sort key; prefix it with `-` for descending order.",
                 pattern=f"^-?({'|'.join(SORT_KEYS)})$",
                 examples=["-ready"],
             ),
@@ -183,7 +188,7 @@ def routes(inside: Inside) -> APIRouter:
                 await pass_on()
         return answer({"total": total, "offset": offset, "limit": limit, "queues": rows})
 
-    @router.get("/{name}", response_model=QueueShape, responses=problems(404), summary="One queue")
+    @router.get("/{name}", response_model=QueueShape, responses=problems(404), summary="Get a queue")
     async def show_queue(name: QueueName) -> Response:
         return answer(queue_of(inside, inside.queue(name_of(name))))
 
@@ -191,13 +196,13 @@ def routes(inside: Inside) -> APIRouter:
         "/{name}",
         response_model=QueueShape | QueueNamed,
         responses={
-            201: {"model": QueueShape | QueueNamed, "description": "It came to be."},
+            201: {"model": QueueShape | QueueNamed, "description": "The queue was created."},
             **problems(400, 413, 415, 429),
         },
         openapi_extra=takes(
             Declaration, {"events": ["order.created"], "patterns": [{"type": "order"}]}, required=False
         ),
-        summary="Declare a queue, bind it, let it expire",
+        summary="Create or update a queue, its bindings and its expiry",
     )
     async def declare_queue(name: QueueName, request: Request) -> Response:
         declaration = await read_json(request, Declaration)
@@ -221,8 +226,8 @@ def routes(inside: Inside) -> APIRouter:
     @router.delete("/{name}", response_model=Deleted, responses=problems(404, 409), summary="Delete a queue")
     async def delete_queue(
         name: QueueName,
-        if_empty: Annotated[bool, Query(description="Only when it holds no message.")] = False,
-        if_unused: Annotated[bool, Query(description="Only when nobody consumes it.")] = False,
+        if_empty: Annotated[bool, Query(description="Delete it only if it has no messages.")] = False,
+        if_unused: Annotated[bool, Query(description="Delete it only if it has no consumers.")] = False,
     ) -> Response:
         queue = inside.queue(name_of(name))
         held = queue.ready + queue.unacked

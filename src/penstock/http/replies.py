@@ -15,18 +15,18 @@ ARROW = "application/vnd.apache.arrow.stream"
 ALWAYS = (401, 403, 422, 429)
 
 WORDS = {
-    400: "The body is not what its content type says.",
-    401: "The broker has to know who asks: no token, or a wrong one.",
-    403: "The user has no right to; or the Host is not one this broker answers to, or the Origin is another page.",
-    404: "No such thing.",
-    409: "It cannot be done in the present state.",
-    410: "It was there, and is let go of.",
-    413: "A name or a body is over its limit.",
-    415: "The content type is not one this resource takes.",
-    422: "A parameter or a field is wrong.",
-    429: "A queue, a count, a total or a quota is over its limit, or logins failed too often.",
+    400: "The request is malformed, for example because the body does not match its content type.",
+    401: "Authentication is required, and the credentials are missing or invalid.",
+    403: "The user lacks the permission, or the `Host` or `Origin` header is not accepted.",
+    404: "Not found.",
+    409: "The request conflicts with the current state.",
+    410: "These messages are no longer in the log.",
+    413: "A name or a body exceeds its limit.",
+    415: "The content type is not supported.",
+    422: "A parameter or a field is invalid.",
+    429: "A queue is full, a limit or quota is exceeded, or too many logins have failed.",
     501: "The extra `penstock-mq[spark]` is not installed.",
-    503: "No messages are taken in at present, or the log cannot be read.",
+    503: "The broker does not accept messages at the moment, or the log cannot be read.",
 }
 
 

@@ -27,7 +27,7 @@ Protocol = Literal["mqks", "smqs", "sevx", "mqmq", "rq", "http"]
 
 
 class Translation(BaseModel):
-    """A message that nobody has published."""
+    """A message to encode. It is not published."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -36,17 +36,17 @@ class Translation(BaseModel):
     id: str = Field(default="m1", max_length=1024)
     body: str | None = None
     body_base64: str | None = None
-    retries: int = Field(default=0, ge=0, le=RETRY_MAX, description="How often it was given out before.")
-    protocol: Protocol = Field(default="http", description="Which door it came in by.")
+    retries: int = Field(default=0, ge=0, le=RETRY_MAX, description="Number of earlier deliveries.")
+    protocol: Protocol = Field(default="http", description="The protocol it was published with.")
 
 
 class PartShape(BaseModel):
     role: str = Field(
-        description="`body`, `id`, `event`, `retry`, `queue`, `consumer`; `marker` says how the body is coded; `frame` "
-        "is what only the protocol needs."
+        description="`body`, `id`, `event`, `retry`, `queue` or `consumer`; `marker` for how the body is encoded; "
+        "`frame` for bytes that only the protocol needs."
     )
     base64: str
-    size: int = Field(description="Of the whole part; `base64` is cut after 4096 bytes.")
+    size: int = Field(description="Size of the whole part; `base64` is cut after 4096 bytes.")
     note: str
 
 
@@ -57,11 +57,11 @@ class FateShape(BaseModel):
 
 class RenderingShape(BaseModel):
     protocol: str
-    refusal: str | None = Field(description="Why no client of this protocol can be given it.")
-    consume: str = Field(description="What a client says to be given it, as base64.")
+    refusal: str | None = Field(description="Why this protocol cannot deliver the message; null if it can.")
+    consume: str = Field(description="What a client sends to receive it, in base64.")
     size: int
-    parts: list[PartShape] = Field(description="Put together, the very bytes.")
-    fates: dict[str, FateShape] = Field(description="What became of `body`, `id`, `event`, `retry`, `headers`.")
+    parts: list[PartShape] = Field(description="Joined, they are the exact bytes.")
+    fates: dict[str, FateShape] = Field(description="What happened to `body`, `id`, `event`, `retry` and `headers`.")
 
 
 class RosettaShape(BaseModel):
@@ -79,7 +79,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=RosettaShape,
         responses=problems(400, 413, 415),
         openapi_extra=takes(Translation, {"queue": "orders", "event": "order.paid", "body": "hello"}, required=False),
-        summary="A message of your own, as each protocol would send it",
+        summary="Show any message as each protocol would send it",
     )
     async def translate(request: Request) -> Response:
         given = await read_json(request, Translation, 2 * SIZE_MAX)
@@ -90,7 +90,7 @@ def routes(inside: Inside) -> APIRouter:
         "/queues/{name}/messages/{offset}/rosetta",
         response_model=RosettaShape,
         responses=problems(404, 413),
-        summary="A message of a queue, as each protocol would send it",
+        summary="Show a queued message as each protocol would send it",
     )
     async def translate_queued(
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)],

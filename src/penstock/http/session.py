@@ -14,8 +14,8 @@ BODY_SIZE_MAX = 64 << 10  # tokens of identity providers may be long
 
 
 class SessionShape(BaseModel):
-    authentication: bool = Field(description="Whether the broker has to know who asks.")
-    user: str | None = Field(description="Who asks, where that is known.")
+    authentication: bool = Field(description="Whether authentication is on.")
+    user: str | None = Field(description="The authenticated user; null if there is none.")
 
 
 class Credentials(BaseModel):
@@ -39,7 +39,7 @@ def routes(inside: Inside) -> APIRouter:
     def session_of() -> dict[str, object]:
         return {"authentication": inside.hub.access is not None, "user": inside.caller.name or None}
 
-    @router.get("", response_model=SessionShape, responses=problems(), summary="Whether somebody is logged in")
+    @router.get("", response_model=SessionShape, responses=problems(), summary="Get the current session")
     async def show() -> Response:
         return answer(session_of())
 

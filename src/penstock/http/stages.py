@@ -47,19 +47,21 @@ class Aborted(BaseModel):
 class Commit(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    writer: str = Field(description="The writer's own name.", min_length=1, max_length=1024, examples=["daily-report"])
-    batch: int = Field(description="Grows from commit to commit.", ge=0, le=BATCH_MAX)
-    stages: list[str] = Field(description="In this order.", max_length=COMMIT_STAGES_MAX)
+    writer: str = Field(description="Name of the writer.", min_length=1, max_length=1024, examples=["daily-report"])
+    batch: int = Field(description="Batch number; increases with each commit.", ge=0, le=BATCH_MAX)
+    stages: list[str] = Field(
+        description="Ids of the stages, in the order to publish them.", max_length=COMMIT_STAGES_MAX
+    )
 
 
 class Committed(BaseModel):
     writer: str
     batch: int
     committed: bool
-    duplicate: bool = Field(description="It was committed before, and nothing was done now.")
-    messages: int = Field(description="That were published by this.")
-    deduplicated: int = Field(description="That were published before, by their ids, and left out.")
-    first_offset: int | None = Field(description="Null when nothing was published by this.")
+    duplicate: bool = Field(description="The batch was committed before, and nothing was done.")
+    messages: int = Field(description="Messages published by this commit.")
+    deduplicated: int = Field(description="Messages left out because their ids were published before.")
+    first_offset: int | None = Field(description="Null if this commit published nothing.")
     next_offset: int | None
 
 
@@ -69,7 +71,7 @@ class Forgotten(BaseModel):
 
 class LastCommit(BaseModel):
     writer: str
-    batch: int | None = Field(description="The last one; null when this writer has none.")
+    batch: int | None = Field(description="The last committed batch; null if there is none.")
 
 
 class Stage:
@@ -164,11 +166,13 @@ def routes(inside: Inside) -> APIRouter:
         response_model=Staged,
         responses=problems(400, 413, 415, 429, 501, 503),
         openapi_extra=takes(NewMessage, EXAMPLE, arrow=True),
-        summary="Stage messages that nobody sees yet",
+        summary="Stage messages, which are invisible until committed",
     )
     async def stage(
         request: Request,
-        expires_seconds: Annotated[int, Query(ge=1, le=EXPIRES_SECONDS_MAX)] = EXPIRES_SECONDS,
+        expires_seconds: Annotated[
+            int, Query(ge=1, le=EXPIRES_SECONDS_MAX, description="Abort the stage after this many seconds.")
+        ] = EXPIRES_SECONDS,
     ) -> Response:
         inside.check_room()
         inside.caller.check_rate(inside.clock.now())
@@ -197,7 +201,7 @@ def routes(inside: Inside) -> APIRouter:
         )
 
     @router.delete("/stages/{id}", response_model=Aborted, responses=problems(404), summary="Abort a stage")
-    async def abort(id: Annotated[str, Path(description="What staging answered.", max_length=100)]) -> Response:
+    async def abort(id: Annotated[str, Path(description="The stage's id.", max_length=100)]) -> Response:
         stage_of(id)
         stages.remove(id)
         return answer({"aborted": True})
@@ -206,11 +210,11 @@ def routes(inside: Inside) -> APIRouter:
         "/commits",
         response_model=Committed,
         responses={
-            201: {"model": Committed, "description": "Committed now; 200: committed before."},
+            201: {"model": Committed, "description": "Committed. The status is 200 if the batch was committed before."},
             **problems(400, 404, 413, 415, 429, 503),
         },
         openapi_extra=takes(Commit, {"writer": "daily-report", "batch": 7, "stages": ["9vXk2mQ8"]}),
-        summary="Make stages visible, all at once and once",
+        summary="Commit stages atomically and exactly once",
     )
     async def commit(request: Request) -> Response:
         wanted = await read_json(request, Commit)
@@ -295,7 +299,9 @@ def routes(inside: Inside) -> APIRouter:
             )
         return messages
 
-    @router.get("/commits/{writer}", response_model=LastCommit, responses=problems(), summary="A writer's last commit")
+    @router.get(
+        "/commits/{writer}", response_model=LastCommit, responses=problems(), summary="Get a writer's last commit"
+    )
     async def last_commit(
         writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
     ) -> Response:
@@ -304,7 +310,10 @@ def routes(inside: Inside) -> APIRouter:
         return answer({"writer": text_of(name), "batch": None if last < 0 else last})
 
     @router.delete(
-        "/commits/{writer}", response_model=Forgotten, responses=problems(404), summary="Forget a writer that is done"
+        "/commits/{writer}",
+        response_model=Forgotten,
+        responses=problems(404),
+        summary="Forget a writer that is finished",
     )
     async def forget(
         writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],

@@ -42,17 +42,19 @@ class NewToken(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     user: str = Field(max_length=200, examples=["ada"])
-    expires_seconds: int | None = Field(None, ge=1, le=SECONDS_MAX, description="From now; without it, never.")
+    expires_seconds: int | None = Field(
+        None, ge=1, le=SECONDS_MAX, description="Expires this many seconds from now; never if omitted."
+    )
     note: str = Field(default="", max_length=NOTE_SIZE_MAX)
 
 
 class MadeToken(TokenShape):
-    token: str = Field(description="Nobody can be shown it again.")
+    token: str = Field(description="The token. It is not shown again.")
 
 
 class Revoked(BaseModel):
     revoked: bool
-    user: str = Field(description="Whose it was.")
+    user: str = Field(description="The user it belonged to.")
 
 
 def token_of(user: User, token: Token, now: int) -> dict[str, object]:
@@ -70,11 +72,11 @@ def token_of(user: User, token: Token, now: int) -> dict[str, object]:
 def routes(inside: Inside) -> APIRouter:
     router = APIRouter(route_class=DecidedRoute, prefix="/v1/tokens", tags=["access"])
 
-    @router.get("", response_model=TokenPage, responses=problems(404), summary="A page of tokens")
+    @router.get("", response_model=TokenPage, responses=problems(404), summary="List tokens")
     async def list_tokens(
-        user: Annotated[str | None, Query(description="Only of this user.", max_length=200)] = None,
-        limit: Annotated[int, Query(ge=1, le=LIMIT_MAX)] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+        user: Annotated[str | None, Query(description="Only tokens of this user.", max_length=200)] = None,
+        limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of results.")] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
         access = inside.hub.access
         if user is not None:
@@ -92,7 +94,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=MadeToken,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(NewToken, {"user": "ada", "expires_seconds": 86400, "note": "laptop"}),
-        summary="Make a token, which is shown once",
+        summary="Create a token, which is shown once",
     )
     async def create(request: Request) -> Response:
         new = await read_json(request, NewToken, BODY_SIZE_MAX)

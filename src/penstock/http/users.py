@@ -41,10 +41,10 @@ class UserShape(BaseModel):
     href: str
     admin: bool
     grants: list[str]
-    roles: list[Role] = Field(description="Those of the grants that are roles.")
+    roles: list[Role] = Field(description="The grants that are roles.")
     quotas: dict[str, int]
     certificates: list[str]
-    password: bool = Field(description="Whether it has one.")
+    password: bool = Field(description="Whether a password is set.")
     tokens: int
     use: Use
 
@@ -58,14 +58,14 @@ class UserPage(BaseModel):
 
 
 class QuotaAmounts(BaseModel):
-    """What is left out stays as it is; 0 is no limit."""
+    """Omitted quotas stay unchanged; 0 means no limit."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     connections: Amount | None = None
     queues: Amount | None = None
-    messages: Amount | None = Field(None, description="Published in a second.")
-    bytes: Amount | None = Field(None, description="Sent in a second.")
+    messages: Amount | None = Field(None, description="Messages published per second.")
+    bytes: Amount | None = Field(None, description="Bytes sent per second.")
     unacked: Amount | None = None
 
     def given(self) -> dict[str, int]:
@@ -101,7 +101,7 @@ class NewPassword(BaseModel):
 
 
 class OwnPassword(NewPassword):
-    current: str = Field(max_length=1024, description="The one it has now.")
+    current: str = Field(max_length=1024, description="The current password.")
 
 
 class Removed(BaseModel):
@@ -179,11 +179,11 @@ def routes(inside: Inside) -> APIRouter:
     def shown(name: str, status: int = 200) -> Response:
         return answer(user_of(known_user(inside, name)), status)
 
-    @router.get("/users", response_model=UserPage, responses=problems(), summary="A page of users")
+    @router.get("/users", response_model=UserPage, responses=problems(), summary="List users")
     async def list_users(
-        search: Annotated[str, Query(description="Part of the name.", max_length=200)] = "",
-        limit: Annotated[int, Query(ge=1, le=LIMIT_MAX)] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+        search: Annotated[str, Query(description="Only users whose name contains this text.", max_length=200)] = "",
+        limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of results.")] = 50,
+        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
         access = inside.hub.access
         found = [] if access is None else [user for name, user in sorted(access.users.items()) if search in name]
@@ -191,7 +191,7 @@ def routes(inside: Inside) -> APIRouter:
         page = {"authentication": access is not None, "total": len(found), "offset": offset, "limit": limit}
         return answer({**page, "users": rows})
 
-    @router.get("/users/{name}", response_model=UserShape, responses=problems(404), summary="One user")
+    @router.get("/users/{name}", response_model=UserShape, responses=problems(404), summary="Get a user")
     async def show_user(name: UserName) -> Response:
         return shown(text_of(name_of(name)))
 
@@ -201,7 +201,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=UserShape,
         responses=problems(400, 409, 413, 415),
         openapi_extra=takes(NewUser, {"name": "ada", "grants": ["publish orders.*", "browse *"]}),
-        summary="Make a user",
+        summary="Create a user",
     )
     async def add_user(request: Request) -> Response:
         new = await read_json(request, NewUser, BODY_SIZE_MAX)
@@ -231,7 +231,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=UserShape,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(NewGrant, {"grant": "publish orders.*"}),
-        summary="Grant a right",
+        summary="Grant a permission",
     )
     async def grant(name: UserName, request: Request) -> Response:
         called, new = text_of(name_of(name)), await read_json(request, NewGrant, BODY_SIZE_MAX)
@@ -239,10 +239,10 @@ def routes(inside: Inside) -> APIRouter:
         return shown(called)
 
     @router.delete(
-        "/users/{name}/grants", response_model=UserShape, responses=problems(404, 409), summary="Take a right away"
+        "/users/{name}/grants", response_model=UserShape, responses=problems(404, 409), summary="Revoke a permission"
     )
     async def revoke(
-        name: UserName, grant: Annotated[str, Query(description="As it was granted.", max_length=2000)]
+        name: UserName, grant: Annotated[str, Query(description="The permission, as it was granted.", max_length=2000)]
     ) -> Response:
         called = text_of(name_of(name))
         await change(inside, "revoked", lambda users: users.revoke(called, grant), user=called, grant=grant)
@@ -253,7 +253,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=UserShape,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(QuotaAmounts, {"connections": 10, "messages": 1000}),
-        summary="Set quotas",
+        summary="Set the quotas of a user",
     )
     async def set_quotas(name: UserName, request: Request) -> Response:
         called, amounts = text_of(name_of(name)), await read_json(request, QuotaAmounts, BODY_SIZE_MAX)
@@ -271,7 +271,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=UserShape,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(NewCertificate, {"certificate": "CN:worker-1"}),
-        summary="Let a certificate be this user",
+        summary="Add a client certificate",
     )
     async def add_certificate(name: UserName, request: Request) -> Response:
         called, new = text_of(name_of(name)), (await read_json(request, NewCertificate, BODY_SIZE_MAX)).certificate
@@ -284,9 +284,12 @@ def routes(inside: Inside) -> APIRouter:
         "/users/{name}/certificates",
         response_model=UserShape,
         responses=problems(404, 409),
-        summary="Take a certificate away",
+        summary="Remove a client certificate",
     )
-    async def remove_certificate(name: UserName, certificate: Annotated[str, Query(max_length=2000)]) -> Response:
+    async def remove_certificate(
+        name: UserName,
+        certificate: Annotated[str, Query(description="The certificate, as it was added.", max_length=2000)],
+    ) -> Response:
         called = text_of(name_of(name))
         await change(
             inside,
@@ -302,7 +305,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=UserShape,
         responses=problems(400, 404, 409, 413, 415),
         openapi_extra=takes(NewPassword, {"password": "correct horse"}),
-        summary="Set a password for the console",
+        summary="Set the console password",
     )
     async def set_password(name: UserName, request: Request) -> Response:
         called, new = text_of(name_of(name)), await read_json(request, NewPassword, BODY_SIZE_MAX)
@@ -314,7 +317,7 @@ def routes(inside: Inside) -> APIRouter:
         "/users/{name}/password",
         response_model=UserShape,
         responses=problems(404, 409),
-        summary="Take the password away",
+        summary="Remove the console password",
     )
     async def remove_password(name: UserName) -> Response:
         called = text_of(name_of(name))
@@ -326,7 +329,7 @@ def routes(inside: Inside) -> APIRouter:
         response_model=UserShape,
         responses=problems(400, 409, 413, 415),
         openapi_extra=takes(OwnPassword, {"current": "correct horse", "password": "battery staple"}),
-        summary="Change one's own password, which ends all logins by it",
+        summary="Change your own password, which ends all logins made with it",
     )
     async def change_own_password(request: Request) -> Response:
         given = await read_json(request, OwnPassword, BODY_SIZE_MAX)
