@@ -85,7 +85,7 @@ def test_a_broker_that_is_not_told_says_what_to_do_and_ends(tmp_path: Path) -> N
         timeout=60,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("penstock: settings: host = '0.0.0.0': other machines reach mqks,")
+    assert done.stderr.startswith("penstock: settings: host = '0.0.0.0': other machines can reach mqks,")
     assert done.stderr.count("\n") == 1
 
 

@@ -74,7 +74,7 @@ def check_doors(config: Config) -> None:
     for door in found:
         alike.setdefault(" and ".join(door.lacks), []).append(door.name)
     doors = "; ".join(f"{', '.join(names)} without {lacks}" for lacks, names in alike.items())
-    reason = f"other machines reach {doors}. {advice(config, found)}"
+    reason = f"other machines can reach {doors}. {advice(config, found)}"
     raise ConfigError("host", config.host, "settings", reason)
 
 
@@ -92,10 +92,10 @@ def advice(config: Config, found: list[Door]) -> str:
             where = "--users users.json"  # for serve as well: without a data directory there is no other place
         steps.append(
             f'For authentication: penstock user add NAME --grant "publish *" {where}, '
-            f"penstock token create NAME {where} > NAME.token, and no listener with a user of its own; "
-            "or let only clients with a certificate in: --tls-ca tls/ca.pem --tls-client required."
+            f"penstock token create NAME {where} > NAME.token, and do not set a default user for any listener; "
+            "or accept only clients with a certificate: --tls-ca tls/ca.pem --tls-client required."
         )
-    steps.append("To stay on this machine: --host 127.0.0.1. To listen all the same: --insecure.")
+    steps.append("To listen on this machine only: --host 127.0.0.1. To listen anyway: --insecure.")
     return " ".join(steps)
 
 

@@ -181,7 +181,7 @@ def test_mqmq_under_its_old_name_exits_1_whatever_is_wrong(capsys: pytest.Captur
     code, out, err = run("info", "-addr=127.0.0.1:1")
     assert (code, out) == (1, "")
     assert err.startswith("mqmq: cannot connect to 127.0.0.1:1: ")
-    assert run("start", "-addr", "x:y") == (1, "", "mqmq: 'x:y' is no address: give host:port\n")
+    assert run("start", "-addr", "x:y") == (1, "", "mqmq: 'x:y' is not a valid address: use host:port\n")
     for wrong in ((), ("stop",), ("Quit",), ("info", "-port", "1"), ("start", "-port", "1")):
         code, out, err = run(*wrong)
         assert (code, out) == (1, "")

@@ -225,7 +225,7 @@ def test_consume_into_a_pipe_that_is_closed(online: Penstock) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["publish", "e", "two\nlines"], "a line feed in a body cannot be sent by MQKS"),
+        (["publish", "e", "two\nlines"], "a line feed in a body cannot be sent over MQKS"),
         (["publish", "e", "x", "--via", "sevx"], "SEVX has no names"),
         (["publish", "[1]", "--via", "sevx"], "SEVX sends JSON objects, and this is not one: [1]"),
         (["publish", "q", "x", "--via", "smqs", "--delay", "1"], "--delay is not supported over SMQS"),
@@ -237,9 +237,9 @@ def test_consume_into_a_pipe_that_is_closed(online: Penstock) -> None:
         (["consume", "q", "--via", "rq", "--event", "e"], "--event is for mqks, not for rq"),
         (["consume", "q", "--pattern", "x"], "--pattern x: give a JSON object"),
         (["tap", "e", "--pattern", "{}"], "--pattern is for SEVX"),
-        (["put", "q", "x", "--addr", "here:there"], "'here:there' is no address"),
-        (["get", "q", "--timeout", "4000"], "a get waits 3600 seconds at most"),
-        (["put", "q" * 1025, "x"], "a queue name of 1025 bytes"),
+        (["put", "q", "x", "--addr", "here:there"], "'here:there' is not a valid address"),
+        (["get", "q", "--timeout", "4000"], "timeout of 4000 seconds: a get waits at most 3600"),
+        (["put", "q" * 1025, "x"], "queue name of 1025 bytes: MQMQ allows at most 1024"),
     ],
 )
 def test_misuse_is_one_line(online: Penstock, arguments: list[str], told: str) -> None:

@@ -122,7 +122,7 @@ def test_what_nobody_is_told(there: Penstock, secure: Broker) -> None:
     for command in (["queues", "--tls"], ["put", "q", "x", "--tls"], ["queues", "--server", secure.url]):
         code, reason = there.failure(*command)
         assert code == 3
-        assert "its certificate is not believed: self-signed certificate" in reason
+        assert "its certificate is not trusted: self-signed certificate" in reason
     assert (
         there.failure("queues", "--ca-file", "nowhere")[1] == "TLS: nowhere cannot be read: No such file or directory"
     )

@@ -58,13 +58,13 @@ def far(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_it_is_the_way_that_counts(peer: Any, times: int, caplog: pytest.LogCaptureFixture) -> None:
     warn_in_clear(TOKEN, Address("somewhere", 7), Peer(peer))
-    assert caplog.messages == ["the token pst_aaaaaaaa (made up) goes to somewhere:7 in clear: use TLS"] * times
+    assert caplog.messages == ["the token pst_aaaaaaaa (made up) is sent to somewhere:7 unencrypted: use TLS"] * times
 
 
 def test_each_host_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
     for host, port in (("a", 1), ("a", 2), ("b", 1), ("a", 1), ("b", 1)):
         warn_in_clear(TOKEN, Address(host, port), Peer(FAR))
-    assert [message.split()[7] for message in caplog.messages] == ["a:1", "b:1"]
+    assert [message.split()[8] for message in caplog.messages] == ["a:1", "b:1"]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_a_client_warns_before_it_shows_it(guarded: Broker, far: None, caplog: p
         with mqmq.Client(guarded.options("alice")).connect(guarded.address("mqmq")) as client:
             client.put("jobs", b"x")
     (told,) = warnings_of(caplog)
-    assert "in clear: use TLS" in told
+    assert "unencrypted: use TLS" in told
 
 
 def test_a_client_on_the_same_machine_does_not(guarded: Broker, caplog: pytest.LogCaptureFixture) -> None:
@@ -139,4 +139,4 @@ def test_the_bench_warns(guarded: Broker, far: None, caplog: pytest.LogCaptureFi
         bench.Load(address, bench.SPEECHES["mqmq"](b"q", 1), bench.ENTRIES["mqmq"], wrong),
     ):
         pass
-    assert warnings_of(caplog) == [f"the token pst_aaaaaaaa (made up) goes to {address} in clear: use TLS"]
+    assert warnings_of(caplog) == [f"the token pst_aaaaaaaa (made up) is sent to {address} unencrypted: use TLS"]

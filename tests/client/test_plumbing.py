@@ -35,7 +35,7 @@ def test_an_address(place, expected: str) -> None:
 
 @pytest.mark.parametrize("place", ["host:", "host:x", "host:0", "host:70000", 0, ("host", "x")])
 def test_what_is_no_address_is_named(place) -> None:
-    with pytest.raises(ValueError, match="is no address: give host:port"):
+    with pytest.raises(ValueError, match="is not a valid address: use host:port"):
         address_of(place, 7)
 
 

@@ -123,7 +123,7 @@ def test_the_loops_own_thread_is_told_that_it_would_wait_for_itself(broker: Brok
                 heard.append(str(error))
 
         asyncio.run_coroutine_threadsafe(on_the_loop(), client._thread.loop).result(5)
-        assert "would wait for itself" in heard[0]
+        assert "would deadlock" in heard[0]
 
 
 def test_a_failed_connect_leaves_no_thread(broker: Broker) -> None:

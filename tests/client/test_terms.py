@@ -31,7 +31,7 @@ def test_terms_are_written_as_the_protocols_have_them() -> None:
         flags_of({"ttl": -1})
     with pytest.raises(ValueError, match="max_deliveries of 0: give 1 or more"):
         options_of({"max_deliveries": 0}, b"")
-    with pytest.raises(ValueError, match="RQ takes 0 to 255"):
+    with pytest.raises(ValueError, match="RQ allows 0 to 255"):
         rq.fields_of(256, None, None, None)
 
 

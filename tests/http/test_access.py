@@ -270,7 +270,7 @@ def test_what_names_are_in_a_body_is_checked_as_well(guarded: Guarded, api: Api)
 
     def refused(answer: Answer, what: str) -> None:
         assert answer.problem == "denied"
-        assert answer.json["detail"] == f"user 'some' has no right: {what}"
+        assert answer.json["detail"] == f"user 'some' lacks the right: {what}"
 
     refused(api.post("/v1/publish", {"event": "b.x", "body": ""}, **some), "publish event 'b.x'")
     refused(api.post("/v1/publish", {"queue": "b", "body": ""}, **some), "publish queue 'b'")
@@ -1027,7 +1027,7 @@ def test_an_admin_uses_the_commands_from_elsewhere(
     does("user", "remove", "fay")
     for arguments, says in (
         (("user", "remove", "fay", *there), "there is no user 'fay'"),
-        (("user", "add", "fay", "--grant", "fly", *there), "'fly' is no right"),
+        (("user", "add", "fay", "--grant", "fly", *there), "'fly' is not a right"),
         (("user", "list", *there[:2]), "--token-file"),
     ):
         code, out, err = run(*arguments)

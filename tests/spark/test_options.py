@@ -139,7 +139,7 @@ def test_a_token_in_clear_to_another_machine_is_warned_of_once(nobody, monkeypat
     assert all(b"Bearer pst_aaaaaaaa_tell-nobody" in other.recv(4096) for other in others)
     for other in others:
         other.close()
-    told = "the token pst_aaaaaaaa (PENSTOCK_TOKEN) goes to broker:7780 in clear: use TLS"
+    told = "the token pst_aaaaaaaa (PENSTOCK_TOKEN) is sent to broker:7780 unencrypted: use TLS"
     assert [record.message for record in caplog.records] == [told] * times
 
 

@@ -107,7 +107,7 @@ def test_a_broker_that_is_not_believed_is_not_waited_for(secure, tmp_path) -> No
 
     assert ask()
     assert ask(servers=secure.url.replace("127.0.0.1", "localhost"))
-    with pytest.raises(BrokerDistrusted, match=r"its certificate is not believed: .*option caFile"):
+    with pytest.raises(BrokerDistrusted, match=r"its certificate is not trusted: .*option caFile"):
         ask(caFile=str(secure.files / "client.pem"))
     with pytest.raises(OptionError, match="nowhere cannot be read"):
         ask(caFile=str(tmp_path / "nowhere"))

@@ -25,10 +25,10 @@ def checked_name(text: str) -> str:
     """Normalise a certificate name for storage. Raises AccessError if no certificate can have it."""
     kind, colon, value = text.partition(":")
     if not colon or kind not in KINDS or not value:
-        raise AccessError(f"{text!r} is no name of a certificate: give {':..., '.join(KINDS)}:... such as CN:worker-1")
+        raise AccessError(f"{text!r} is not a certificate name: use {':..., '.join(KINDS)}:... such as CN:worker-1")
     if kind != "sha256":
         return text
     digest = value.replace(":", "").lower()
     if not FINGERPRINT.fullmatch(digest):
-        raise AccessError(f"{text!r} is no fingerprint: give sha256: and 64 hex digits, with colons or without")
+        raise AccessError(f"{text!r} is not a fingerprint: use sha256: and 64 hex digits, with or without colons")
     return f"{kind}:{digest}"

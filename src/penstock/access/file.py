@@ -92,7 +92,7 @@ class UsersFile:
         """
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1:
-            raise AccessError(f"{path}: is no plain file, or has a second name: remove it")
+            raise AccessError(f"{path}: is not a regular file, or has a second hard link: remove it")
         if os.geteuid() == 0:
             owner = (self.path if self.path.exists() else self.path.parent).stat()
             os.fchown(handle, owner.st_uid, owner.st_gid)
@@ -204,7 +204,7 @@ def decode(data: bytes) -> Users:
     serial = document.get("serial", 0)
     entries = document.get("users")
     if not isinstance(entries, dict) or not isinstance(serial, int):
-        raise AccessError("users is not an object, or serial not a number")
+        raise AccessError("users is not an object, or serial is not a number")
     users = Users({}, serial)
     token_ids: set[str] = set()
     for name, entry in entries.items():
@@ -217,7 +217,7 @@ def decode(data: bytes) -> Users:
 
 def _user_in(users: Users, name: str, entry: Any, token_ids: set[str]) -> None:
     if not NAME.fullmatch(name):
-        raise AccessError("is no name for a user")
+        raise AccessError("is not a valid user name")
     if not isinstance(entry, dict) or set(entry) - USER_KEYS:
         raise AccessError(f"has keys other than {', '.join(sorted(USER_KEYS))}")
     user = users.add(name)
@@ -234,7 +234,7 @@ def _user_in(users: Users, name: str, entry: Any, token_ids: set[str]) -> None:
         users.add_certificate(name, checked_name(certificate))
     password = entry.get("password", "")
     if not isinstance(password, str):
-        raise AccessError("password is not a text")
+        raise AccessError("password is not a string")
     user.password = password
     tokens = entry.get("tokens", [])
     if not isinstance(tokens, list):
@@ -242,7 +242,7 @@ def _user_in(users: Users, name: str, entry: Any, token_ids: set[str]) -> None:
     for item in tokens:
         token = _token_in(item)
         if token.id in token_ids:
-            raise AccessError(f"token {token.id} is there twice")
+            raise AccessError(f"token {token.id} appears twice")
         token_ids.add(token.id)
         user.tokens[token.id] = token
 
@@ -250,7 +250,7 @@ def _user_in(users: Users, name: str, entry: Any, token_ids: set[str]) -> None:
 def _texts(entry: dict[str, Any], key: str) -> list[str]:
     values = entry.get(key, [])
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise AccessError(f"{key} is not a list of texts")
+        raise AccessError(f"{key} is not a list of strings")
     return values
 
 
@@ -259,10 +259,10 @@ def _token_in(item: Any) -> Token:
         raise AccessError(f"a token has keys other than {', '.join(sorted(TOKEN_KEYS))}")
     id, digest, note = item.get("id"), item.get("sha256"), item.get("note", "")
     if not isinstance(id, str) or not isinstance(digest, str) or not isinstance(note, str):
-        raise AccessError("a token has no id, no sha256, or a note that is no text")
+        raise AccessError("a token has no id, no sha256, or a note that is not a string")
     if not TOKEN_ID.fullmatch(id) or not DIGEST.fullmatch(digest):
-        raise AccessError("a token's id is not 8 letters and digits, or its sha256 not 64 hex digits")
+        raise AccessError("a token's id is not 8 letters and digits, or its sha256 is not 64 hex digits")
     created_at, expires_at = item.get("created_at", 0), item.get("expires_at", 0)
     if not isinstance(created_at, int) or not isinstance(expires_at, int):
-        raise AccessError(f"a time of token {id} is not a number of seconds")
+        raise AccessError(f"a timestamp of token {id} is not a number of seconds")
     return Token(id, digest, created_at, expires_at, note)

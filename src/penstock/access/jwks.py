@@ -49,7 +49,7 @@ def keys_in(data: bytes) -> list[Key]:
         raise AccessError(f"is not JSON: {error}") from None
     entries = found.get("keys") if isinstance(found, dict) else None
     if not isinstance(entries, list) or len(entries) > KEYS_MAX:
-        raise AccessError(f"is no set of keys: it needs `keys`, a list of at most {KEYS_MAX}")
+        raise AccessError(f"is not a JWK set: it needs `keys`, a list of at most {KEYS_MAX}")
     keys: list[Key] = []
     for entry in entries:
         algorithms = algorithms_of(entry) if isinstance(entry, dict) else ()
@@ -64,7 +64,7 @@ def keys_in(data: bytes) -> list[Key]:
         id = entry.get("kid")
         keys.append(Key(id if isinstance(id, str) else "", algorithms, public))
     if not keys:
-        raise AccessError("has no key that a token could be checked with: RSA of 2048 to 8192 bits, EC or Ed25519")
+        raise AccessError("has no key that can verify tokens: use RSA of 2048 to 8192 bits, EC or Ed25519")
     return keys
 
 
@@ -109,7 +109,7 @@ def check_url(url: str) -> None:
     """Keys must come over TLS, or from this machine. Raises AccessError."""
     parts = urlsplit(url)
     if not parts.hostname or (parts.scheme != "https" and parts.hostname not in LOOPBACK):
-        raise AccessError(f"{url!r}: keys are fetched by https alone, but from this machine")
+        raise AccessError(f"{url!r}: keys must be fetched over https, except from this machine")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -132,7 +132,7 @@ def fetch_keys(url: str, seconds: float = FETCH_SECONDS) -> list[Key]:
                 if size > SIZE_MAX:
                     raise AccessError(f"{url}: larger than {SIZE_MAX} bytes")
                 if time.monotonic() > deadline:
-                    raise AccessError(f"{url}: not there within {seconds:g} seconds")
+                    raise AccessError(f"{url}: not fetched within {seconds:g} seconds")
     except (OSError, ValueError) as error:  # urllib's own errors are OSErrors
         raise AccessError(f"{url}: {getattr(error, 'reason', None) or error}") from error
     try:

@@ -39,11 +39,11 @@ class Rules:
                 continue
             value, sign, rights = rule.strip().partition(" = ")
             if not sign or not value.strip() or not rights.strip():
-                raise AccessError(f"{rule.strip()!r} is no rule: write VALUE = RIGHT NAMES, such as ops = operator *")
+                raise AccessError(f"{rule.strip()!r} is not a rule: use VALUE = RIGHT NAMES, such as ops = operator *")
             found = [parse_grant(grant) for grant in grants_in([rights.replace(",", " ")])]
             self.grants.setdefault(value.strip(), []).extend(found)
         if not self.grants:
-            raise AccessError("says of no value what it may do: nobody could come in")
+            raise AccessError("has no rule, so nobody could authenticate")
 
     def of(self, values: Sequence[str]) -> list[Grant]:
         """The grants for these values, without duplicates, in the order of the rules."""
@@ -133,7 +133,7 @@ class Oidc(Issuer):
             raise AccessError(f"not a token of {self.issuer}: {type(error).__name__}: {error}"[:300]) from None
         grants = self.rules.of(values_of(claims, self.rights_claims))
         if not grants:
-            raise AccessError(f"none of its claims {', '.join(self.rights_claims)} gives a right here")
+            raise AccessError(f"none of its claims {', '.join(self.rights_claims)} grants a right")
         name = self.prefix + name_in(claims, self.user_claim)
         begins, ends = number_in(claims, "nbf", 0.0), number_in(claims, "exp", None)
         which = claims.get("jti")
@@ -144,7 +144,7 @@ class Oidc(Issuer):
     def _key(self, id: object, algorithm: str) -> Key:
         """The key named in the token. A token that names no key needs exactly one fitting key."""
         if algorithm not in ALGORITHMS:
-            raise AccessError(f"the algorithm {algorithm[:20]!r} is not taken")
+            raise AccessError(f"the algorithm {algorithm[:20]!r} is not accepted")
         fitting = [key for key in self._keys if algorithm in key.algorithms]
         if id is None and len(fitting) == 1:
             return fitting[0]
@@ -153,7 +153,7 @@ class Oidc(Issuer):
             return named[0]
         if id is not None and not named:
             self._want_keys()
-        raise AccessError(f"no key {str(id)[:100]!r} for {algorithm} is known, or more than one")
+        raise AccessError(f"there is no key {str(id)[:100]!r} for {algorithm}, or more than one")
 
     def _want_keys(self) -> None:
         """Fetch the keys again: the issuer may have added one. Rate-limited, because anyone can make up key ids."""
@@ -164,7 +164,7 @@ class Oidc(Issuer):
 
     def _check_time(self, visit: Visit, seconds: float) -> None:
         if seconds < visit.begins_at:
-            raise AccessError("it does not hold yet")
+            raise AccessError("it is not valid yet")
         if seconds >= visit.expires_at:
             raise AccessError("it has expired")
 
@@ -198,12 +198,12 @@ def values_of(claims: Mapping[str, Any], paths: Sequence[str]) -> list[str]:
 def name_in(claims: Mapping[str, Any], path: str) -> str:
     name = claim_in(claims, path)
     if not isinstance(name, str) or not name or len(name) > NAME_SIZE_MAX or not name.isprintable():
-        raise AccessError(f"its claim {path} is no name: a printable text of at most {NAME_SIZE_MAX} characters")
+        raise AccessError(f"its claim {path} is not a name: use printable text of at most {NAME_SIZE_MAX} characters")
     return name
 
 
 def number_in(claims: Mapping[str, Any], name: str, otherwise: float | None) -> float:
     value = claims.get(name, otherwise)
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e15:
-        raise AccessError(f"its claim {name} is no time")
+        raise AccessError(f"its claim {name} is not a timestamp")
     return float(value)

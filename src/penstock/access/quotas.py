@@ -28,9 +28,9 @@ class Quotas:
     def set(self, name: str, amount: int) -> None:
         """Raises AccessError if there is no such quota, or the amount is out of range."""
         if name not in QUOTAS:
-            raise AccessError(f"{name!r} is no quota: give one of {', '.join(QUOTAS)}")
+            raise AccessError(f"{name!r} is not a quota: use one of {', '.join(QUOTAS)}")
         if not 0 <= amount <= AMOUNT_MAX:
-            raise AccessError(f"quota {name} is a whole number from 0, which is no limit, to {AMOUNT_MAX}")
+            raise AccessError(f"quota {name} must be a whole number from 0 (no limit) to {AMOUNT_MAX}")
         if name == "connections":
             self.connections = amount
         elif name == "queues":

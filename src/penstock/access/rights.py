@@ -83,10 +83,10 @@ def parse_grant(text: str) -> Grant:
     right, _, names = text.strip().partition(" ")
     names = names.strip()
     if right not in RIGHTS and right not in ROLES:
-        raise AccessError(f"{right!r} is no right: give one of {', '.join(RIGHTS)}, or a role: {', '.join(ROLES)}")
+        raise AccessError(f"{right!r} is not a right: use one of {', '.join(RIGHTS)}, or a role: {', '.join(ROLES)}")
     if right in NAMELESS:
         if names not in ("", EVERYTHING):
-            raise AccessError(f"{right} holds for everything: write it without {names!r}")
+            raise AccessError(f"{right} applies to everything: write it without {names!r}")
         return Grant(right)
     scope = BOTH
     before, colon, behind = names.partition(":")
@@ -100,4 +100,4 @@ def parse_grant(text: str) -> Grant:
     try:
         return Grant(right, scope, names)
     except ValueError:  # not UTF-8
-        raise AccessError(f"the names of {right} are no text") from None
+        raise AccessError(f"the names of {right} are not valid UTF-8") from None

@@ -90,7 +90,7 @@ class User:
 
     def refusal(self, what: str) -> Refused:
         self.denied += 1
-        return Refused(DENIED, f"user {self.name!r} has no right: {what}")
+        return Refused(DENIED, f"user {self.name!r} lacks the right: {what}")
 
     def check_publish(self, event: bytes) -> None:
         """For an event that is not in `publishable`: adds it, or raises Refused."""

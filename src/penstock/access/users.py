@@ -29,9 +29,9 @@ class Users:
 
     def add(self, name: str) -> User:
         if not NAME.fullmatch(name):
-            raise AccessError(f"{name!r} is no name for a user: at most 64 letters, digits and . _ @ -")
+            raise AccessError(f"{name!r} is not a valid user name: use at most 64 letters, digits and . _ @ -")
         if name in self.by_name:
-            raise AccessError(f"there is a user {name!r} already")
+            raise AccessError(f"user {name!r} already exists")
         user = self.by_name[name] = User(name)
         return user
 
@@ -63,7 +63,7 @@ class Users:
         """Set a quota from text such as `connections=10`; 0 means no limit."""
         quota, _, amount = text.partition("=")
         if not (amount.isascii() and amount.isdigit() and len(amount) < 20):
-            raise AccessError(f"{text!r} is no quota: write name=number, such as connections=10")
+            raise AccessError(f"{text!r} is not a quota: write name=number, such as connections=10")
         self.user(name).quotas.set(quota.strip(), int(amount))
 
     def add_certificate(self, name: str, certificate: str) -> None:
@@ -72,7 +72,7 @@ class Users:
         certificate = checked_name(certificate)
         for other in self.by_name.values():
             if certificate in other.certificates and other is not user:
-                raise AccessError(f"the certificate {certificate} is that of user {other.name!r}")
+                raise AccessError(f"the certificate {certificate} belongs to user {other.name!r}")
         if certificate not in user.certificates:
             user.certificates.append(certificate)
 
@@ -89,7 +89,7 @@ class Users:
         if len(note) > NOTE_SIZE_MAX:
             raise AccessError(f"the note is longer than {NOTE_SIZE_MAX} characters")
         if len(user.tokens) >= TOKENS_MAX:
-            raise AccessError(f"user {name!r} has {TOKENS_MAX} tokens, which is the most there can be")
+            raise AccessError(f"user {name!r} has {TOKENS_MAX} tokens, the maximum")
         text, token = new_token(now_seconds, expires_at, note)
         while any(token.id in other.tokens for other in self.by_name.values()):
             text, token = new_token(now_seconds, expires_at, note)
@@ -111,7 +111,7 @@ class Users:
 def grants_of_role(role: str, names: Sequence[str] = ()) -> list[str]:
     """The grants, as text, for a role on these names; on everything if no names are given."""
     if role not in ROLES and role not in NAMELESS:
-        raise AccessError(f"{role!r} is no role: give one of {', '.join((*ROLES, ADMIN))}")
+        raise AccessError(f"{role!r} is not a role: use one of {', '.join((*ROLES, ADMIN))}")
     return [role] if role in NAMELESS else [f"{role} {name}" for name in names or ("*",)]
 
 
@@ -131,7 +131,7 @@ def grants_in(words: Sequence[str]) -> list[str]:
                 grants.append(word)
                 right = ""
         elif not right and not (grants and grants[-1].partition(" ")[0] not in NAMELESS):
-            raise AccessError(f"{word!r} is no right: give one of {', '.join((*RIGHTS, *ROLES))}, then names")
+            raise AccessError(f"{word!r} is not a right: use one of {', '.join((*RIGHTS, *ROLES))}, then names")
         else:
             grants.append(f"{right or grants[-1].partition(' ')[0]} {word}")
             right = ""

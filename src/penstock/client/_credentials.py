@@ -85,7 +85,7 @@ def _token_in(file: File, source: str) -> Token:
     except OSError as error:
         raise AuthFailed(f"no token: {os.fspath(file)} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise AuthFailed(f"no token: {os.fspath(file)!r} is no name of a file: {error}") from None
+        raise AuthFailed(f"no token: {os.fspath(file)!r} is not a valid file name: {error}") from None
     if not text:
         raise AuthFailed(f"no token: {os.fspath(file)} is empty")
     return _token(text, source)
@@ -93,7 +93,7 @@ def _token_in(file: File, source: str) -> Token:
 
 def _token(text: str, source: str) -> Token:
     if not (text.isascii() and text.isprintable() and " " not in text and len(text) <= TOKEN_SIZE_MAX):
-        raise AuthFailed(f"no token: what there is ({source}) is not one word of at most {TOKEN_SIZE_MAX} characters")
+        raise AuthFailed(f"invalid token ({source}): it is not a single word of at most {TOKEN_SIZE_MAX} characters")
     return Token(text.encode(), source)
 
 
@@ -102,7 +102,7 @@ def warn_in_clear(token: Token, address: Address, sock: Connected) -> None:
     if address.host in _told_of or _is_near(sock):
         return
     _told_of.add(address.host)
-    log.warning("%s goes to %s in clear: use TLS", token, address)
+    log.warning("%s is sent to %s unencrypted: use TLS", token, address)
 
 
 def _is_near(sock: Connected) -> bool:
@@ -164,7 +164,7 @@ def _stamp(file: str) -> tuple[int, int] | None:
     except OSError as error:
         raise TlsFailed(f"TLS: {file} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise TlsFailed(f"TLS: {file!r} is no name of a file: {error}") from None
+        raise TlsFailed(f"TLS: {file!r} is not a valid file name: {error}") from None
 
 
 @functools.lru_cache(maxsize=8)  # loading the system's CAs takes longer than connecting
@@ -181,23 +181,23 @@ def trouble_with_tls(address: Address, error: ssl.SSLError) -> TlsFailed | AuthF
     """Return the final error for a failed handshake; None if another attempt may succeed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         reason = error.verify_message or "it cannot be verified"
-        return TlsFailed(f"cannot connect to {address}: its certificate is not believed: {reason}{_advice(reason)}")
+        return TlsFailed(f"cannot connect to {address}: its certificate is not trusted: {reason}{_advice(reason)}")
     reason = (error.reason or "").upper()
     if "ALERT" in reason and UNWELCOME.search(reason):
-        what = "the certificate of this client, or its lack of one"
-        return AuthFailed(f"{address} does not take {what}: {_words(error)}")
+        what = "the client certificate, or requires one"
+        return AuthFailed(f"{address} rejected {what}: {_words(error)}")
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"):
-        return TlsFailed(f"cannot connect to {address}: it does not speak TLS there")
+        return TlsFailed(f"cannot connect to {address}: the server does not use TLS on this port")
     if reason in ("UNSUPPORTED_PROTOCOL", "NO_SHARED_CIPHER", "TLSV1_ALERT_PROTOCOL_VERSION"):
-        return TlsFailed(f"cannot connect to {address}: there is no version of TLS that both speak: {_words(error)}")
+        return TlsFailed(f"cannot connect to {address}: no TLS version or cipher in common: {_words(error)}")
     return None
 
 
 def _advice(reason: str) -> str:
     if "hostname mismatch" in reason.lower() or "ip address mismatch" in reason.lower():
-        return "; connect by a name it has, or say which with server_hostname"
+        return "; connect to a name in the certificate, or set server_hostname"
     if "issuer" in reason or "self" in reason:
-        return "; name who vouches for it with ca_file"
+        return "; set ca_file to the CA that signed it"
     return ""
 
 

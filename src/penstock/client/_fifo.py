@@ -101,10 +101,10 @@ class Fifo(Talk):
     def feed(self, data: bytes) -> None:
         for answer in self.answers_in(data):
             if not self._line:
-                raise BadReply(f"an answer to nothing: {answer[:80]!r}")
+                raise BadReply(f"an unexpected response: {answer[:80]!r}")
             turn = self._line.popleft()
             if turn.future.done():
-                log.debug("an answer came too late")
+                log.debug("a response arrived after its timeout")
             else:
                 self.settle(turn, answer)
 

@@ -82,7 +82,7 @@ class Link:
         self.heard_well = False  # the server has answered on this connection
         self.outbox: list[bytes] = []  # not handed to the socket yet; kept while there is no connection
         self.outbox_bytes = 0
-        self.trouble = "no attempt was made yet"
+        self.trouble = "no connection attempt yet"
         self._loop: asyncio.AbstractEventLoop
         self._task: asyncio.Task[None] | None = None
         self._wire: _Wire | None = None
@@ -167,7 +167,7 @@ class Link:
     @property
     def hint(self) -> str:
         """A hint for refusals, when the reason may be that this client did not authenticate."""
-        return "" if self.is_known or self.heard_well else "; it may want to know who comes: give a token"
+        return "" if self.is_known or self.heard_well else "; the server may require authentication: give a token"
 
     @property
     def address(self) -> Address:
@@ -188,11 +188,11 @@ class Link:
         except (AuthFailed, ConnectFailed, TlsFailed) as error:
             self._end(error)
         except Exception as error:
-            log.exception("a connection is not kept any longer")
+            log.exception("connection failed with an unexpected error")
             self._wire = None
             if self._newest is not None:
                 self._newest.abort()
-            self._end(ConnectFailed(f"no connection to {self.address} is kept: {type(error).__name__}: {error}"))
+            self._end(ConnectFailed(f"connection to {self.address} failed: {type(error).__name__}: {error}"))
 
     async def _keep_on(self) -> None:
         attempt = 0
@@ -238,11 +238,11 @@ class Link:
                 # asyncio puts its own text into strerror, and the errno of a failed name lookup is meaningless.
                 number = error.errno or 0
                 reason = os.strerror(number) if number > 0 else error.strerror or str(error)
-                self.trouble = f"{address}: {reason or 'it ended the handshake; it may not speak TLS'}"
+                self.trouble = f"{address}: {reason or 'closed during the handshake; the server may not use TLS'}"
             except ValueError as error:  # not a failed attempt, but an address that cannot be tried at all
                 impossible += 1
                 named = isinstance(error, UnicodeError)
-                self.trouble = f"{address}: {f'no host can have such a name ({error})' if named else error}"
+                self.trouble = f"{address}: {f'invalid host name ({error})' if named else error}"
             self.addresses.rotate(-1)
         if impossible == len(self.addresses):
             raise ConnectFailed(f"cannot connect to {self._tried()}")
@@ -298,8 +298,8 @@ class Link:
         if wire.refused:
             return False
         reason = "no answer" if not wire.gone.done() else str(error or "closed by the server")
-        advice = "" if is_secure else "; it may speak TLS only"
-        self.trouble = f"{self.address}: {reason} when it was told who this client is{advice}"
+        advice = "" if is_secure else "; the server may require TLS"
+        self.trouble = f"{self.address}: {reason} during authentication{advice}"
         return False
 
     def _check_tls(self, error: Exception | None) -> None:
@@ -313,7 +313,7 @@ class Link:
         self.error = error
         self.trouble = str(error)
         is_awaited = self._first is not None and not self._first.done()
-        log.log(logging.DEBUG if is_awaited else logging.ERROR, "a connection has ended for good: %s", error)
+        log.log(logging.DEBUG if is_awaited else logging.ERROR, "connection failed, giving up: %s", error)
         self.outbox.clear()
         self.outbox_bytes = ENDED
         first = [] if self._first is None else [self._first]
@@ -371,7 +371,7 @@ class Link:
         if not wire.refused:
             self.trouble = f"{self.address}: {error or 'closed by the server'}"
             if error is None and not heard and not self.is_known:
-                self.trouble += " without a word; it may want a token, TLS, or another protocol"
+                self.trouble += " without a response; the server may require a token or TLS, or speak another protocol"
         log.info("connection lost: %s", self.trouble)
         self.addresses.rotate(-1)
         self.talk.lost()
@@ -418,7 +418,7 @@ class Link:
                     self._waiting_for_room.append(waiting)
                     await waiting
         except TimeoutError:
-            raise self.timed_out("no room to send", deadline) from None
+            raise self.timed_out("no space in the send buffer", deadline) from None
 
     def timed_out(self, what: str, seconds: float) -> Timeout:
         """Build the Timeout to raise, with the state of the connection."""
@@ -485,12 +485,12 @@ def _check_name(context: ssl.SSLContext, name: str) -> None:
     try:
         context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname=name)
     except ValueError as error:
-        raise ValueError(f"{name!r} is no name that a certificate can be for: {error}") from None
+        raise ValueError(f"{name!r} is not a valid server name for TLS: {error}") from None
 
 
 def _complain(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and task.exception() is not None:
-        log.error("a connection is not kept any longer", exc_info=task.exception())
+        log.error("connection failed with an unexpected error", exc_info=task.exception())
 
 
 class Unconnected:
@@ -540,7 +540,7 @@ class _Wire(asyncio.Protocol):
         try:
             found = self.entry.judge(self.heard_before)
             if found is None and len(self.heard_before) > ENTRY_BYTES_MAX:
-                raise BadReply("more is said than the answer to who this client is")
+                raise BadReply("the response to the authentication request is too long")
         except BadReply as error:
             self.refused = True
             self.link.trouble = f"{self.link.address}: {error}"

@@ -73,7 +73,7 @@ def address_of(place: Place, default_port: int) -> Address:
     if isinstance(place, str) and "://" in place:
         scheme, _, rest = place.partition("://")
         if scheme.lower() not in SCHEMES:
-            raise ValueError(f"{place!r} is no address: give host:port, tls://host:port or tcp://host:port")
+            raise ValueError(f"{place!r} is not a valid address: use host:port, tls://host:port or tcp://host:port")
         return address_of(rest.rstrip("/"), default_port)._replace(tls=SCHEMES[scheme.lower()])
     if isinstance(place, int):
         return Address("127.0.0.1", _port_of(place, place))
@@ -105,5 +105,5 @@ def _port_of(value: object, place: object) -> int:
     except (TypeError, ValueError):
         port = -1
     if not 0 < port < 65536:
-        raise ValueError(f"{place!r} is no address: give host:port")
+        raise ValueError(f"{place!r} is not a valid address: use host:port")
     return int(port)

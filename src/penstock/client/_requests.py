@@ -94,7 +94,7 @@ class Requests(Talk):
                     self._waiting_for_room.append(waiting)
                     await waiting
         except TimeoutError:
-            raise self.link.timed_out("no room to send", seconds) from None
+            raise self.link.timed_out("no space in the send buffer", seconds) from None
 
     async def drain(self, seconds: float) -> None:
         """Wait until everything is answered. Logs a timeout instead of raising it, because the client is closing."""

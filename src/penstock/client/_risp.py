@@ -86,7 +86,7 @@ class Decoder:
             end = at + size
             if code >= FIRST_STRING:
                 if number > PAYLOAD_SIZE_MAX:
-                    raise BadReply(f"a string of {number} bytes")
+                    raise BadReply(f"a string is too long: {number} bytes")
                 if len(rest) - end < number:
                     break
                 fields[code] = bytes(rest[end : end + number])

@@ -58,9 +58,9 @@ class LoopThread:
 
     def _trouble(self) -> str:
         if threading.current_thread() is self._thread:
-            return "a blocking call on the client's own loop would wait for itself: use the AsyncClient there"
+            return "a blocking call on the client's own event loop would deadlock: use AsyncClient there"
         if self.is_of_another_process:
-            return "this client was made before a fork: make one in each process"
+            return "this client was created before a fork: create one in each process"
         return "the client was closed" if not self._stop.alive else ""
 
 

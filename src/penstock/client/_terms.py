@@ -62,7 +62,7 @@ def text_of_seconds(name: str, value: float) -> bytes:
 def milliseconds_of(name: str, value: float) -> int:
     milliseconds = round(seconds_of(name, value) * 1000)
     if milliseconds >= 1 << 32:
-        raise ValueError(f"{name} of {value!r} seconds: RQ takes {(1 << 32) // 1000}")
+        raise ValueError(f"{name} of {value!r} seconds: RQ allows at most {(1 << 32) // 1000}")
     return milliseconds
 
 

@@ -44,7 +44,7 @@ class ServerError(ClientError):
     """The server refused the request. The connection stays open."""
 
     def __init__(self, what: str, code: str, hint: str = "") -> None:
-        super().__init__(f"{what}: the server answers {code}{hint}")
+        super().__init__(f"{what}: the server answered {code}{hint}")
         self.what = what
         self.code = code
 

@@ -170,7 +170,7 @@ class AsyncConsumer(NamedConsumerBase[Message]):
                 try:
                     body = base64.b64decode(body, validate=True)
                 except binascii.Error as error:
-                    raise BadReply(f"a body that is not base64: {error}") from None
+                    raise BadReply(f"the body is not valid base64: {error}") from None
             elif last == ESCAPED:
                 is_escaped = True
             elif last.startswith(RETRY) and last[len(RETRY) :].isdigit():
@@ -389,9 +389,9 @@ def word_of(text: Text, what: str, *, flag: bool = False) -> bytes:
     """Encode a name as one word of a line. Raises ValueError if it cannot be one."""
     word = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     if not word or b" " in word or b"\n" in word or b"\r" in word:
-        raise ValueError(f"{what} {text!r}: MQKS takes one word, not empty and without spaces or line ends")
+        raise ValueError(f"{what} {text!r}: MQKS requires a non-empty word without spaces or line breaks")
     if word.startswith(b"--") and not flag:
-        raise ValueError(f"{what} {text!r}: MQKS would take it for a flag")
+        raise ValueError(f"{what} {text!r}: MQKS would read it as a flag")
     return word
 
 
@@ -399,11 +399,11 @@ def body_of(data: Text) -> bytes:
     """Encode a body as the rest of a line. Raises ValueError if it cannot be one."""
     body = data.encode() if isinstance(data, str) else data
     if not body:
-        raise ValueError("an empty body cannot be sent by MQKS")
+        raise ValueError("an empty body cannot be sent over MQKS")
     if b"\n" in body:
-        raise ValueError("a line feed in a body cannot be sent by MQKS: encode it, or use a binary protocol")
+        raise ValueError("a line feed in a body cannot be sent over MQKS: encode it, or use a binary protocol")
     if body[-1] <= 32 and body[-1:].isspace():
-        raise ValueError("MQKS strips white space at the end of a body: encode it, or use a binary protocol")
+        raise ValueError("MQKS strips whitespace at the end of a body: encode it, or use a binary protocol")
     return body
 
 
@@ -413,7 +413,7 @@ def reject_flags(delay: float | None, dead: bool) -> bytes:
 
 def consume_arguments(queue: Text, events: Iterable[Text], delete_when_unused: bool | float, manual_ack: bool) -> bytes:
     if isinstance(events, str | bytes):
-        raise ValueError(f"events {events!r}: give a list of them")
+        raise ValueError(f"events {events!r}: give a list of events")
     words = [word_of(queue, "queue"), *(word_of(event, "event") for event in events)]
     if len(words) == 1:
         raise ValueError("consume needs at least one event")

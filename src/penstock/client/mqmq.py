@@ -76,7 +76,7 @@ class _Frames(Fifo):
         while len(rest) - at >= 4:
             size = int.from_bytes(rest[at : at + 4], "big")
             if size > FRAME_SIZE_MAX:
-                raise BadReply(f"a frame of {size} bytes")
+                raise BadReply(f"a frame is too large: {size} bytes")
             if len(rest) - at - 4 < size:
                 break
             answers.append(bytes(rest[at + 4 : at + 4 + size]))
@@ -117,7 +117,7 @@ def decode(body: bytes) -> list[bytes]:
     while at < len(body):
         end = at + 4 + int.from_bytes(body[at : at + 4], "big")
         if at + 4 > len(body) or end > len(body):
-            raise BadReply("a value that runs over the end of its frame")
+            raise BadReply("a value extends past the end of its frame")
         values.append(body[at + 4 : end])
         at = end
     return values
@@ -126,7 +126,7 @@ def decode(body: bytes) -> list[bytes]:
 def name_of(queue: str | bytes) -> bytes:
     name = queue.encode("utf-8", "surrogateescape") if isinstance(queue, str) else queue
     if len(name) > NAME_SIZE_MAX:
-        raise ValueError(f"a queue name of {len(name)} bytes: MQMQ takes {NAME_SIZE_MAX}")
+        raise ValueError(f"queue name of {len(name)} bytes: MQMQ allows at most {NAME_SIZE_MAX}")
     return name
 
 
@@ -164,7 +164,7 @@ class AsyncClient:
     async def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
         """Return the next message of a queue, waiting up to `timeout` seconds. Raises Timeout if there is none."""
         if timeout > GET_SECONDS_MAX:
-            raise ValueError(f"a get waits {GET_SECONDS_MAX:g} seconds at most, not {timeout:g}")
+            raise ValueError(f"timeout of {timeout:g} seconds: a get waits at most {GET_SECONDS_MAX:g}")
         name = name_of(queue)
         deadline = Deadline(max(timeout, 0.0))
         frames = self._idle.pop() if self._idle else _Frames(self._addresses, self.options)
@@ -183,7 +183,7 @@ class AsyncClient:
         if values[0] == b"Timeout":
             raise Timeout(f"no message in {queue!r} within {timeout:g} s")
         if len(values) < 2:
-            raise BadReply("an OK to a Get without a message")
+            raise BadReply("the server answered a Get with OK, but without a message")
         return values[1]
 
     async def _get(self, frames: _Frames, name: bytes, deadline: Deadline) -> bytes:
@@ -211,7 +211,7 @@ class AsyncClient:
             queues = {name: queue["NumMessages"] for name, queue in told["Queues"].items()}
             return ServerInfo(told["NumConnections"], told["NumMessages"], queues)
         except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadReply(f"an Info that cannot be read: {error}") from error
+            raise BadReply(f"cannot parse the Info response: {error}") from error
 
     async def disconnect(self) -> None:
         """Close all connections. Waiting gets raise Closed."""
@@ -237,7 +237,7 @@ class AsyncClient:
         if values and values[0] == b"Error":
             code = values[1].decode("utf-8", "replace") if len(values) > 1 else "no reason"
             if code == DENIED:
-                hint = "" if self._frames.link.is_known else "; it may want to know who comes: give a token"
+                hint = "" if self._frames.link.is_known else "; the server may require authentication: give a token"
                 raise Denied(what, code, hint)
             raise ServerError(what, code)
         if not values or values[0] not in (b"OK", b"Timeout"):

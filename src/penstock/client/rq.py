@@ -71,14 +71,14 @@ class Undelivered(ServerError):
 def name_of(queue: str | bytes) -> bytes:
     name = queue.encode("utf-8", "surrogateescape") if isinstance(queue, str) else queue
     if not 0 < len(name) <= QUEUE_SIZE_MAX:
-        raise ValueError(f"a queue name of {len(name)} bytes: RQ takes 1 to {QUEUE_SIZE_MAX}")
+        raise ValueError(f"queue name of {len(name)} bytes: RQ allows 1 to {QUEUE_SIZE_MAX}")
     return name
 
 
 def payload_of(data: str | bytes) -> bytes:
     payload = data.encode() if isinstance(data, str) else data
     if not payload:
-        raise ValueError("an empty payload cannot be sent by RQ")
+        raise ValueError("an empty payload cannot be sent over RQ")
     return payload
 
 
@@ -89,11 +89,11 @@ def fields_of(
     fields: dict[int, int] = {}
     if retries is not None:
         if not 0 <= retries <= 255:
-            raise ValueError(f"{retries} retries: RQ takes 0 to 255")
+            raise ValueError(f"{retries} retries: RQ allows 0 to 255")
         fields[risp.RETRIES] = retries
     if expire_seconds is not None:
         if not 0 <= expire_seconds <= 65535:
-            raise ValueError(f"expire_seconds of {expire_seconds}: RQ takes 0 to 65535")
+            raise ValueError(f"expire_seconds of {expire_seconds}: RQ allows 0 to 65535")
         fields[risp.TIMEOUT] = expire_seconds
     if delay is not None:
         fields[risp.DELAY] = milliseconds_of("delay", delay)
@@ -194,7 +194,7 @@ class AsyncConsumer:
             if inspect.isawaitable(outcome):
                 outcome = await outcome
             if not (outcome is None or isinstance(outcome, bytes | str)):
-                raise TypeError(f"a handler returns bytes, text or None, not {type(outcome).__name__}")
+                raise TypeError(f"a handler must return bytes, str or None, not {type(outcome).__name__}")
             request.reply(outcome)
         except Exception:
             log.exception("handler failed for %r", request)
@@ -526,7 +526,7 @@ class AsyncClient:
         """
         name = name_of(queue)
         if name in self.consumers:
-            raise ValueError(f"queue {queue!r} is consumed by this client already")
+            raise ValueError(f"queue {queue!r} is already consumed by this client")
         self._session.link.check()
         consumer = AsyncConsumer(self, name, max, priority, exclusive)
         self.consumers[name] = consumer

@@ -155,7 +155,7 @@ class Event:
         if not wait:
             self._receiver.settle_soon(action, which)
         elif self.thread is None:
-            raise ValueError("nothing can be waited for here: use `await receiver.settle(...)`")
+            raise ValueError("wait=True works only with the sync client: use `await receiver.settle(...)`")
         else:
             self.thread.run(self._receiver.settle(action, which))
 
@@ -185,7 +185,7 @@ class AsyncReceiver(NamedConsumerBase[Event]):
         try:
             members = orjson.loads(body)
             if not isinstance(members, dict):
-                raise ValueError("no object")
+                raise ValueError("not an object")
             text = body.decode()
         except ValueError as error:
             raise BadReply(f"expected an event id and a JSON object, got {rest[:80]!r}: {error}") from None

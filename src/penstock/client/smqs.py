@@ -72,7 +72,7 @@ class Message:
 def name_of(queue: str | bytes) -> bytes:
     name = queue.encode("utf-8", "surrogateescape") if isinstance(queue, str) else queue
     if b":" in name or b"\n" in name:
-        raise ValueError(f"queue {queue!r}: SMQS names have no colon and no line feed")
+        raise ValueError(f"queue {queue!r}: SMQS names must not contain a colon or a line feed")
     return name
 
 
@@ -149,7 +149,7 @@ class _Producer(Fifo):
             if line != UNKNOWN:
                 answers.append(line)
                 continue
-            log.warning("%s did not understand a request, or did not allow it", self.link.address)
+            log.warning("%s rejected a request: unknown or not allowed", self.link.address)
             if len(answers) < len(self._line):
                 self._line[len(answers)].is_denied = True
         return answers
@@ -205,7 +205,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
 
     def done_now(self, count: int) -> None:
         if count < 0:
-            raise ValueError(f"{count} messages cannot be done")
+            raise ValueError(f"count of {count}: give 0 or more")
         told = 0
         while count and self._undone:
             oldest = self._undone[0]
@@ -270,7 +270,7 @@ class AsyncClient:
     ) -> None:
         """Publish bytes to a queue as they are. Raises ValueError if they contain a line feed."""
         if b"\n" in data:
-            raise ValueError("a line feed in a body cannot be sent by SMQS: encode it, or use a binary protocol")
+            raise ValueError("a line feed in a body cannot be sent over SMQS: encode it, or use a binary protocol")
         name = name_of(queue)
         line = b"M:%b:%b\n" % (name, data)
         link = self._producer.link
@@ -293,7 +293,7 @@ class AsyncClient:
         """Consume a queue, with the callback or by iterating over the consumer."""
         name = name_of(queue)
         if name in self._consumers:
-            raise ValueError(f"queue {queue!r} is consumed by this client already")
+            raise ValueError(f"queue {queue!r} is already consumed by this client")
         consumer = AsyncConsumer(self._addresses, self.options, name)
         consumer.on_disconnect = on_disconnect
         await consumer.start(timeout)
@@ -315,7 +315,7 @@ class AsyncClient:
         try:
             return dict(orjson.loads(answer))
         except (ValueError, TypeError) as error:
-            raise BadReply(f"statistics that cannot be read: {error}") from error
+            raise BadReply(f"cannot parse the statistics: {error}") from error
 
     async def close(self) -> None:
         """Send what is still buffered and close all connections."""
