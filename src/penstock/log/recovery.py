@@ -46,8 +46,8 @@ def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
     for name in reversed(snapshots_of(disk)):
         try:
             snapshot = read_snapshot(disk, name)
-        except UnknownVersion as error:
-            problems.append(str(error))
+        except UnknownVersion as unknown:
+            problems.append(str(unknown))
             if _log_reaches(disk, position_in(name)):
                 continue  # the version that wrote it may need it later
         except LogError as error:

@@ -232,8 +232,8 @@ def read_snapshot(disk: Disk, name: str) -> Snapshot:
         data = file.read()
     try:
         return decode(data)
-    except UnknownVersion as error:
-        raise UnknownVersion(f"{disk.directory / name}: {error}") from error
+    except UnknownVersion as unknown:  # another name than below: compiled, a name has one type
+        raise UnknownVersion(f"{disk.directory / name}: {unknown}") from unknown
     except (LogError, ValueError, KeyError, TypeError) as error:
         raise LogError(f"{disk.directory / name}: {error}") from error
 
