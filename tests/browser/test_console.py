@@ -245,8 +245,8 @@ def test_connections_are_shown_by_protocol_and_closed(console: Console, broker: 
     console.open("connections")
     page.locator("[data-protocol=mqks]").click()
     page.locator("td", has_text=mine).wait_for()
-    page.get_by_role("button", name=f"Close {mine}").click()
-    page.get_by_role("button", name="Close it").click()
+    page.get_by_role("button", name=f"Close {mine}", exact=True).click()
+    page.get_by_role("button", name="Close it", exact=True).click()
     page.get_by_text(f"{mine} is closed").wait_for()
     assert client.closed_by_peer()
 
