@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from penstock.access.file import UsersFile
+from penstock.auth.file import UsersFile
 from penstock.testing import BrokerProcess
 
 ADDRESSES = 40

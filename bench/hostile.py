@@ -44,7 +44,7 @@ from bench.attacking import Target, be_humble, field_of, wait_for_http
 from bench.hostile_attacks import ATTACKS, USERS, Attack
 from bench.victim import GRANTS, USER, USUAL, Door, Victim, View
 from bench.workers import Worker, WorkerFailed
-from penstock.access.file import UsersFile
+from penstock.auth.file import UsersFile
 from penstock.testing import BrokerProcess
 from penstock.testing._people import make_certificates
 

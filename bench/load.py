@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from bench.confirmed import publish_confirmed
 from bench.counting import CheckingCounter, Counter, MarkCounter, counter_for
 from bench.frames import BLOCK, NUMBERED, Block, Feedback, number
-from bench.machine import NO_USAGE, Usage, usage
+from bench.machine import NO_USAGE, BrokerContext, usage
 from bench.peers.base import Course, Peer
 from bench.wire import READ_BUFFER, STALL_SECONDS, Stalled, connect, receive, talk
 from bench.workers import Worker, WorkerFailed
@@ -49,7 +49,7 @@ class Round:
 
     count: int
     seconds: float = 0.0
-    server: Usage = NO_USAGE
+    server: BrokerContext = NO_USAGE
     failure: str = ""
     client_cpu: float = 0.0
     """Processor time of the load process, in seconds, where that is what is measured."""

@@ -25,8 +25,8 @@ from bench.hostile import LIMIT, PREPARE_SECONDS, attack_worker, make_users, set
 from bench.hostile_attacks import ATTACKS, Attack
 from bench.workers import Worker, WorkerFailed
 from penstock.config import Config
+from penstock.node import Node
 from penstock.server.memory import collect_seldom
-from penstock.server.node import Node
 
 SECONDS = 3.0
 SHOWN = 5

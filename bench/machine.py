@@ -72,26 +72,26 @@ def sync_ms(directory: Path, tries: int = 200) -> float:
 
 
 @dataclass(frozen=True)
-class Usage:
+class BrokerContext:
     """Seconds that a process and its descendants spent running, and spent runnable while waiting for a core."""
 
     cpu: float
     waited: float
 
-    def since(self, before: Usage) -> Usage:
-        return Usage(self.cpu - before.cpu, self.waited - before.waited)
+    def since(self, before: BrokerContext) -> BrokerContext:
+        return BrokerContext(self.cpu - before.cpu, self.waited - before.waited)
 
 
-NO_USAGE = Usage(0.0, 0.0)
+NO_USAGE = BrokerContext(0.0, 0.0)
 
 
-def usage(root_pid: int) -> Usage:
+def usage(root_pid: int) -> BrokerContext:
     ticks = waited_ns = 0
     for pid in process_tree(root_pid):
         if fields := _stat(pid):
             ticks += int(fields[11]) + int(fields[12])  # utime and stime, see proc(5).
         waited_ns += sum(_waited_ns(task) for task in (PROC / str(pid) / "task").glob("*"))
-    return Usage(ticks / _TICKS, waited_ns / 1e9)
+    return BrokerContext(ticks / _TICKS, waited_ns / 1e9)
 
 
 def _waited_ns(task: Path) -> int:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from penstock.access.file import UsersFile
+from penstock.auth.file import UsersFile
 from penstock.testing import BrokerProcess
 
 CHUNK = 5000  # messages per send

@@ -28,11 +28,11 @@ from bench.turns import directory, rotated
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.block import marked
-from penstock.log.durable import DurableLog
 from penstock.message import Message
 from penstock.spark.options import SourceOptions
 from penstock.spark.schema import Shape, schema_of
 from penstock.spark.session import spark_session
+from penstock.storage.durable import DurableLog
 
 BODY = b'{"id": %d, "item": "turbine", "price": 12.5, "note": "' + b"x" * 140 + b'"}'
 BLOCK = 1000  # messages

@@ -10,11 +10,11 @@ from the start. Besides the rules of `sessions.py`:
 from typing import Final
 
 from fuzz.words import PROTOCOLS, mqmq_frame, rq_command, rq_group
-from penstock.access.directory import Directory, Identity
-from penstock.access.lobby import Lobby
-from penstock.access.rights import parse_grant
-from penstock.access.tokens import Token, digest_of
-from penstock.access.user import User
+from penstock.auth.directory import Directory, Identity
+from penstock.auth.rights import parse_grant
+from penstock.auth.throttle import AuthThrottle
+from penstock.auth.tokens import Token, digest_of
+from penstock.auth.user import User
 
 PREFIX: Final = "locked-"
 LOCKED: Final = tuple(PREFIX + protocol for protocol in (*PROTOCOLS, "any"))
@@ -53,7 +53,7 @@ def shown(protocol: str, token: bytes) -> bytes:
 
 
 def make_access(unacked: int) -> Directory:
-    access = Directory(Lobby(1000))
+    access = Directory(AuthThrottle(1000))
     access.unauthenticated_bytes_max = BYTES_MAX
     guest = User("guest")
     guest.grants = [parse_grant(text) for text in GRANTS]

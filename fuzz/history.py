@@ -4,15 +4,15 @@ import io
 from pathlib import Path
 from typing import BinaryIO, Final
 
-import penstock.log.disk
+import penstock.storage.disk
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, replay
 from penstock.log.block import Block, block_length, is_intact
-from penstock.log.durable import DurableLog, Pending
+from penstock.log.interface import Log
 from penstock.log.memory import MemoryLog
-from penstock.log.pager import Pager
-from penstock.log.port import Log
+from penstock.storage.durable import DurableLog, Pending
+from penstock.storage.pager import Pager
 
 SEGMENT_BYTES_MAX: Final = 2000  # small, so that there are several segments
 
@@ -37,7 +37,7 @@ class Memory(History):
         return replay(self._log.entries, MemoryLog(), limits)
 
 
-class Files(penstock.log.disk.Disk):
+class Files(penstock.storage.disk.Disk):
     """A directory in memory."""
 
     def __init__(self) -> None:

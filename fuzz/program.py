@@ -15,7 +15,7 @@ from typing import Final
 from fuzz.gates import base_of
 from fuzz.words import PROTOCOLS, REQUESTS, frame
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 # Steps are separated by these two bytes, which UTF-8 cannot contain. A length prefix would not survive a mutation.
 SEPARATOR: Final = b"\xfe\xff"
@@ -67,9 +67,9 @@ class Program:
         door = self.door_of(slot)
         return door if door in PROTOCOLS else PROTOCOLS[(self.language + slot) % len(PROTOCOLS)]
 
-    def make_options(self) -> Options:
+    def make_options(self) -> ProtocolOptions:
         bits = self.options
-        return Options(
+        return ProtocolOptions(
             smqs_lose_undone=bool(bits & 1), sevx_id_inside=bool(bits & 2), rq_broadcast_as_request=bool(bits & 4)
         )
 

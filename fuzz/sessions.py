@@ -96,7 +96,7 @@ class _Run:
                 taken = world.log.next_offset
                 self._act(step)
                 world.check()
-                assert not world.broker.shut_because or world.log.next_offset == taken, "took a message in vain"
+                assert not world.broker.refuse_reason or world.log.next_offset == taken, "took a message in vain"
         world.broker.reopen()
         for client in list(self.slots.values()):
             if not client.session.over:
@@ -116,7 +116,7 @@ class _Run:
             self._turn()
             return
         if verb == DISK:
-            if world.broker.shut_because:
+            if world.broker.refuse_reason:
                 world.broker.reopen()
             else:
                 world.broker.shut("the disk is full")
@@ -166,7 +166,7 @@ class _Run:
     def _turn(self) -> None:
         self.world.turn()
         self.world.check_at_rest()
-        if not self.world.broker.shut_because:
+        if not self.world.broker.refuse_reason:
             self.witness.look()
 
 

@@ -16,14 +16,14 @@ from penstock.core.queue import Queue
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Subscription
 from penstock.message import MESSAGE_OVERHEAD, Message
+from penstock.wire.detect import HEAD_SIZE_MAX, Listening, ProtocolDetector
 from penstock.wire.mqks.session import Mqks, MqksSession
 from penstock.wire.mqmq.session import Mqmq, MqmqSession
 from penstock.wire.named import NamingSession
 from penstock.wire.rq.session import Rq, RqSession
-from penstock.wire.session import Dialect, Hub, Options, Receipt, Session
+from penstock.wire.session import Dialect, Hub, ProtocolOptions, Receipt, Session
 from penstock.wire.sevx.session import Sevx, SevxSession
 from penstock.wire.smqs.session import Smqs, SmqsSession
-from penstock.wire.sniff import HEAD_SIZE_MAX, AnyDoor, Listening
 
 START: Final = 1_700_000_000_000_000  # microseconds
 TURNS_MAX: Final = 10_000  # a broker with more to do than this after one step never comes to rest
@@ -62,7 +62,7 @@ class Client:
         session = self.current()
         broker = self.world.broker
         before = (broker.published, broker.log.position, session.outbox_size) if session.closing else None
-        locked = session.gate is not None
+        locked = session.preauth is not None
         position = broker.log.position
         self.last_read = len(data)
         self.world.note_input(data)
@@ -88,7 +88,7 @@ class Client:
             assert session.outbox_size == 0
             assert not session.drain(), "said twice"
             self.output += written
-            if full and not self.paused and session.gate is None:
+            if full and not self.paused and session.preauth is None:
                 session.resume()
         if session.closing and not session.unconfirmed and not session.outbox_size and not self.paused:
             self.end()
@@ -103,7 +103,7 @@ class Client:
     def resume(self) -> None:
         if self.paused:
             self.paused = False
-            if self.session.gate is None:
+            if self.session.preauth is None:
                 self.session.resume()
             self.check_closed()
             self.world.hub.dirty.append(self.session)  # it may have hung up meanwhile
@@ -126,7 +126,7 @@ class Client:
 class World:
     """A broker, its clients, and time."""
 
-    def __init__(self, limits: Limits, options: Options, late: bool = False, locked: bool = False) -> None:
+    def __init__(self, limits: Limits, options: ProtocolOptions, late: bool = False, locked: bool = False) -> None:
         self.now = START
         self.history: History = Disk() if late else Memory()
         self.log = self.history.log
@@ -136,7 +136,7 @@ class World:
         self.mqks, self.sevx, self.rq = Mqks(self.hub), Sevx(self.hub), Rq(self.hub)
         dialects: list[Dialect] = [self.mqks, Smqs(self.hub), self.sevx, Mqmq(self.hub), self.rq]
         self.doors: dict[str, Dialect] = {dialect.name: dialect for dialect in dialects}
-        self.doors["any"] = AnyDoor(self.hub, dialects)
+        self.doors["any"] = ProtocolDetector(self.hub, dialects)
         if locked:
             self.hub.access = make_access(limits.unacked_max // 2)
         self.clients: dict[Session, Client] = {}
@@ -202,7 +202,7 @@ class World:
             assert queue.name == name
             assert len(name) <= limits.name_size_max
             check_queue(queue, limits)
-        wrong = wrong_memory(broker.usage)
+        wrong = wrong_memory(broker.context)
         assert not wrong, wrong
         owned = {client.current() for client in self.clients.values()}
         assert owned == set(self.hub.sessions), "sessions that nobody owns, or owners without a session"
@@ -224,11 +224,11 @@ class World:
             assert subscription.in_flight <= limits.unacked_max
             assert len(subscription.name) <= limits.name_size_max + len(session.peer) + 1
             assert len(subscription.held()) == subscription.in_flight
-        gate = session.gate
-        if gate is not None:
-            assert len(gate.held) <= BYTES_MAX, f"{session.protocol}: holds {len(gate.held)} bytes of nobody"
-            assert gate.armed or session.closing, f"{session.protocol}: is held for ever"
-        if isinstance(session, NamingSession) and not session.closing and gate is None:
+        preauth = session.preauth
+        if preauth is not None:
+            assert len(preauth.held) <= BYTES_MAX, f"{session.protocol}: holds {len(preauth.held)} bytes of nobody"
+            assert preauth.armed or session.closing, f"{session.protocol}: is held for ever"
+        if isinstance(session, NamingSession) and not session.closing and preauth is None:
             suspended = {consumer for consumer in session.own.values() if consumer.suspended}
             assert set(session.halted) == suspended, "keeps a consumer that has ended, or forgets one that waits"
 
@@ -254,7 +254,7 @@ class World:
             session = client.session
             assert session.unconfirmed == 0, f"{session.protocol}: waits for a confirmation"
             client.check_closed()
-            if not client.paused and not session.closing and session.gate is None:
+            if not client.paused and not session.closing and session.preauth is None:
                 for subscription in served(session):
                     assert not subscription.suspended, f"{session.protocol}: forgotten"
 
@@ -276,8 +276,8 @@ class World:
         assert not broker._awaiting, "a request that nobody waits for"
         access = self.hub.access
         if access is not None:
-            assert access.lobby.count == 0
-            assert not access.lobby._by_address, "somebody who is gone waits at the gate"
+            assert access.throttle.count == 0
+            assert not access.throttle._by_address, "somebody who is gone waits at the gate"
             assert not [user.name for user in access.users.values() if user.connections], "somebody left uncounted"
         # An expired message that cannot become a dead letter, because there are too many queues, is retried endlessly.
         stuck = any(queue.expiring and queue.ready for queue in broker.queues.values())

@@ -41,22 +41,23 @@ from scripts.mutations import Mutation, mutations_of
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "mutants"
 EQUIVALENT = ROOT / "scripts" / "mutants-equivalent.txt"
-ROOMS = ("core", "log", "wire", "server")
+ROOMS = ("core", "log", "storage", "wire", "server")
 ALONE = ("message.py", "errors.py", "clock.py")
 COPIED = ("src", "tests", "scripts", "fuzz", "bench", "examples", "docs", "deploy", "pyproject.toml", "README.md")
 TESTS = (
-    "tests/core", "tests/log", "tests/wire", "tests/access", "tests/conformance", "tests/sim", "tests/server",
-    "tests/tls", "tests/http", "tests/test_clock.py", "tests/test_config.py",
+    "tests/core", "tests/log", "tests/storage", "tests/wire", "tests/auth", "tests/conformance", "tests/sim",
+    "tests/server", "tests/tls", "tests/http", "tests/test_clock.py", "tests/test_config.py",
 )  # fmt: skip
 NEAREST = {
     "core": ("tests/core",),
-    "log": ("tests/log", "tests/sim"),
-    "wire": ("tests/wire", "tests/access"),
-    "server": ("tests/server", "tests/tls", "tests/access"),
-    "message": ("tests/test_clock.py", "tests/core", "tests/wire", "tests/log"),
+    "log": ("tests/log", "tests/storage", "tests/sim"),
+    "storage": ("tests/storage", "tests/sim"),
+    "wire": ("tests/wire", "tests/auth"),
+    "server": ("tests/server", "tests/tls", "tests/auth"),
+    "message": ("tests/test_clock.py", "tests/core", "tests/wire", "tests/log", "tests/storage"),
 }
 SEARCHING = ("tests/conformance", "tests/core/test_model", "tests/core/test_delivery_model", "tests/sim")
-TOUCHY = ("tests/server", "tests/tls", "tests/access", "tests/conformance", "tests/http")  # use sockets and clocks
+TOUCHY = ("tests/server", "tests/tls", "tests/auth", "tests/conformance", "tests/http")  # use sockets and clocks
 QUICK = 0.5  # seconds
 ALONE_MAX = 60  # seconds that one test may take
 LIVES, CAUGHT, EQUAL, UNTRIED = "lives", "caught", "equivalent, by hand", "not tried"

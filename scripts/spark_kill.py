@@ -298,7 +298,7 @@ def order(rounds: int, chance: random.Random) -> list[str]:
 def check(publisher: Publisher, directory: Path) -> list[str]:
     import pyarrow.parquet as pq
 
-    from penstock.log.reader import LogReader
+    from penstock.storage.reader import LogReader
 
     log = [(message.offset, message.event, int(message.body)) for message in LogReader(directory / "data").messages()]
     put = Counter(number for _, event, number in log if event == b"in")

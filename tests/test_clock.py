@@ -8,7 +8,7 @@ from penstock.clock import NEVER_SET_BEFORE, SystemClock
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Terms
+from penstock.message import DeliveryOptions, Message
 
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
@@ -87,11 +87,11 @@ def test_a_step_of_the_clock_ends_no_message_before_its_time(machine: Machine) -
     broker.set_time(clock.now())
     broker.expire(b"unused", 600 * SECOND)
     for id, terms in (
-        (b"short", Terms(expires_at=clock.now() + 60 * SECOND)),
-        (b"later", Terms(due_at=clock.now() + 60 * SECOND)),
+        (b"short", DeliveryOptions(expires_at=clock.now() + 60 * SECOND)),
+        (b"later", DeliveryOptions(due_at=clock.now() + 60 * SECOND)),
     ):
         message = Message(id, b"q", b"x", clock.now(), "test")
-        message.terms = terms
+        message.options = terms
         broker.put(b"q", message)
     machine.wall += HOUR
     machine.wait(SECOND)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock.access.file import UsersFile
+from penstock.auth.file import UsersFile
 from penstock.files import replace_file
-from penstock.server.cursors import Cursors
+from penstock.storage.cursors import Cursors
 
 SOURCE = Path(penstock.__file__).parent
 
@@ -82,8 +82,9 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> Non
     assert (tmp_path / "file").read_bytes() == b"old"
 
 
-# `keeper.py` replaces users in memory; the log's own disk is synced by whoever renames on it, as the simulation checks.
-MAY_RENAME = {"files.py", "log/disk.py", "server/keeper.py"}
+# `user_reloader.py` replaces users in memory; the log's own disk is synced by whoever renames on it, which the
+# simulation checks.
+MAY_RENAME = {"files.py", "storage/disk.py", "server/user_reloader.py"}
 
 
 def test_nobody_else_gives_files_their_names() -> None:

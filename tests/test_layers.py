@@ -8,73 +8,22 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "penstock"
 
-# What each room may import of ours. A room may always import itself.
-ALLOWED = {
-    "message": set[str](),
-    "errors": set[str](),
-    "clock": set[str](),
-    "globs": set[str](),
-    "files": set[str](),
-    "plain": set[str](),
-    "access": {"message", "errors", "globs", "files"},
-    "log": {"message", "errors", "files"},
-    "core": {
-        "message",
-        "errors",
-        "clock",
-        "globs",
-        "log.port",
-        "log.block",
-        "log.span",
-        "log.snapshot",
-        "log.tuning",
-        "log.ids",
-    },
-    "wire": {"message", "errors", "clock", "access", "core", "log.port"},
-    "config": {"errors"},
-    "doors": {"config", "errors"},
-    # The node puts everything together, HTTP with it; HTTP knows the node's parts, and not the node.
-    "server": {
-        "message",
-        "errors",
-        "files",
-        "plain",
-        "clock",
-        "access",
-        "core",
-        "log",
-        "wire",
-        "config",
-        "doors",
-        "http.door",
-    },
-    "http": {
-        *("message", "errors", "clock", "access", "core", "log", "wire", "config"),
-        *("server.accepting", "server.connection", "server.cursors", "server.doorstep", "server.keeper"),
-        *("server.line", "server.memory", "server.storage", "server.timings"),
-    },
-    "spark": {
-        *("message", "errors", "files", "log.holes", "log.reader", "log.lifecycle", "log.moments"),
-        *("client", "client._credentials", "client._options", "client.errors"),  # who comes is said in one way
-    },
-    "cli": {
-        "message",
-        "errors",
-        "files",
-        "plain",
-        "access",
-        "config",
-        "doors",
-        "core",
-        "log",
-        "server",
-        "spark",
-        "client",
-    },
-    "client": {"errors"},  # clients work against any server of their protocol, so they know none
-    "adapters": {"client"},
-    "testing": {"config", "server", "access", "client", "cli.tls"},
-}
+ARCHITECTURE = SOURCE.parent.parent / "ARCHITECTURE.md"
+
+
+def layers() -> dict[str, set[str]]:
+    """What each package may import of ours, as ARCHITECTURE.md says. A package may always import itself."""
+    found = re.search(r"```layers\n(.*?)```", ARCHITECTURE.read_text(), re.DOTALL)
+    assert found is not None
+    allowed: dict[str, set[str]] = {}
+    for line in found.group(1).splitlines():
+        names, _, imported = line.partition("<-")
+        for name in names.replace(",", " ").split():
+            allowed[name] = set(imported.split())
+    return allowed
+
+
+ALLOWED = layers()
 QUIET_ROOMS = ("core", "wire", "log")
 PROTOCOL_WORDS = re.compile(r"mqks|smqs|sevx|mqmq|\brq\b|risp", re.IGNORECASE)
 
@@ -98,16 +47,30 @@ def imports_of(path: Path) -> set[str]:
     return found
 
 
-def inside(module: str, room: str) -> bool:
-    return module == room or module.startswith(room + ".")
+def room_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def test_every_package_has_its_layer_above_all_that_it_imports() -> None:
+    assert set(ALLOWED) == {room_of(name_of(path)) for path in MODULES}
+    order = list(ALLOWED)
+    for room, imported in ALLOWED.items():
+        assert all(order.index(other) < order.index(room) for other in imported), room
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_imports_point_one_way(path: Path) -> None:
-    room = name_of(path).partition(".")[0]
+    room = room_of(name_of(path))
     for imported in imports_of(path):
-        allowed = inside(imported, room) or any(inside(imported, other) for other in ALLOWED[room])
-        assert allowed, f"{room} must not import {imported}"
+        assert room_of(imported) in {room, *ALLOWED[room]}, f"{room} must not import {imported}"
+
+
+def test_no_layer_lists_a_package_it_does_not_import() -> None:
+    used: dict[str, set[str]] = {room: set() for room in ALLOWED}
+    for path in MODULES:
+        room = room_of(name_of(path))
+        used[room] |= {room_of(imported) for imported in imports_of(path)} - {room}
+    assert used == ALLOWED
 
 
 @pytest.mark.parametrize("path", sorted((SOURCE / "wire").glob("*/*.py")), ids=name_of)

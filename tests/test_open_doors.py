@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from penstock.config import LISTENERS, Config
-from penstock.doors import check_doors, doors_of, is_beyond, is_open, open_doors
 from penstock.errors import ConfigError
+from penstock.exposure import check_doors, doors_of, is_beyond, is_open, open_doors
 
 TLS = {"tls_cert": "cert.pem"}
 CERTIFICATES = {**TLS, "tls_ca": "ca.pem", "tls_client": "required"}

@@ -64,7 +64,7 @@ class Requester:
         raise error
 
 
-class Terms:
+class DeliveryOptions:
     """Options beyond plain delivery; most messages have none. Times are microseconds since 1970."""
 
     def __init__(
@@ -112,10 +112,10 @@ class Message:
         self.size = len(body) + MESSAGE_OVERHEAD  # its size in memory, headers included
         if headers is not None:
             self.size += size_of_headers(headers)
-        self.holders = UNSHARED  # if it went to several queues: how many have it in memory; `core.usage` counts
+        self.holders = UNSHARED  # if it went to several queues: how many have it in memory; `core.context` counts
         self.route = BY_EVENT
         self.offset = -1  # assigned by the log
-        self.terms: Terms | None = None
+        self.options: DeliveryOptions | None = None
         self.requester: Requester | None = None  # not logged: a reply goes only to an open connection
         self.revoked = False  # given up by its requester; queues drop it when they reach it
         self.line_fit = LINE_UNKNOWN
@@ -145,14 +145,14 @@ def payload_size(message: Message) -> int:
 
 def queue_of(message: Message) -> bytes:
     """The queue that a TO_QUEUE message goes to."""
-    terms = message.terms
-    return terms.target if terms is not None and terms.target else message.event
+    options = message.options
+    return options.target if options is not None and options.target else message.event
 
 
 def is_delayed(message: Message) -> bool:
     """True when the message was published with a delay, whether or not it is due by now."""
-    terms = message.terms
-    return terms is not None and terms.due_at > message.published_at
+    options = message.options
+    return options is not None and options.due_at > message.published_at
 
 
 def fits_one_line(message: Message) -> bool:

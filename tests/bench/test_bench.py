@@ -17,7 +17,7 @@ from bench.echo import Echo
 from bench.frames import BLOCK, STAMP_SPAN, Block, Feedback, age_ns, body, number, stamped_body
 from bench.latency import Latency, Pace, percentile
 from bench.load import Job, Reader, Round
-from bench.machine import Machine, Usage
+from bench.machine import BrokerContext, Machine
 from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, TLS, Mode, Peer, durable
 from bench.peers.base import Course
 from bench.peers.nats import Core
@@ -303,7 +303,7 @@ def test_counts_are_whole_blocks_within_bounds(wanted: float, size: int, count: 
 
 def cell(peer: str, *rates: float, mode: Mode = Mode.AUTO, size: int = 16, waited: float = 0.0) -> Cell:
     """Rounds of one second; a rate of zero is a failed round."""
-    server = Usage(0.1, waited)
+    server = BrokerContext(0.1, waited)
     rounds = [Round(int(rate), 1.0, server) if rate else Round(1000, failure="lost one") for rate in rates]
     return Cell(peer, mode, size, rounds)
 

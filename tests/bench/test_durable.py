@@ -17,7 +17,7 @@ from bench.counting import AnswerCounter, Counter
 from bench.frames import BLOCK, Block, number
 from bench.latency import Pace
 from bench.load import Round
-from bench.machine import Machine, Usage, sync_ms
+from bench.machine import BrokerContext, Machine, sync_ms
 from bench.peers import BACKLOG, CONFIRMED, DURABLE, Mode, Peer
 from bench.peers.base import Course
 from bench.peers.durable import ConfirmCounter, Consumed, JetStream, Mqks, Persistent, Stream
@@ -206,7 +206,7 @@ def results(section: Section) -> Results:
 
 
 def stored(peer: str, *rates: int, size: int = 16, course: Course = Course.PUT, waited: float = 0.0) -> Cell:
-    return Cell(peer, Mode.AUTO, size, [Round(rate, 1.0, Usage(0.1, waited)) for rate in rates], course)
+    return Cell(peer, Mode.AUTO, size, [Round(rate, 1.0, BrokerContext(0.1, waited)) for rate in rates], course)
 
 
 def verdicts(bars: list[Bar]) -> list[tuple[float | None, bool | None]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.access.file import UsersFile
-from penstock.access.passwords import hash_password
+from penstock.auth.file import UsersFile
+from penstock.auth.passwords import hash_password
 
 from .conftest import BrokerProcess, Console
 

@@ -51,9 +51,9 @@ class Run:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     runner = Run(capsys)
-    node = types.ModuleType("penstock.server.node")
+    node = types.ModuleType("penstock.node")
     node.serve = runner.serve  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "penstock.server.node", node)
+    monkeypatch.setitem(sys.modules, "penstock.node", node)
     return runner
 
 

@@ -8,11 +8,11 @@ import pytest
 from penstock.cli import main as cli
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
-from penstock.log.disk import Disk
-from penstock.log.durable import DurableLog
-from penstock.log.lock import lock_directory
-from penstock.log.segments import blocks_of, segment_name, segments_of
 from penstock.message import Message
+from penstock.storage.disk import Disk
+from penstock.storage.durable import DurableLog
+from penstock.storage.lock import lock_directory
+from penstock.storage.segments import blocks_of, segment_name, segments_of
 
 NOON = 1_700_000_000_000_000
 

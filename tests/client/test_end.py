@@ -87,7 +87,7 @@ def test_a_link_can_be_closed_in_the_moment_in_which_it_is_lost(tls: bool) -> No
             await link.open()
             wire = link._wire
             assert wire is not None
-            connections = broker.node.switchboard.connections
+            connections = broker.node.reactor.connections
             await until(lambda: len(connections) == 1)
             (connection,) = connections.values()
             broker.call(connection.transport.abort)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli import bench, reach
+from penstock.cli import bench, connect
 from penstock.cli.exits import Failed
 from penstock.client import mqmq
 from penstock.client._credentials import Token, warn_in_clear
@@ -100,14 +100,14 @@ def test_a_command_warns_over_http(
     caplog.set_level("WARNING")
     if is_far:
         request.getfixturevalue("far")
-    reach.say_who({"token_file": guarded.token_file("alice")})
+    connect.say_who({"token_file": guarded.token_file("alice")})
     try:
         for _ in range(2):
-            with reach.Api(guarded.url) as api:
+            with connect.Api(guarded.url) as api:
                 api.get("/v1/overview")
                 api.get("/v1/overview")
     finally:
-        reach.say_who({})
+        connect.say_who({})
     assert len(warnings_of(caplog)) == is_far
 
 
@@ -115,7 +115,7 @@ def test_a_command_without_a_token_has_nothing_to_warn_of(
     guarded: Broker, far: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("WARNING")
-    with reach.Api(guarded.url) as api, contextlib.suppress(Failed):
+    with connect.Api(guarded.url) as api, contextlib.suppress(Failed):
         api.get("/v1/overview")
     assert warnings_of(caplog) == []
 
@@ -126,7 +126,7 @@ def test_a_broker_that_is_away_is_still_one_line(far: None, monkeypatch: pytest.
 
     monkeypatch.setattr(http.client.HTTPConnection, "connect", refuse)
     monkeypatch.setenv("PENSTOCK_TOKEN", "word")
-    with reach.Api("http://broker:7780") as api, pytest.raises(Failed, match="cannot connect to http://broker:7780"):
+    with connect.Api("http://broker:7780") as api, pytest.raises(Failed, match="cannot connect to http://broker:7780"):
         api.get("/v1/overview")
 
 

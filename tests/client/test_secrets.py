@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from penstock.access.file import UsersFile
+from penstock.auth.file import UsersFile
 from penstock.client import AuthFailed, ClientError, Options, mqks, mqmq, rq, sevx, smqs
-from penstock.client._options import Place
+from penstock.client._options import AddressLike
 
 MODULES: dict[str, Any] = {"mqks": mqks, "sevx": sevx, "smqs": smqs, "mqmq": mqmq, "rq": rq}
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def broker(tmp_path: Path) -> Iterator[Talkative]:
         running.stop()
 
 
-async def use(protocol: str, place: Place, options: Options) -> list[object]:
+async def use(protocol: str, place: AddressLike, options: Options) -> list[object]:
     """Everything that a program could log of what happens to it."""
     client = MODULES[protocol].AsyncClient(options)
     seen: list[object] = [client, options]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from penstock.client import Timeout, mqks, mqmq, rq, sevx
-from penstock.client._terms import flags_of, options_of
+from penstock.client._delivery_options import flags_of, options_of
 from penstock.testing import BrokerProcess
 
 from .conftest import CUT_SECONDS, QUICK

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli.tls import make
+from penstock.auth.self_signed import make
 from penstock.client import (
     AuthFailed,
     ClientError,

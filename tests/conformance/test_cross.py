@@ -98,7 +98,7 @@ def test_consumers_of_five_protocols_share_one_queue(broker: RunningBroker) -> N
         consumer.pass_fence()
     assert sorted(number for own in got.values() for number in own) == list(range(500))
     assert all(own == sorted(own) and len(own) >= 10 for own in got.values())
-    assert broker.call(lambda: broker.node.broker.usage.bytes) == 0
+    assert broker.call(lambda: broker.node.broker.context.bytes) == 0
 
 
 @each("heir")
@@ -468,7 +468,7 @@ def test_whatever_id_a_publisher_chose_a_consumer_can_settle_by_what_it_is_shown
         second.consume(Q, manual=True)
         second.ack_any(second.receive())
         assert second.rest() == [], id
-        assert broker.call(lambda: broker.node.broker.usage.bytes) == 0
+        assert broker.call(lambda: broker.node.broker.context.bytes) == 0
         second.close()
         wait_for_consumers(broker, 0)
 

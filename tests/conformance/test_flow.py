@@ -91,7 +91,7 @@ def test_a_pipeline_of_acks(broker: RunningBroker, driver: type[Driver]) -> None
     for delivery in consumer.receive_many(500):
         consumer.ack(delivery)
     assert consumer.rest() == []
-    assert broker.call(lambda: broker.node.broker.usage.bytes) == 0
+    assert broker.call(lambda: broker.node.broker.context.bytes) == 0
 
 
 # -- clients that do not read ------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_client_that_leaves_without_reading_leaves_nothing_behind(start_broker
     stuck.want(400)
     publisher.put(Q, *jobs(Q, 400, size=20_000))
     stuck.reset()
-    wait_until(lambda: len(broker.node.switchboard.connections) == 1)
+    wait_until(lambda: len(broker.node.reactor.connections) == 1)
     assert broker.call(lambda: len(broker.node.hub.sessions)) == 1
     heir = driver(broker)
     heir.consume(Q)

@@ -208,7 +208,7 @@ def test_connections_max(start_broker: Start, driver: type[Driver]) -> None:
     (report,) = broker.reported("connection.refused")
     assert "connections_max is 2" in str(report["limit"])
     second.close()
-    wait_until(lambda: len(broker.node.switchboard.connections) == 1)
+    wait_until(lambda: len(broker.node.reactor.connections) == 1)
     heir = driver(broker)
     heir.consume(Q)
     first.put(Q, job(Q, 1))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from penstock.core.backlog import Backlog, Item, Place, Redelivery, message_of, place_with
+from penstock.core.backlog import Backlog, Item, Redelivery, SortKey, message_of, place_with
 from penstock.core.walk import Walk
 from penstock.log.memory import ReadableLog
 from penstock.log.tuning import Tuning
@@ -33,8 +33,8 @@ class BacklogAgainstList(RuleBasedStateMachine):
     def start(self) -> None:
         self.log = ReadableLog(tuning=small())
         self.backlog = Backlog(self.log)
-        self.model: list[Place] = []
-        self.out: list[Place] = []
+        self.model: list[SortKey] = []
+        self.out: list[SortKey] = []
         self.in_memory = 0
 
     def make(self) -> Message:
@@ -80,9 +80,9 @@ class BacklogAgainstList(RuleBasedStateMachine):
         chosen = data.draw(st.lists(st.sampled_from(self.out), min_size=1, unique=True))
         returned: list[Redelivery] = []
         sealed: list[tuple[int, int, int, int, int]] = []
-        for bound, serial, offset, retry in chosen:
-            self.out.remove((bound, serial, offset, retry))
-            place = bound, serial, offset, retry + 1
+        for after_offset, sequence, offset, retry in chosen:
+            self.out.remove((after_offset, sequence, offset, retry))
+            place = after_offset, sequence, offset, retry + 1
             if to_the_back:
                 self.log.position += 1
                 place = self.log.next_offset - 1, self.log.position, offset, retry + 1
@@ -102,7 +102,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
     @rule(data=st.data())
     def take_out(self, data: st.DataObject) -> None:
         chosen = sorted(data.draw(st.lists(st.sampled_from(self.model), unique=True)))
-        gone = [(bound, serial, offset + 1, retry) for bound, serial, offset, retry in self.model[:1]]
+        gone = [(after_offset, sequence, offset + 1, retry) for after_offset, sequence, offset, retry in self.model[:1]]
         found: list[Item] = []
         _, paged = self.backlog.take_out(sorted([*chosen, *gone]), found)
         assert [place_with(item) for item in found] == chosen
@@ -125,7 +125,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
     def every_way_to_walk_it_gives_the_same(self) -> None:
         for limit in (1, 2, 5):
             walk = Walk(self.backlog)
-            seen: list[Place] = []
+            seen: list[SortKey] = []
             while not walk.over:
                 for place, message in walk.step(limit):
                     assert message is None or message.offset == place[2]

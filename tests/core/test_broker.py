@@ -9,7 +9,7 @@ from penstock.core.replay import replay
 from penstock.core.subscription import Inbox
 from penstock.errors import DISK_FULL, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Terms
+from penstock.message import DeliveryOptions, Message
 
 SECOND = 1_000_000
 
@@ -321,7 +321,7 @@ def test_deleting_a_queue_ends_its_consumers_and_forgets_its_messages() -> None:
     publish(broker, 1, 2)
     assert broker.delete(b"q")
     assert inbox.over
-    assert broker.usage.bytes == 0
+    assert broker.context.bytes == 0
     bound_queue(broker)
     publish(broker, 3)
     broker.accept(inbox.deliveries[0])
@@ -428,17 +428,17 @@ def test_usage_comes_back_to_nothing() -> None:
     bound_queue(broker)
     inbox = consumer(broker, manual=True, credit=2)
     publish(broker, 1, 2, 3, 4)
-    assert broker.usage.bytes > 0
+    assert broker.context.bytes > 0
     broker.reject(inbox.deliveries[0])
     broker.cancel(inbox, 0)
     consumer(broker)
-    assert (broker.usage.bytes, broker.queues[b"q"].bytes) == (0, 0)
+    assert (broker.context.bytes, broker.queues[b"q"].bytes) == (0, 0)
 
 
 def test_a_message_is_given_up_when_its_tries_are_used_up() -> None:
     broker = make_broker()
     limited = message(1)
-    limited.terms = Terms(deliveries_max=2)
+    limited.options = DeliveryOptions(deliveries_max=2)
     inbox = consumer(broker, manual=True)
     broker.put(b"q", limited)
     broker.reject(inbox.deliveries[0])

@@ -20,12 +20,12 @@ from penstock.core.subscription import Inbox
 from penstock.core.walk import Walk
 from penstock.errors import NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.block import Block
-from penstock.log.disk import Disk
-from penstock.log.durable import DurableLog
-from penstock.log.pager import Pager
-from penstock.log.recovery import read_back
 from penstock.log.snapshot import decode, encode
-from penstock.message import TO_QUEUE, Message, Requester, Terms
+from penstock.message import TO_QUEUE, DeliveryOptions, Message, Requester
+from penstock.storage.disk import Disk
+from penstock.storage.durable import DurableLog
+from penstock.storage.pager import Pager
+from penstock.storage.recovery import read_back
 
 
 class Bench:
@@ -79,7 +79,7 @@ class Bench:
         for queue in broker.queues.values():
             assert queue.ready == len(queue.backlog)
             assert queue.backlog.cold == sum(span.size for span in queue.backlog.spans)
-        assert wrong_memory(broker.usage) == ""
+        assert wrong_memory(broker.context) == ""
         rebuilt = Replay(DurableLog(1 << 20), self.limits)
         with closing(read_back(Disk(self.directory))) as blocks:
             for block in blocks:
@@ -314,7 +314,7 @@ def test_a_batch_is_one_block_however_large(start: Start) -> None:
     body = b"x" * (1 << 20)
     messages = [bench.message(b"q", body, to_queue=True) for _ in range(12)]
     delayed = bench.message(b"q", to_queue=True)
-    delayed.terms = Terms(due_at=10**9)
+    delayed.options = DeliveryOptions(due_at=10**9)
     bench.broker.commit(b"w", 0, [*messages, delayed])
     bench.put(b"q")
     bench.write()

@@ -27,9 +27,9 @@ def test_what_consumers_have_in_work_congests_nothing() -> None:
     broker.suspend(worker)
     fill(broker, 2)
     assert queue.bytes > CONGESTED_BYTES
-    assert broker.usage.congested is None
+    assert broker.context.congested is None
     fill(broker, MANY)
-    assert broker.usage.congested is queue
+    assert broker.context.congested is queue
 
 
 def test_what_waits_is_counted_in_bytes_through_every_settlement() -> None:
@@ -48,4 +48,4 @@ def test_what_waits_is_counted_in_bytes_through_every_settlement() -> None:
     assert (queue.ready, queue.ready_bytes(), queue.unacked_bytes) == (3, queue.bytes, 0)
     broker.subscribe(b"q", Inbox(manual=True), None, 0)
     broker.delete(b"q")
-    assert (queue.bytes, queue.unacked_bytes, broker.usage.bytes) == (0, 0, 0)
+    assert (queue.bytes, queue.unacked_bytes, broker.context.bytes) == (0, 0, 0)

@@ -9,16 +9,16 @@ import orjson
 import pytest
 
 from penstock.core.broker import Broker
+from penstock.core.context import Alarm
 from penstock.core.invariants import wrong_memory
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE, Limits
 from penstock.core.policy import Policies, Rule
 from penstock.core.queue import ALARM_PAUSE, ALARMS_MAX, Queue
 from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
-from penstock.core.usage import Alarm
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Terms
+from penstock.message import DeliveryOptions, Message
 
 SECOND = 1_000_000
 START = 1_000 * SECOND
@@ -39,15 +39,17 @@ class Bench:
         self.rules.append(Rule(list(globs), **settings))  # type: ignore[arg-type]
         self.broker.set_policies(self.rules)
 
-    def put(self, id: bytes, queue: bytes = b"q", body: bytes = b"body", terms: Terms | None = None) -> Message:
+    def put(
+        self, id: bytes, queue: bytes = b"q", body: bytes = b"body", terms: DeliveryOptions | None = None
+    ) -> Message:
         message = Message(id, queue, body, self.now, "test")
-        message.terms = terms
+        message.options = terms
         self.broker.put(queue, message)
         return message
 
-    def publish(self, id: bytes, event: bytes = b"e", terms: Terms | None = None) -> Message:
+    def publish(self, id: bytes, event: bytes = b"e", terms: DeliveryOptions | None = None) -> Message:
         message = Message(id, event, b"body", self.now, "test")
-        message.terms = terms
+        message.options = terms
         self.broker.publish(message)
         return message
 
@@ -76,13 +78,13 @@ def bench() -> Iterator[Bench]:
     yield made
     assert durable_state(made.rebuilt()) == durable_state(made.broker)
     assert made.rebuilt().dedup.contents() == made.broker.dedup.contents()
-    assert wrong_memory(made.broker.usage) == ""
+    assert wrong_memory(made.broker.context) == ""
     rebuilt = made.rebuilt()
     assert [queue.size() for queue in rebuilt.queues.values()] == [
         queue.size() for queue in made.broker.queues.values()
     ]
-    assert rebuilt.usage.bytes == made.broker.usage.bytes
-    assert wrong_memory(rebuilt.usage) == ""
+    assert rebuilt.context.bytes == made.broker.context.bytes
+    assert wrong_memory(rebuilt.context) == ""
 
 
 def got(inbox: Inbox) -> list[tuple[bytes, int]]:
@@ -94,7 +96,7 @@ def got(inbox: Inbox) -> list[tuple[bytes, int]]:
 
 def test_a_delayed_message_is_delivered_when_it_is_due_and_not_before(bench: Bench) -> None:
     inbox = bench.consume()
-    bench.put(b"late", terms=Terms(due_at=START + 5 * SECOND))
+    bench.put(b"late", terms=DeliveryOptions(due_at=START + 5 * SECOND))
     bench.put(b"now")
     assert got(inbox) == [(b"now", 0)]
     assert (bench.queue().ready, len(bench.queue().delayed)) == (0, 1)
@@ -107,7 +109,7 @@ def test_a_delayed_message_is_delivered_when_it_is_due_and_not_before(bench: Ben
 
 def test_delayed_messages_come_in_order_of_their_times_behind_what_is_there(bench: Bench) -> None:
     for id, seconds in [(b"c", 3), (b"a", 1), (b"b", 2), (b"b2", 2)]:
-        bench.put(id, terms=Terms(due_at=START + seconds * SECOND))
+        bench.put(id, terms=DeliveryOptions(due_at=START + seconds * SECOND))
     bench.put(b"first")
     bench.pass_time(3)
     bench.put(b"last")
@@ -115,7 +117,7 @@ def test_delayed_messages_come_in_order_of_their_times_behind_what_is_there(benc
 
 
 def test_a_delay_in_the_past_is_none(bench: Bench) -> None:
-    bench.put(b"m", terms=Terms(due_at=START))
+    bench.put(b"m", terms=DeliveryOptions(due_at=START))
     assert bench.ids() == [b"m"]
 
 
@@ -123,15 +125,15 @@ def test_each_queue_of_an_event_waits_for_itself(bench: Bench) -> None:
     bench.broker.bind(b"q1", (b"e",))
     bench.broker.bind(b"q2", (b"e",))
     first, second = bench.consume(b"q1"), bench.consume(b"q2")
-    bench.publish(b"m", terms=Terms(due_at=START + SECOND))
+    bench.publish(b"m", terms=DeliveryOptions(due_at=START + SECOND))
     bench.broker.delete(b"q2")
     bench.pass_time(1)
     assert (got(first), got(second)) == ([(b"m", 0)], [])
 
 
 def test_what_is_delayed_is_there_after_a_restart_and_comes_due_by_its_time(bench: Bench) -> None:
-    bench.put(b"soon", terms=Terms(due_at=START + SECOND))
-    bench.put(b"later", terms=Terms(due_at=START + 100 * SECOND))
+    bench.put(b"soon", terms=DeliveryOptions(due_at=START + SECOND))
+    bench.put(b"later", terms=DeliveryOptions(due_at=START + 100 * SECOND))
     again = bench.rebuilt()
     assert [message.id for message, _ in again.queues[b"q"].contents()] == []
     again.tick(START + 50 * SECOND)
@@ -140,7 +142,7 @@ def test_what_is_delayed_is_there_after_a_restart_and_comes_due_by_its_time(benc
 
 def test_delayed_messages_count_in_the_limits(bench: Bench) -> None:
     bench.rule(b"q", length_max=2)
-    bench.put(b"1", terms=Terms(due_at=START + SECOND))
+    bench.put(b"1", terms=DeliveryOptions(due_at=START + SECOND))
     bench.put(b"2")
     with pytest.raises(Refused) as refused:
         bench.put(b"3")
@@ -153,7 +155,7 @@ def test_delayed_messages_count_in_the_limits(bench: Bench) -> None:
 def test_many_that_are_due_at_once_come_in_several_turns(bench: Bench) -> None:
     count = 1001
     for number in range(count):
-        bench.put(b"%d" % number, body=b"", terms=Terms(due_at=START + SECOND))
+        bench.put(b"%d" % number, body=b"", terms=DeliveryOptions(due_at=START + SECOND))
     bench.pass_time(1)
     assert bench.queue().ready == 1000
     bench.pass_time(0)
@@ -209,7 +211,7 @@ def test_a_message_is_tried_as_often_as_it_or_its_queue_allows(
 ) -> None:
     bench.rule(b"q", deliveries_max=by_policy)
     inbox = bench.consume()
-    bench.put(b"m", terms=Terms(deliveries_max=own))
+    bench.put(b"m", terms=DeliveryOptions(deliveries_max=own))
     while bench.queue().unacked:
         bench.broker.reject(inbox.deliveries[-1])
     assert got(inbox) == [(b"m", retry) for retry in range(tries)]
@@ -218,7 +220,7 @@ def test_a_message_is_tried_as_often_as_it_or_its_queue_allows(
 
 def test_tries_are_counted_across_a_restart(bench: Bench) -> None:
     inbox = bench.consume()
-    bench.put(b"m", terms=Terms(deliveries_max=2))
+    bench.put(b"m", terms=DeliveryOptions(deliveries_max=2))
     bench.broker.reject(inbox.deliveries[0])
     again = bench.rebuilt()
     inbox = Inbox(manual=True)
@@ -231,7 +233,7 @@ def test_tries_are_counted_across_a_restart(bench: Bench) -> None:
 
 
 def test_a_message_whose_time_is_over_goes_by_itself(bench: Bench) -> None:
-    bench.put(b"m", terms=Terms(expires_at=START + SECOND))
+    bench.put(b"m", terms=DeliveryOptions(expires_at=START + SECOND))
     bench.put(b"stays")
     bench.pass_time(0.999)
     assert bench.ids() == [b"m", b"stays"]
@@ -244,8 +246,8 @@ def test_the_policy_gives_all_messages_of_a_queue_a_time(bench: Bench) -> None:
     bench.rule(b"q", ttl=10 * SECOND)
     bench.put(b"1")
     bench.pass_time(4)
-    bench.put(b"2", terms=Terms(expires_at=bench.now + SECOND))
-    bench.put(b"3", terms=Terms(expires_at=bench.now + 100 * SECOND))
+    bench.put(b"2", terms=DeliveryOptions(expires_at=bench.now + SECOND))
+    bench.put(b"3", terms=DeliveryOptions(expires_at=bench.now + 100 * SECOND))
     bench.pass_time(6)  # 2 has been over for long, behind 1
     assert bench.ids() == [b"3"]
     bench.pass_time(3.999)
@@ -256,7 +258,7 @@ def test_the_policy_gives_all_messages_of_a_queue_a_time(bench: Bench) -> None:
 
 def test_one_behind_another_that_stays_is_looked_at_when_it_is_first(bench: Bench) -> None:
     bench.put(b"stays")
-    bench.put(b"m", terms=Terms(expires_at=START + SECOND))
+    bench.put(b"m", terms=DeliveryOptions(expires_at=START + SECOND))
     bench.pass_time(2)
     assert bench.ids() == [b"stays", b"m"]
     inbox = bench.consume()
@@ -265,7 +267,7 @@ def test_one_behind_another_that_stays_is_looked_at_when_it_is_first(bench: Benc
 
 def test_a_message_in_hands_does_not_expire_and_is_given_up_when_it_comes_back(bench: Bench) -> None:
     inbox = bench.consume()
-    bench.put(b"m", terms=Terms(expires_at=START + SECOND))
+    bench.put(b"m", terms=DeliveryOptions(expires_at=START + SECOND))
     bench.pass_time(2)
     assert (bench.queue().unacked, bench.queue().expired) == (1, 0)
     bench.broker.cancel(inbox, bench.now)
@@ -274,7 +276,7 @@ def test_a_message_in_hands_does_not_expire_and_is_given_up_when_it_comes_back(b
 
 
 def test_get_gives_nothing_whose_time_is_over(bench: Bench) -> None:
-    bench.put(b"m", terms=Terms(expires_at=START + SECOND))
+    bench.put(b"m", terms=DeliveryOptions(expires_at=START + SECOND))
     bench.put(b"n")
     bench.broker.set_time(START + SECOND)
     taken = bench.broker.get(b"q")
@@ -284,7 +286,7 @@ def test_get_gives_nothing_whose_time_is_over(bench: Bench) -> None:
 
 def test_the_time_of_a_delayed_message_begins_when_it_is_due(bench: Bench) -> None:
     bench.rule(b"q", ttl=SECOND)
-    bench.put(b"m", terms=Terms(due_at=START + 10 * SECOND))
+    bench.put(b"m", terms=DeliveryOptions(due_at=START + 10 * SECOND))
     bench.pass_time(10)
     assert bench.ids() == [b"m"]
     bench.pass_time(1)
@@ -292,7 +294,7 @@ def test_the_time_of_a_delayed_message_begins_when_it_is_due(bench: Bench) -> No
 
 
 def test_what_was_over_while_the_broker_was_down_is_not_delivered(bench: Bench) -> None:
-    bench.put(b"m", terms=Terms(expires_at=START + SECOND))
+    bench.put(b"m", terms=DeliveryOptions(expires_at=START + SECOND))
     again = bench.rebuilt()
     inbox = Inbox()
     again.subscribe(b"q", inbox, None, START + 2 * SECOND)
@@ -340,7 +342,7 @@ def test_a_worn_out_message_becomes_a_dead_letter_that_says_what_happened(bench:
 def test_each_way_to_die_has_its_reason(bench: Bench) -> None:
     bench.rule(b"*", dead_letter=b"dead.{queue}")
     bench.rule(b"small", length_max=1, full=DEAD_LETTER)
-    bench.put(b"1", b"short", terms=Terms(expires_at=START + SECOND))
+    bench.put(b"1", b"short", terms=DeliveryOptions(expires_at=START + SECOND))
     bench.pass_time(1)
     bench.put(b"2", b"small")
     bench.put(b"3", b"small")
@@ -568,8 +570,8 @@ def test_policies_may_change_while_the_broker_runs(bench: Bench) -> None:
 
 
 def alarms(bench: Bench) -> list[tuple[str, int]]:
-    found = [(alarm.kind, alarm.length) for alarm in bench.broker.usage.alarms]
-    bench.broker.usage.alarms.clear()
+    found = [(alarm.kind, alarm.length) for alarm in bench.broker.context.alarms]
+    bench.broker.context.alarms.clear()
     return found
 
 
@@ -608,7 +610,7 @@ def test_an_alarm_comes_again_only_after_the_queue_has_fallen_well_below_the_mar
 def test_bytes_give_alarm_too_and_it_names_the_limit_that_is_near(bench: Bench) -> None:
     bench.rule(b"q", bytes_max=10_000)
     bench.put(b"1", body=bytes(8000))
-    (alarm,) = bench.broker.usage.alarms
+    (alarm,) = bench.broker.context.alarms
     assert (alarm.kind, alarm.queue, alarm.limit_name, alarm.limit) == (
         Alarm.FILLING,
         b"q",
@@ -665,7 +667,7 @@ def test_alarms_nobody_has_told_yet_are_kept_up_to_a_number(bench: Bench) -> Non
     bench.rule(b"*", length_max=1, full=REFUSE)
     for number in range(ALARMS_MAX + 2):
         bench.put(b"1", b"q%d" % number)
-    kept = bench.broker.usage.alarms
+    kept = bench.broker.context.alarms
     assert [alarm.queue for alarm in kept] == [b"q%d" % number for number in range(ALARMS_MAX)]
     kept.clear()
     bench.put(b"1", b"another")
@@ -678,8 +680,8 @@ def test_alarms_nobody_has_told_yet_are_kept_up_to_a_number(bench: Bench) -> Non
 def test_the_same_id_again_is_the_same_message(bench: Bench) -> None:
     bench.broker.bind(b"q", (b"e",))
     for _ in range(3):
-        bench.publish(b"m", terms=Terms(dedup_seconds=10))
-        bench.put(b"m", terms=Terms(dedup_seconds=10))
+        bench.publish(b"m", terms=DeliveryOptions(dedup_seconds=10))
+        bench.put(b"m", terms=DeliveryOptions(dedup_seconds=10))
     assert (bench.ids(), bench.broker.deduplicated, bench.log.next_offset) == ([b"m"], 5, 1)
     bench.publish(b"m")  # does not ask for it
     assert bench.ids() == [b"m", b"m"]
@@ -687,26 +689,26 @@ def test_the_same_id_again_is_the_same_message(bench: Bench) -> None:
 
 def test_an_id_is_remembered_for_its_time_and_across_a_restart(bench: Bench) -> None:
     bench.broker.declare(b"q")
-    bench.put(b"m", terms=Terms(dedup_seconds=10))
+    bench.put(b"m", terms=DeliveryOptions(dedup_seconds=10))
     again = bench.rebuilt()
     message = Message(b"m", b"q", b"x", START + 10 * SECOND - 1, "test")
-    message.terms = Terms(dedup_seconds=10)
+    message.options = DeliveryOptions(dedup_seconds=10)
     again.put(b"q", message)
     assert again.deduplicated == 1
     bench.pass_time(10)
-    bench.put(b"m", terms=Terms(dedup_seconds=10))
+    bench.put(b"m", terms=DeliveryOptions(dedup_seconds=10))
     assert (bench.ids(), bench.broker.deduplicated) == ([b"m", b"m"], 0)
 
 
 def test_an_id_is_its_users_own(bench: Bench) -> None:
     bench.broker.declare(b"q")
     for owner in (b"ann", b"eve", b"ann", b"eve"):
-        bench.put(b"pay-1001", terms=Terms(dedup_seconds=10, owner=owner))
+        bench.put(b"pay-1001", terms=DeliveryOptions(dedup_seconds=10, owner=owner))
     assert (bench.ids(), bench.broker.deduplicated) == ([b"pay-1001"] * 2, 2)
     again = bench.rebuilt()
     for owner, known in ((b"ann", True), (b"bob", False)):
         message = Message(b"pay-1001", b"q", b"x", START, "test")
-        message.terms = Terms(dedup_seconds=10, owner=owner)
+        message.options = DeliveryOptions(dedup_seconds=10, owner=owner)
         before = again.deduplicated
         again.put(b"q", message)
         assert (again.deduplicated - before == 1) is known
@@ -714,16 +716,16 @@ def test_an_id_is_its_users_own(bench: Bench) -> None:
 
 def test_no_id_can_be_made_up_that_is_another_users(bench: Bench) -> None:
     bench.broker.declare(b"q")
-    bench.put(b"1", terms=Terms(dedup_seconds=10, owner=b"ann"))
-    bench.put(b"ann\x001", terms=Terms(dedup_seconds=10, owner=b"eve"))
-    bench.put(b"ann\x001", terms=Terms(dedup_seconds=10))
+    bench.put(b"1", terms=DeliveryOptions(dedup_seconds=10, owner=b"ann"))
+    bench.put(b"ann\x001", terms=DeliveryOptions(dedup_seconds=10, owner=b"eve"))
+    bench.put(b"ann\x001", terms=DeliveryOptions(dedup_seconds=10))
     assert bench.broker.deduplicated == 0
 
 
 def test_what_was_published_before_users_had_names_is_not_taken_again(bench: Bench) -> None:
     bench.broker.declare(b"q")
-    bench.put(b"m", terms=Terms(dedup_seconds=10))
-    bench.put(b"m", terms=Terms(dedup_seconds=10, owner=b"ann"))
+    bench.put(b"m", terms=DeliveryOptions(dedup_seconds=10))
+    bench.put(b"m", terms=DeliveryOptions(dedup_seconds=10, owner=b"ann"))
     assert (bench.ids(), bench.broker.deduplicated) == ([b"m"], 1)
 
 
@@ -741,7 +743,7 @@ def test_only_so_many_ids_are_remembered(bench: Bench) -> None:
     bench.limits.dedup_ids_max = 2
     bench.broker = Broker(bench.log, bench.limits)
     for id in (b"1", b"2", b"3", b"1", b"3"):
-        bench.put(id, terms=Terms(dedup_seconds=10))
+        bench.put(id, terms=DeliveryOptions(dedup_seconds=10))
     assert bench.ids() == [b"1", b"2", b"3", b"1"]
 
 
@@ -762,42 +764,42 @@ def test_what_was_refused_may_be_sent_again(bench: Bench) -> None:
     bench.broker.bind(b"large", (b"e",))
     bench.put(b"1", b"small")
     with pytest.raises(Refused):
-        bench.publish(b"m", terms=Terms(dedup_seconds=10))
+        bench.publish(b"m", terms=DeliveryOptions(dedup_seconds=10))
     assert bench.ids(b"large") == []
     bench.broker.get(b"small")
-    bench.publish(b"m", terms=Terms(dedup_seconds=10))
+    bench.publish(b"m", terms=DeliveryOptions(dedup_seconds=10))
     assert (bench.ids(b"large"), bench.ids(b"small"), bench.broker.deduplicated) == ([b"m"], [b"m"], 0)
 
 
 def test_an_event_nobody_wants_is_remembered_too(bench: Bench) -> None:
-    bench.publish(b"m", terms=Terms(dedup_seconds=10))
-    bench.publish(b"m", terms=Terms(dedup_seconds=10))
+    bench.publish(b"m", terms=DeliveryOptions(dedup_seconds=10))
+    bench.publish(b"m", terms=DeliveryOptions(dedup_seconds=10))
     assert (bench.broker.unrouted, bench.broker.deduplicated) == (1, 1)
 
 
 @pytest.mark.parametrize("how", ["due", "expired"])
 def test_what_is_due_of_many_queues_is_brought_in_turns_that_are_not_longer(bench: Bench, how: str) -> None:
     """And nobody's timer waits until all of it is done."""
-    terms = Terms(due_at=START + SECOND) if how == "due" else Terms(expires_at=START + SECOND)
+    terms = DeliveryOptions(due_at=START + SECOND) if how == "due" else DeliveryOptions(expires_at=START + SECOND)
     names = [b"q%d" % number for number in range(8)]
 
-    def put(name: bytes, terms: Terms) -> None:
+    def put(name: bytes, terms: DeliveryOptions) -> None:
         message = Message(b"m", name, b"", START, "test")
-        message.terms = terms
+        message.options = terms
         bench.broker.put(name, message)
 
     for name in names:
         for _ in range(1500):
             put(name, terms)
-    put(b"late", Terms(due_at=START + SECOND + 1))
-    usage, deadlines = bench.broker.usage, bench.broker.deadlines
+    put(b"late", DeliveryOptions(due_at=START + SECOND + 1))
+    context, deadlines = bench.broker.context, bench.broker.deadlines
     now = START + 2 * SECOND
     worst = turns = 0
     late_after = 0
     while 0 <= deadlines.next_due() <= now:
-        before = usage.work
+        before = context.work
         bench.broker.tick(now)
-        worst, turns = max(worst, usage.work - before), turns + 1
+        worst, turns = max(worst, context.work - before), turns + 1
         if bench.broker.queues[b"late"].ready and not late_after:
             late_after = turns
     ready = [bench.broker.queues[name].ready for name in names]

@@ -16,7 +16,7 @@ from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
 from penstock.errors import Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Terms
+from penstock.message import DeliveryOptions, Message
 
 SECOND = 1_000_000
 START = 1000 * SECOND
@@ -133,7 +133,7 @@ class BrokerAgainstModel(RuleBasedStateMachine):
         due = self.now + delay * SECOND
         message = Message(dedup or b"%d" % number, b"q", b"%d" % number, self.now, "test")
         if delay or ttl or tries or dedup:
-            message.terms = Terms(
+            message.options = DeliveryOptions(
                 due if delay else 0, due + ttl * SECOND if ttl else 0, tries, dedup_seconds=4 if dedup else 0
             )
         if dedup and self.known.get(dedup, 0) > self.now:
@@ -265,7 +265,7 @@ class BrokerAgainstModel(RuleBasedStateMachine):
             assert [(int(message.body), retry) for message, retry in self.inbox.received] == self.got
         assert self.log.next_offset == self.offsets
         assert queue.ready == len(self.ready)
-        assert wrong_memory(self.broker.usage) == ""
+        assert wrong_memory(self.broker.context) == ""
 
     @invariant()
     def agrees_with_a_replay_of_its_log(self) -> None:

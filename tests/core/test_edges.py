@@ -12,22 +12,22 @@ from penstock.core.policy import Rule
 from penstock.core.replay import replay
 from penstock.core.subscription import Inbox
 from penstock.core.walk import Walk
-from penstock.log.disk import Disk
-from penstock.log.durable import DurableLog
 from penstock.log.memory import MemoryLog
-from penstock.log.pager import Pager
 from penstock.log.tuning import Tuning
-from penstock.message import MESSAGE_OVERHEAD, Message, Terms
-from penstock.server.storage import recover
+from penstock.message import MESSAGE_OVERHEAD, DeliveryOptions, Message
+from penstock.storage.disk import Disk
+from penstock.storage.durable import DurableLog
+from penstock.storage.pager import Pager
+from penstock.storage.storage import recover
 
-from ..log.histories import write_out
+from ..storage.histories import write_out
 
 SECOND = 1_000_000
 
 
-def message(body: bytes = b"", terms: Terms | None = None) -> Message:
+def message(body: bytes = b"", terms: DeliveryOptions | None = None) -> Message:
     made = Message(b"m", b"q", body, 0, "test")
-    made.terms = terms
+    made.options = terms
     return made
 
 
@@ -74,11 +74,11 @@ def test_a_look_at_the_oldest_does_not_ask_the_log_for_what_it_does_not_have_yet
 
 def test_a_snapshot_knows_that_what_is_put_off_or_out_may_not_wait_for_ever() -> None:
     broker = Broker(MemoryLog(), Limits())
-    broker.put(b"delayed", message(terms=Terms(due_at=5 * SECOND, expires_at=9 * SECOND)))
+    broker.put(b"delayed", message(terms=DeliveryOptions(due_at=5 * SECOND, expires_at=9 * SECOND)))
     broker.subscribe(b"out", Inbox(b"out", manual=True), None, 0)
-    broker.put(b"out", message(terms=Terms(expires_at=9 * SECOND)))
+    broker.put(b"out", message(terms=DeliveryOptions(expires_at=9 * SECOND)))
     broker.put(b"for ever", message())
-    broker.put(b"for ever", message(terms=Terms(due_at=5 * SECOND)))
+    broker.put(b"for ever", message(terms=DeliveryOptions(due_at=5 * SECOND)))
     assert {image.name: image.expiring for image in capture(broker, 0).queues} == {
         b"delayed": True,
         b"out": True,
@@ -129,7 +129,7 @@ def test_what_comes_back_from_a_move_still_expires() -> None:
     broker = Broker(MemoryLog(), Limits())
     broker.set_policies([Rule([b"small"], length_max=1)])
     for _ in range(2):
-        broker.put(b"q", message(terms=Terms(expires_at=5 * SECOND)))
+        broker.put(b"q", message(terms=DeliveryOptions(expires_at=5 * SECOND)))
     assert broker.move(b"q", {0, 1}, b"small", 0) == 1  # and there is no room for the other one
     inbox = Inbox(b"q")
     broker.subscribe(b"q", inbox, None, 6 * SECOND)

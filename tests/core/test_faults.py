@@ -18,7 +18,7 @@ from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
 from penstock.errors import Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Requester, Terms
+from penstock.message import DeliveryOptions, Message, Requester
 
 NOW = 1_000_000
 
@@ -101,7 +101,7 @@ def test_a_refusal_is_no_fault(case: Case) -> None:
 
 def test_an_error_in_a_timer_of_the_core_is_a_fault(case: Case) -> None:
     message = case.message()
-    message.terms = Terms(expires_at=NOW + 10)
+    message.options = DeliveryOptions(expires_at=NOW + 10)
     case.broker.put(b"q", message)
     break_backlog(case.broker.queues[b"q"])
     with pytest.raises((TypeError, AttributeError)):
@@ -113,11 +113,11 @@ def test_a_queue_is_looked_at_once_at_the_end_of_a_turn_however_often_it_was_tou
     queue = case.put(3)
     inbox = case.subscribe(Inbox(b"c", manual=True))
     case.broker.accept(inbox.deliveries[0])
-    assert case.broker.usage.touched == [queue]
+    assert case.broker.context.touched == [queue]
     case.broker.end_turn()
-    assert case.broker.usage.touched == []
+    assert case.broker.context.touched == []
     case.broker.accept(inbox.deliveries[1])
-    assert case.broker.usage.touched == [queue]
+    assert case.broker.context.touched == [queue]
     case.check()
 
 

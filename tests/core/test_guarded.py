@@ -18,7 +18,7 @@ from penstock.core.replay import durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Requester, Terms
+from penstock.message import DeliveryOptions, Message, Requester
 
 NOW = 1_000_000
 
@@ -26,7 +26,7 @@ NOW = 1_000_000
 def message(id: bytes, event: bytes = b"q", due_at: int = 0) -> Message:
     made = Message(id, event, b"body of " + id, NOW, "test")
     if due_at:
-        made.terms = Terms(due_at=due_at)
+        made.options = DeliveryOptions(due_at=due_at)
     return made
 
 
@@ -130,7 +130,7 @@ class Broken:
         return self.broker
 
     def without_warm_queue(self) -> Broker:
-        self.broker.usage.warm[self.broken] = None
+        self.broker.context.warm[self.broken] = None
         return self.broker
 
     def without_route(self) -> Broker:

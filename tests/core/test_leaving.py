@@ -49,7 +49,7 @@ class House:
         return turns
 
     def check(self) -> None:
-        assert wrong_memory(self.broker.usage) == ""
+        assert wrong_memory(self.broker.context) == ""
         for queue in self.broker.queues.values():
             assert violations(queue) == ""
         assert durable_state(replay(self.log.entries, MemoryLog(), Limits())) == durable_state(self.broker)
@@ -148,7 +148,7 @@ def test_the_queue_may_be_deleted_in_between(house: House, expires_after: int) -
     assert house.broker.delete(b"q") == (expires_after < 0)
     assert house.go_on() == 0
     assert (inbox.in_flight, inbox.over) == (0, False)
-    assert house.broker.usage.bytes == 0
+    assert house.broker.context.bytes == 0
     house.put(b"0")
     assert received(house.consume()) == [(0, 0)]
 
@@ -174,8 +174,8 @@ def test_many_queues_at_once_do_not_make_a_turn_longer(house: House) -> None:
         house.broker.cancel(inbox, 0)
     worst = 0
     while house.broker.deadlines.next_due() == 0:
-        before = house.broker.usage.work
+        before = house.broker.context.work
         house.turn()
-        worst = max(worst, house.broker.usage.work - before)
+        worst = max(worst, house.broker.context.work - before)
     assert SLICE <= worst <= 4 * SLICE
     assert all(house.broker.queues[name].ready == COUNT for name in names)

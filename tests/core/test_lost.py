@@ -9,31 +9,31 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from penstock.core.backlog import Place
+from penstock.core.backlog import SortKey
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import Replay, durable_state, replay
 from penstock.core.subscription import Inbox
-from penstock.log.disk import Disk
-from penstock.log.durable import DurableLog
+from penstock.log.interface import Change
 from penstock.log.memory import MemoryLog, ReadableLog
-from penstock.log.port import Change
 from penstock.log.snapshot import decode, encode
 from penstock.log.tuning import Tuning
-from penstock.message import OUT, TO_QUEUE, Message, Terms
-from penstock.server.storage import recover
+from penstock.message import OUT, TO_QUEUE, DeliveryOptions, Message
+from penstock.storage.disk import Disk
+from penstock.storage.durable import DurableLog
+from penstock.storage.storage import recover
 
 SECOND = 1_000_000
 
 
-class CountedList(list[Place]):
+class CountedList(list[SortKey]):
     """Knows how often all of it was looked through."""
 
     looks = 0
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[SortKey]:
         self.looks += 1
         return super().__iter__()
 
@@ -48,7 +48,7 @@ def put(broker: Broker, *ids: bytes, tries: int = 0) -> None:
     for id in ids:
         message = Message(id, b"q", b"body", 0, "test")
         if tries:
-            message.terms = Terms(deliveries_max=tries)
+            message.options = DeliveryOptions(deliveries_max=tries)
         broker.put(b"q", message)
 
 
@@ -107,7 +107,7 @@ def test_a_message_that_kills_its_broker_is_given_up() -> None:
         broker.end_turn()
         broker = restarted(broker, rules)
     assert (tries(broker), tries(broker, b"dead")) == ([(b"next", 0)], [(b"killer", 0)])
-    assert broker.queues[b"q"].bytes == broker.usage.bytes - broker.queues[b"dead"].bytes
+    assert broker.queues[b"q"].bytes == broker.context.bytes - broker.queues[b"dead"].bytes
 
 
 def test_the_tries_of_a_message_itself_count() -> None:
@@ -206,7 +206,7 @@ def test_dead_letters_of_a_start_do_not_take_all_the_memory_and_the_rest_is_give
     again.end_turn()
     dead = again.queues[b"dead"].ready
     assert 0 < dead < 200
-    assert again.usage.bytes < 40_000 // 2
+    assert again.context.bytes < 40_000 // 2
     assert [retry for _, retry in tries(again)] == [1] * (200 - dead)
     while again.queues[b"q"].ready:
         before = again.queues[b"q"].ready

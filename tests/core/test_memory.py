@@ -11,7 +11,7 @@ from penstock.core.queue import Queue
 from penstock.core.subscription import Inbox, Waiter
 from penstock.errors import Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Requester, Terms
+from penstock.message import DeliveryOptions, Message, Requester
 
 from .test_care import Bench
 
@@ -40,7 +40,7 @@ def check_bytes(bench: Bench) -> None:
     """What is counted is what is in memory."""
     queue = queue_of(bench)
     held = sum(message.size for message in [*queue.backlog.in_memory(), *queue.delayed.in_memory()])
-    assert bench.broker.usage.bytes == held + queue.unacked_bytes
+    assert bench.broker.context.bytes == held + queue.unacked_bytes
 
 
 # -- the head of a backlog ---------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def test_large_requests_that_were_given_up_leave_a_long_queue_before_they_are_ha
         given_up = request(number)
         broker.put(b"q", given_up)
         broker.forget_request(given_up, revoke=True)
-    assert broker.usage.bytes < 1000 * Message(b"", b"q", b"small", 0, "test").size + 2 * len(LARGE)
+    assert broker.context.bytes < 1000 * Message(b"", b"q", b"small", 0, "test").size + 2 * len(LARGE)
 
 
 # -- delayed messages --------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_large_requests_that_were_given_up_leave_a_long_queue_before_they_are_ha
 
 def delayed(bench: Bench, requester: Requester | None = None) -> Message:
     message = bench.message(b"q")
-    message.terms = Terms(due_at=1_000)
+    message.options = DeliveryOptions(due_at=1_000)
     message.requester = requester
     bench.broker.put(b"q", message)
     return message
@@ -243,28 +243,28 @@ def test_a_delayed_message_that_is_not_written_yet_stays_in_memory(bench: Bench)
 
 
 def test_of_many_queues_some_are_looked_at_at_a_time_and_none_is_forgotten(bench: Bench) -> None:
-    broker, usage = bench.broker, bench.broker.usage
+    broker, context = bench.broker, bench.broker.context
     bench.log.tuning.freed_at_once = 2
-    usage.keep_max = 0
+    context.keep_max = 0
     names = [b"q%d" % number for number in range(5)]
     for name in names:
         bench.put(name, 3)
     bench.write()
-    before = usage.bytes
+    before = context.bytes
     freed: list[int] = []
-    while not freed or usage.is_freeing:
+    while not freed or context.is_freeing:
         freed.append(broker.free_memory())
     assert freed == [before * 2 // 5, before * 2 // 5, before // 5]
-    assert usage.bytes == 0
-    assert len(usage.warm) == 5  # this turn may bring them more
+    assert context.bytes == 0
+    assert len(context.warm) == 5  # this turn may bring them more
     broker.end_turn()
     broker.free_memory()
-    assert (usage.is_freeing, len(usage.warm)) == (True, 3)
+    assert (context.is_freeing, len(context.warm)) == (True, 3)
 
 
 def test_a_queue_with_nothing_in_memory_is_not_looked_at_until_it_has_something_again(bench: Bench) -> None:
-    broker, usage = bench.broker, bench.broker.usage
-    usage.keep_max = 0
+    broker, context = bench.broker, bench.broker.context
+    context.keep_max = 0
     for name in (b"a", b"b", b"gone"):
         bench.put(name, 1)
     bench.write()
@@ -272,12 +272,12 @@ def test_a_queue_with_nothing_in_memory_is_not_looked_at_until_it_has_something_
     broker.delete(b"gone")
     broker.end_turn()
     broker.free_memory()
-    assert list(usage.warm) == []
+    assert list(context.warm) == []
     bench.put(b"b", 1)
     broker.end_turn()
-    assert list(usage.warm) == [broker.queues[b"b"]]
+    assert list(context.warm) == [broker.queues[b"b"]]
     assert broker.free_memory() == 0  # the log cannot give it back yet
-    assert list(usage.warm) == [broker.queues[b"b"]]
+    assert list(context.warm) == [broker.queues[b"b"]]
     bench.write()
     assert broker.free_memory() > 0
-    assert list(usage.warm) == []
+    assert list(context.warm) == []

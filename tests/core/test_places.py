@@ -6,20 +6,20 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.core.backlog import Place
+from penstock.core.backlog import SortKey
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.invariants import violations
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
-from penstock.log.disk import Disk
-from penstock.log.durable import DurableLog
-from penstock.log.pager import Pager
 from penstock.log.snapshot import decode, encode
 from penstock.message import Message
+from penstock.storage.disk import Disk
+from penstock.storage.durable import DurableLog
+from penstock.storage.pager import Pager
 
-from ..log.histories import recovered, write_out
+from ..storage.histories import recovered, write_out
 
 # What is done, and two numbers that say to what, or to how much.
 STEPS = st.lists(
@@ -75,7 +75,7 @@ class House:
         for item in self.queue.take_out(self._some(skip, stride)):
             self.queue.moved(item)
 
-    def _some(self, skip: int, stride: int) -> list[Place]:
+    def _some(self, skip: int, stride: int) -> list[SortKey]:
         return self.queue.backlog.places()[skip::stride]
 
     def get(self, _: int, count: int) -> None:
@@ -111,7 +111,7 @@ class House:
         assert all(span.live for span in backlog.spans)
         assert backlog.cold == sum(span.size for span in backlog.spans)
         queues = self.broker.queues.values()
-        assert sum(each.bytes - each.backlog.cold for each in queues) == self.broker.usage.bytes
+        assert sum(each.bytes - each.backlog.cold for each in queues) == self.broker.context.bytes
         if not queue.ready and not queue.unacked:
             assert queue.bytes == 0
         for low, high in (span.bounds() for span in backlog.spans):

@@ -12,7 +12,7 @@ from penstock.message import Message
 @pytest.fixture
 def broker() -> Broker:
     made = Broker(MemoryLog(), Limits())
-    made.usage.unsent_max = 3 * LARGE_BODY
+    made.context.unsent_max = 3 * LARGE_BODY
     return made
 
 
@@ -27,7 +27,7 @@ def sizes_of(inbox: Inbox) -> list[int]:
 
 def sent(broker: Broker, unsent: int) -> None:
     """Sockets have taken all but so much, and time goes on."""
-    broker.usage.sent({"": unsent} if unsent else {})
+    broker.context.sent({"": unsent} if unsent else {})
     broker.tick(0)
 
 
@@ -120,7 +120,7 @@ def test_who_has_nothing_on_its_way_does_not_wait_for_others_who_are_slow(broker
     broker.subscribe(b"quick", quick, None, 0)
     put(broker, *[3 * LARGE_BODY] * 2, queue=b"quick")
     assert len(quick.received) == 1  # the second waits for the first
-    broker.usage.sent({"user slow": 2 * LARGE_BODY})
+    broker.context.sent({"user slow": 2 * LARGE_BODY})
     broker.tick(0)
     assert len(quick.received) == 2
     assert [len(inbox.received) for inbox in slow] == [1, 0]
@@ -131,7 +131,7 @@ def test_what_waits_is_not_looked_at_again_and_again(broker: Broker) -> None:
     broker.subscribe(b"q", inbox, None, 0)
     put(broker, LARGE_BODY, 10 * LARGE_BODY)
     for _ in range(3):
-        broker.usage.sent({"": LARGE_BODY})
+        broker.context.sent({"": LARGE_BODY})
         assert broker.deadlines.next_due() < 0
     sent(broker, 0)
     assert len(inbox.received) == 2
@@ -148,7 +148,7 @@ def test_where_nobody_counts_nothing_waits() -> None:
 @pytest.mark.parametrize("waits_first", [False, True])
 def test_what_is_given_out_in_one_turn_has_an_end_and_goes_on_in_the_next(waits_first: bool) -> None:
     broker = Broker(MemoryLog(), Limits())
-    broker.usage.unsent_max = 1 << 40
+    broker.context.unsent_max = 1 << 40
     inboxes = [Inbox() for _ in range(3)]
     body = 1_000_000  # not large enough to be counted on its way out
     for number, inbox in enumerate(inboxes):

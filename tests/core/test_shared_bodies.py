@@ -11,7 +11,7 @@ from penstock.core.policy import Rule
 from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Delivery, Inbox
 from penstock.log.memory import MemoryLog, ReadableLog
-from penstock.message import MESSAGE_OVERHEAD, Message, Terms
+from penstock.message import MESSAGE_OVERHEAD, DeliveryOptions, Message
 
 BODY = b"x" * 100_000
 QUEUES = 50
@@ -28,11 +28,11 @@ class House:
 
     @property
     def bytes(self) -> int:
-        return self.broker.usage.bytes
+        return self.broker.context.bytes
 
-    def publish(self, terms: Terms | None = None) -> None:
+    def publish(self, terms: DeliveryOptions | None = None) -> None:
         message = Message(b"m%d" % self.log.next_offset, b"news", BODY, 0, "test")
-        message.terms = terms
+        message.options = terms
         self.broker.publish(message)
         self.check()
 
@@ -54,7 +54,7 @@ class House:
             self.broker.tick(now)
 
     def check(self) -> None:
-        assert wrong_memory(self.broker.usage) == ""
+        assert wrong_memory(self.broker.context) == ""
         for queue in self.broker.queues.values():
             assert violations(queue) == ""
 
@@ -107,7 +107,7 @@ def test_what_the_log_can_give_back_is_gone_once_every_queue_has_let_go_of_it(ho
 
 
 def test_un_acked_ones_that_are_let_go_of_are_gone_with_the_last(house: House) -> None:
-    house.broker.usage.keep_max = 0
+    house.broker.context.keep_max = 0
     for queue in house.broker.queues.values():
         queue.congested_bytes = 1
     inboxes = house.consume_all()
@@ -145,7 +145,7 @@ def test_it_counts_once_through_rejections_returns_and_deaths(house: House) -> N
 
 
 def test_one_that_is_put_off_in_many_queues_counts_once(house: House) -> None:
-    house.publish(Terms(due_at=1000))
+    house.publish(DeliveryOptions(due_at=1000))
     assert house.bytes == len(BODY) + QUEUES * MESSAGE_OVERHEAD
     house.log.readable = house.log.next_offset
     house.broker.queues[house.names[0]].free_memory()
@@ -156,7 +156,7 @@ def test_one_that_is_put_off_in_many_queues_counts_once(house: House) -> None:
 
 
 def test_a_purge_and_an_expiry_leave_it_to_the_others(house: House) -> None:
-    house.publish(Terms(expires_at=500))
+    house.publish(DeliveryOptions(expires_at=500))
     house.broker.purge(house.names[0], house.log.next_offset, 10)
     house.check()
     assert house.bytes == len(BODY) + (QUEUES - 1) * MESSAGE_OVERHEAD
@@ -181,7 +181,7 @@ def test_headers_count_as_bodies_do() -> None:
         broker.put(queue, Message(b"m", queue, b"", 0, "test", headers))
         assert broker.queues[queue].bytes > 40_000
     assert inbox.bytes > 40_000
-    assert broker.usage.bytes == 2 * Message(b"m", b"q", b"", 0, "test", headers).size
+    assert broker.context.bytes == 2 * Message(b"m", b"q", b"", 0, "test", headers).size
 
 
 def test_many_short_headers_count_for_what_they_take() -> None:
@@ -204,12 +204,12 @@ def test_a_connection_that_has_no_room_is_given_no_more_by_any_of_its_consumers(
 
 
 def test_what_goes_to_many_is_on_its_way_as_often_as_there_are_consumers_and_waits_for_sockets(house: House) -> None:
-    usage = house.broker.usage
-    usage.unsent_max = 20 * len(BODY)
+    context = house.broker.context
+    context.unsent_max = 20 * len(BODY)
     inboxes = house.consume_all()
     house.publish()
     assert sum(len(inbox.received) for inbox in inboxes) == 20
     for _ in range(4):
-        usage.sent({})  # sockets have taken all of it
+        context.sent({})  # sockets have taken all of it
         house.go_on(0)
     assert [len(inbox.received) for inbox in inboxes] == [1] * QUEUES

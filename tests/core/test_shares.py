@@ -4,7 +4,7 @@ import pytest
 
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
-from penstock.core.places import NOBODY, Places
+from penstock.core.places import NO_HOLDER, Places
 from penstock.core.subscription import Waiter
 from penstock.errors import Refused
 from penstock.log.memory import MemoryLog
@@ -41,23 +41,23 @@ def test_bytes_are_shared_alike() -> None:
 
 def test_what_nobody_made_is_limited_by_what_is_free_alone() -> None:
     places = Places(10)
-    places.enter(NOBODY, 9)
-    assert places.has_room(NOBODY)
-    assert not places.has_room(NOBODY, 2)
+    places.enter(NO_HOLDER, 9)
+    assert places.has_room(NO_HOLDER)
+    assert not places.has_room(NO_HOLDER, 2)
 
 
 def test_one_cannot_make_all_the_queues_there_can_be() -> None:
     broker = Broker(MemoryLog(), Limits(queues_max=100))
-    broker.usage.publisher = "user greedy"
+    broker.context.publisher = "user greedy"
     for number in range(90):
         broker.declare(b"%d" % number)
     with pytest.raises(Refused, match=r"user greedy has 90 of 100 queues: 10 are left for others: queues_max is 100"):
         broker.declare(b"one more")
-    broker.usage.publisher = "user modest"
+    broker.context.publisher = "user modest"
     broker.declare(b"hers")
     broker.delete(b"0")
     broker.delete(b"hers")
-    broker.usage.publisher = "user greedy"
+    broker.context.publisher = "user greedy"
     broker.declare(b"one more")
     with pytest.raises(Refused, match="has 90 of 100 queues"):
         broker.declare(b"and another")
@@ -65,13 +65,13 @@ def test_one_cannot_make_all_the_queues_there_can_be() -> None:
 
 def test_one_cannot_have_all_the_bindings_there_can_be() -> None:
     broker = Broker(MemoryLog(), Limits(memory_bytes_max=1))
-    broker.usage.publisher = "user greedy"
+    broker.context.publisher = "user greedy"
     events = tuple(b"%0200d" % number for number in range(500))  # 400 bytes each, of a MiB
     for number in range(3):
         broker.bind(b"%d" % number, events)
     with pytest.raises(Refused, match=r"user greedy has 600000 of 1048576 bytes of bindings: \d+ are left for others"):
         broker.bind(b"one more", events)
-    broker.usage.publisher = "user modest"
+    broker.context.publisher = "user modest"
     broker.bind(b"hers", events)
     for name in list(broker.queues):
         broker.delete(name)
@@ -80,15 +80,15 @@ def test_one_cannot_have_all_the_bindings_there_can_be() -> None:
 
 def test_one_cannot_have_all_the_requests_there_can_be() -> None:
     broker = Broker(MemoryLog(), Limits(memory_bytes_max=16 << 20))
-    broker.usage.publisher = "user greedy"
+    broker.context.publisher = "user greedy"
     for number in range(31):
         broker.put(b"q", request(b"%d" % number))
     with pytest.raises(Refused, match=r"user greedy has \d+ of 4194304 bytes of requests"):
         broker.put(b"q", request(b"too many"))
-    broker.usage.publisher = "user modest"
+    broker.context.publisher = "user modest"
     broker.put(b"q", request(b"hers"))
     assert broker.reply(b"hers", b"done")
-    broker.usage.publisher = "user greedy"
+    broker.context.publisher = "user greedy"
     assert broker.reply(b"0", b"done")
     broker.put(b"q", request(b"one more"))
 

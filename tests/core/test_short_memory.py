@@ -12,7 +12,7 @@ from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog, ReadableLog
 from penstock.log.tuning import Tuning
-from penstock.message import MESSAGE_OVERHEAD, Message, Terms
+from penstock.message import MESSAGE_OVERHEAD, DeliveryOptions, Message
 
 KIB = 1 << 10
 MEMORY = 256 * KIB
@@ -41,10 +41,10 @@ class House:
         self.broker = Broker(self.log, self.limits)
         self.now = 0
 
-    def put(self, queue: bytes, count: int, body: bytes = b"x" * BODY, terms: Terms | None = None) -> None:
+    def put(self, queue: bytes, count: int, body: bytes = b"x" * BODY, terms: DeliveryOptions | None = None) -> None:
         for _ in range(count):
             message = Message(b"%d" % self.log.next_offset, queue, body, self.now, "test")
-            message.terms = terms
+            message.options = terms
             self.broker.put(queue, message)
             self.log.readable = self.log.next_offset
 
@@ -71,7 +71,7 @@ class House:
 
     def check(self) -> None:
         broker = self.broker
-        assert wrong_memory(broker.usage) == ""
+        assert wrong_memory(broker.context) == ""
         for queue in broker.queues.values():
             assert violations(queue) == ""
             held = [d for s in queue.subscriptions for d in s.held()]
@@ -93,7 +93,7 @@ def test_who_does_not_settle_gets_no_more_than_fits(house: House) -> None:
     house.put(b"q", 4000)  # 9 MB, and a memory of a quarter of one
     house.chill()
     inbox = house.consume(b"q")
-    assert house.broker.usage.bytes <= MEMORY + PAGE + COST
+    assert house.broker.context.bytes <= MEMORY + PAGE + COST
     assert inbox.in_flight == pytest.approx(MEMORY / MESSAGE_OVERHEAD, rel=0.2)  # an un-acked message is its overhead
     house.check()
     house.go_on()
@@ -110,7 +110,7 @@ def test_what_was_let_go_of_while_it_was_out_comes_back_unread_and_in_order(hous
     house.check()
     house.go_on()
     assert house.log.fetched == fetched
-    assert house.broker.usage.bytes <= MEMORY
+    assert house.broker.context.bytes <= MEMORY
     house.check()
     other = house.consume(b"q", manual=False)
     assert offsets(other) == list(range(2000))
@@ -124,7 +124,7 @@ def test_a_consumer_that_settles_goes_through_all_of_it(house: House) -> None:
     while inbox.oldest is not None:
         house.broker.accept(inbox.oldest)
         house.go_on()
-        assert house.broker.usage.bytes <= MEMORY + PAGE + COST
+        assert house.broker.context.bytes <= MEMORY + PAGE + COST
     assert offsets(inbox) == list(range(3000))
 
 
@@ -170,7 +170,7 @@ def test_a_deleted_queue_is_not_waited_for(house: House) -> None:
     house.broker.delete(b"q")
     house.broker.delete(b"greedy")
     house.go_on()
-    assert house.broker.usage.bytes == 0
+    assert house.broker.context.bytes == 0
 
 
 def test_what_is_in_memory_anyway_is_given_however_short_that_is() -> None:
@@ -190,7 +190,7 @@ def test_heads_that_were_read_for_nobody_make_room(house: House) -> None:
     house.chill()
     for number in range(40):
         house.consume(b"idle %d" % number, credit=1)  # one is out, and a page is in memory
-    assert house.broker.usage.bytes > MEMORY / 2
+    assert house.broker.context.bytes > MEMORY / 2
     inbox = house.consume(b"q")
     assert inbox.in_flight > 300
 
@@ -248,7 +248,7 @@ def test_whatever_way_it_comes_back_it_is_not_read_for_that(house: House, settle
     house.broker.suspend(inbox)
     settle(house, inbox)
     assert house.log.fetched <= fetched + 10  # the first of the queue may be looked at
-    assert house.broker.usage.bytes <= MEMORY
+    assert house.broker.context.bytes <= MEMORY
     house.check()
     first = list(range(count)) if settle is release else list(range(count, 1500))
     house.broker.cancel(inbox, 0)
@@ -259,8 +259,8 @@ def test_whatever_way_it_comes_back_it_is_not_read_for_that(house: House, settle
 
 def test_terms_outlive_a_message_that_was_let_go_of(house: House) -> None:
     house.broker.set_policies([Rule([b"q"], dead_letter=b"dead")])
-    house.put(b"q", 300, terms=Terms(deliveries_max=2))
-    house.put(b"other", 300, terms=Terms(expires_at=100))
+    house.put(b"q", 300, terms=DeliveryOptions(deliveries_max=2))
+    house.put(b"other", 300, terms=DeliveryOptions(expires_at=100))
     house.chill()
     inbox, other = house.consume(b"q"), house.consume(b"other")
     assert inbox.held()[-1].message is None
@@ -300,13 +300,13 @@ def test_dead_letters_of_many_who_leave_at_once_do_not_take_all_the_memory(house
     for inbox in inboxes:
         house.broker.cancel(inbox, 0)
     queue = house.broker.queues[b"q"]
-    assert house.broker.usage.bytes < MEMORY // 2
+    assert house.broker.context.bytes < MEMORY // 2
     assert 0 < house.broker.queues[b"dead"].ready < 100
     assert queue.length() + house.broker.queues[b"dead"].length() == 1000
     house.check()
     house.bury_the_rest(b"q")
     assert house.broker.queues[b"dead"].length() == 1000
-    assert house.broker.usage.bytes < MEMORY
+    assert house.broker.context.bytes < MEMORY
     house.check()
 
 
@@ -330,19 +330,19 @@ def test_one_that_cannot_be_read_again_is_no_dead_letter_and_is_still_owed(house
 def test_what_is_out_is_let_go_of_when_memory_is_freed(house: House) -> None:
     inbox = house.consume(b"q")
     house.put(b"q", 20)  # straight through, when the log could not give it back yet
-    assert house.broker.usage.bytes == 20 * COST
+    assert house.broker.context.bytes == 20 * COST
     house.chill()
-    assert house.broker.usage.bytes == 20 * MESSAGE_OVERHEAD
+    assert house.broker.context.bytes == 20 * MESSAGE_OVERHEAD
     assert house.broker.queues[b"q"].oldest_at() == 0
     for delivery in inbox.held():
         house.broker.accept(delivery)
-    assert house.broker.usage.bytes == 0
+    assert house.broker.context.bytes == 0
 
 
 def test_a_delayed_message_that_comes_due_is_not_read_for_that(house: House) -> None:
-    house.put(b"q", 200, terms=Terms(due_at=10))
+    house.put(b"q", 200, terms=DeliveryOptions(due_at=10))
     house.chill()
-    assert house.broker.usage.bytes == 0
+    assert house.broker.context.bytes == 0
     house.now = 10
     house.broker.tick(10)
     assert house.log.fetched <= 10
@@ -378,7 +378,7 @@ def test_a_redrive_of_a_long_queue_without_dead_letters_keeps_nothing(house: Hou
     steps = 0
     while not house.broker.step_redrive(redrive, 0):
         steps += 1
-        assert house.broker.usage.bytes == 0
+        assert house.broker.context.bytes == 0
         assert house.log.fetched <= 500 * steps
     assert steps >= 4000 // 500
     assert (redrive.moved, redrive.targets) == (0, {})

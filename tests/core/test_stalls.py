@@ -13,12 +13,12 @@ from penstock.core.queue import READ_AGAIN_TIME, Queue
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import OVER_LIMIT, Refused
-from penstock.log.durable import DurableLog
-from penstock.log.pager import Pager
-from penstock.message import Message, Terms
+from penstock.message import DeliveryOptions, Message
+from penstock.storage.durable import DurableLog
+from penstock.storage.pager import Pager
 
-from ..log.faulty import FaultyDisk
-from ..log.histories import flip, paths_of, recovered, write_out
+from ..storage.faulty import FaultyDisk
+from ..storage.histories import flip, paths_of, recovered, write_out
 
 COUNT = 9
 
@@ -40,9 +40,9 @@ class House:
         for _ in range(COUNT):
             self.put()
 
-    def put(self, terms: Terms | None = None) -> None:
+    def put(self, terms: DeliveryOptions | None = None) -> None:
         message = Message(b"%d" % self.number, b"q", b"%d" % self.number, self.now, "mqmq")
-        message.terms = terms
+        message.options = terms
         self.number += 1
         self.broker.put(b"q", message)
         self.turn()
@@ -98,11 +98,11 @@ def test_a_consumer_gets_everything_in_order_once_it_can_be_read_again(house: Ho
     house.broker.subscribe(b"q", inbox, None, house.now)
     assert bodies(inbox) == []
     assert house.queue.ready == COUNT
-    assert house.broker.usage.stalled == 1
+    assert house.broker.context.stalled == 1
     house.disk.heal()
     house.wait()
     assert bodies(inbox) == NUMBERS
-    assert house.broker.usage.stalled == 0
+    assert house.broker.context.stalled == 0
     house.check()
 
 
@@ -171,7 +171,7 @@ def test_what_was_taken_from_the_middle_goes_back_there(house: House) -> None:
     assert [offset for _, _, offset, _ in queue.backlog.places()] == list(range(COUNT))
     house.check()
     assert queue.backlog.cold == queue.bytes
-    assert house.broker.usage.bytes == 0
+    assert house.broker.context.bytes == 0
 
 
 def by_get(house: House) -> None:
@@ -216,7 +216,7 @@ def test_a_purge_needs_no_disk(house: House) -> None:
     house.broker.subscribe(b"q", inbox, None, house.now)
     assert bodies(inbox) == [b"9"]
     house.wait()
-    assert house.broker.usage.stalled == 0
+    assert house.broker.context.stalled == 0
     house.check()
 
 
@@ -253,7 +253,7 @@ def test_a_time_that_is_over_is_seen_when_it_can_be_read(tmp_path: Path) -> None
 def test_one_of_few_that_may_expire_is_not_forgotten_meanwhile(house: House) -> None:
     """No policy says that messages expire; one of them says so itself."""
     house.queue.purge(1000, 1000)
-    house.put(Terms(expires_at=1_000_000))
+    house.put(DeliveryOptions(expires_at=1_000_000))
     house.page_out()
     house.fail()
     house.now = 900_000
@@ -268,8 +268,8 @@ def test_one_of_few_that_may_expire_is_not_forgotten_meanwhile(house: House) -> 
 
 def test_what_is_due_and_cannot_be_read_comes_later_and_not_never(house: House) -> None:
     house.queue.purge(1000, 1000)
-    house.put(Terms(due_at=1_000_000))
-    house.put(Terms(due_at=1_000_001))
+    house.put(DeliveryOptions(due_at=1_000_000))
+    house.put(DeliveryOptions(due_at=1_000_001))
     house.queue.free_memory()
     inbox = Inbox()
     house.broker.subscribe(b"q", inbox, None, house.now)
@@ -277,15 +277,15 @@ def test_what_is_due_and_cannot_be_read_comes_later_and_not_never(house: House) 
     house.now = 2_000_000
     house.broker.tick(house.now)
     asked = house.disk.asked
-    assert house.broker.usage.stalled == 1
+    assert house.broker.context.stalled == 1
     assert house.broker.deadlines.next_due() == house.now + READ_AGAIN_TIME
-    house.put(Terms(due_at=9_000_000))
+    house.put(DeliveryOptions(due_at=9_000_000))
     house.broker.tick(house.now + 1)
     assert house.disk.asked == asked
     house.disk.heal()
     house.wait()
     assert bodies(inbox) == [b"9", b"10"]
-    assert house.broker.usage.stalled == 0
+    assert house.broker.context.stalled == 0
     house.check()
 
 
@@ -293,9 +293,9 @@ def test_a_queue_that_is_deleted_waits_for_nothing(house: House) -> None:
     queue = house.page_out()
     house.fail()
     assert queue.take() is None
-    assert house.broker.usage.stalled == 1
+    assert house.broker.context.stalled == 1
     house.broker.delete(b"q")
-    assert house.broker.usage.stalled == 0
+    assert house.broker.context.stalled == 0
     assert house.broker.deadlines.next_due() == -1
 
 
@@ -307,5 +307,5 @@ def test_damage_sets_aside_what_is_damaged_and_the_rest_goes_on(house: House) ->
     missing = [offset for _, _, offset, _ in queue.unreadable]
     assert 0 < len(missing) < COUNT
     assert bodies(inbox) == [b"%d" % offset for offset in range(COUNT) if offset not in missing]
-    assert house.broker.usage.stalled == 0
+    assert house.broker.context.stalled == 0
     assert [offset for _, _, offset, _ in queue.owed()] == missing

@@ -12,7 +12,7 @@ from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
 from penstock.errors import OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.memory import MemoryLog
-from penstock.message import TO_QUEUE, Message, Terms
+from penstock.message import TO_QUEUE, DeliveryOptions, Message
 
 SECOND = 1_000_000
 IDS = st.sampled_from([b"a", b"b", b"c", b"d"])
@@ -24,7 +24,7 @@ def message(id: bytes, event: bytes = b"e", queue: bytes = b"", dedup: int = 0, 
     if queue:
         made.route = TO_QUEUE
     if dedup:
-        made.terms = Terms(dedup_seconds=dedup)
+        made.options = DeliveryOptions(dedup_seconds=dedup)
     return made
 
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from penstock.cli.reach import PORTS
+from penstock.cli.connect import PORTS
 from penstock.config import ENV_PREFIX
 from penstock.testing._ports import free_ports as ports_for
 

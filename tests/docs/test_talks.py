@@ -9,7 +9,7 @@ from penstock.config import Config
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
-from penstock.server.node import rule_of
+from penstock.node import rule_of
 from penstock.wire.mqks.session import Mqks
 from penstock.wire.session import Hub
 from penstock.wire.sevx.session import Sevx

@@ -15,7 +15,7 @@ from fuzz.words import REQUESTS
 from fuzz.world import World
 
 from penstock.core.limits import Limits
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 MUTATIONS = 100  # of each of the runs below
 RUNS = (1, 2, 3, 4)
@@ -77,7 +77,7 @@ def test_no_request_is_cut_by_the_separator_of_steps() -> None:
     ],
 )
 def test_a_broken_rule_is_noticed(harm, rule) -> None:
-    world = World(Limits(), Options())
+    world = World(Limits(), ProtocolOptions())
     client = world.connect("mqks", "mqks", "peer")
     client.feed(b"c0 consume q0 e0\n")
     world.turn()

@@ -16,22 +16,22 @@ from urllib.parse import quote, urlencode
 import pytest
 from fastapi import APIRouter
 
-from penstock.access.directory import Directory
-from penstock.access.passwords import hash_password
-from penstock.access.rights import ADMIN, NAMELESS, OPERATOR, READ_LOG, RIGHTS, ROLES
-from penstock.access.user import User
+from penstock.auth.directory import Directory
+from penstock.auth.login_throttle import FORGOTTEN_SECONDS, KEPT_MAX, LoginThrottle
+from penstock.auth.passwords import hash_password
+from penstock.auth.rights import ADMIN, NAMELESS, OPERATOR, READ_LOG, RIGHTS, ROLES
+from penstock.auth.user import User
 from penstock.cli import main as cli
-from penstock.http import doorman as doorman_module
+from penstock.http import authenticator as authenticator_module
 from penstock.http import leases as leases_module
 from penstock.http.caller import Caller
-from penstock.http.guesses import FORGOTTEN_SECONDS, KEPT_MAX, Guesses
-from penstock.http.logins import LOGINS_OF_USER_MAX, Logins, digest_of
-from penstock.http.needs import NEEDS, DecidedRoute
+from penstock.http.console_sessions import LOGINS_OF_USER_MAX, ConsoleSessions, digest_of
+from penstock.http.permissions import PERMISSIONS, AuthorizedRoute
 from penstock.http.problems import Problem
 from penstock.message import Message
 from penstock.wire.ids import random_id
 
-from ..access.conftest import GuardedBroker, IdentityProvider
+from ..auth.conftest import GuardedBroker, IdentityProvider
 from .conftest import Answer, Api, Open
 
 PASSWORD = "correct horse battery"
@@ -67,10 +67,10 @@ class Guarded(GuardedBroker):
     """A broker that knows users, and asks as any of them."""
 
     @property
-    def doorman(self) -> Any:
+    def authenticator(self) -> Any:
         server = self.node.http._server  # type: ignore[union-attr]
         assert server is not None
-        return server.inside.doorman
+        return server.context.authenticator
 
     def api(self) -> Api:
         api = Api(self.ports["http"])
@@ -140,13 +140,13 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
     root = bearer(guarded.tokens["root"])
     document = api.get("/openapi.json").json
     operations = {f"{m.upper()} {p}": o for p, item in document["paths"].items() for m, o in item.items()}
-    assert set(operations) == set(NEEDS)
-    inside = guarded.doorman
+    assert set(operations) == set(PERMISSIONS)
+    inside = guarded.authenticator
     inside.of_tokens.free = 10**9  # this is about rights
     tokens: dict[str, str] = {}
 
     def add_users(users: Any) -> None:
-        for place, (operation, need) in enumerate(NEEDS.items()):
+        for place, (operation, need) in enumerate(PERMISSIONS.items()):
             for kind, grants in {
                 "with": [*[granted(right) for right in need.rights[:1]], *MORE.get(operation, [])],
                 "without": all_but(need.rights),
@@ -164,7 +164,7 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
         assert api.ask("PUT", f"/v1/queues/{name}", {}, **root).status == 201
 
     for operation, described in operations.items():
-        need = NEEDS[operation]
+        need = PERMISSIONS[operation]
         method, path = operation.split(" ")
         for word, value in WORDS.items():
             path = path.replace(f"{{{word}}}", value)
@@ -210,7 +210,7 @@ def test_a_role_does_what_its_rights_do_and_nothing_else(guarded: Guarded, api: 
     rights = {*ROLES[role], *([READ_LOG] if role == OPERATOR else [])}
     allowed: set[str] = set()
     document = api.get("/openapi.json", **root).json
-    for operation, need in NEEDS.items():
+    for operation, need in PERMISSIONS.items():
         if need.is_open or "/session" in operation or operation == "GET /v1/live":
             continue
         api.ask("PUT", "/v1/queues/orders", {}, **root)
@@ -233,7 +233,7 @@ def test_a_role_does_what_its_rights_do_and_nothing_else(guarded: Guarded, api: 
 
 def test_an_operation_nobody_decided_on_cannot_be_made() -> None:
     with pytest.raises(KeyError, match="/v1/new"):
-        APIRouter(route_class=DecidedRoute).get("/v1/new")(lambda: None)
+        APIRouter(route_class=AuthorizedRoute).get("/v1/new")(lambda: None)
 
 
 def test_where_nobody_is_known_nothing_has_changed(fresh: Guarded, start_broker: Any, open_api: Open) -> None:
@@ -399,8 +399,8 @@ def test_quotas_hold_over_http(guarded: Guarded, api: Api) -> None:
 def test_a_token_is_shown_though_its_user_goes_at_the_same_time(fresh: Guarded, monkeypatch: Any) -> None:
     api = fresh.api()
     fresh.add("short")
-    keeper = fresh.node.keeper
-    reload = keeper.reload
+    user_reloader = fresh.node.user_reloader
+    reload = user_reloader.reload
 
     def go_first() -> None:
         """Once the token is made: the broker also comes here by itself, when it sees that the file has changed."""
@@ -409,7 +409,7 @@ def test_a_token_is_shown_though_its_user_goes_at_the_same_time(fresh: Guarded, 
                 users.remove("short")
         reload()
 
-    monkeypatch.setattr(keeper, "reload", go_first)
+    monkeypatch.setattr(user_reloader, "reload", go_first)
     made = api.post("/v1/tokens", {"user": "short"}, **bearer(fresh.tokens["root"]))
     monkeypatch.undo()
     assert (made.status, made.json["user"]) == (201, "short")
@@ -569,8 +569,8 @@ def until(wanted: Callable[[], bool]) -> None:
 
 def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
     api = fresh.api()
-    lobby = fresh.node.keeper.directory.lobby
-    lobby.delay_step = 60_000
+    throttle = fresh.node.user_reloader.directory.throttle
+    throttle.delay_step = 60_000
     begun = time.monotonic()
     wrong = api.get("/v1/queues", **bearer(WRONG))
     assert time.monotonic() - begun >= 0.05  # timers of the loop count milliseconds, and may be one early
@@ -580,7 +580,7 @@ def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
     (told,) = fresh.reported("audit.auth_failed")
     assert told["token"] == "00000000"
     assert WRONG not in str(fresh.reports)
-    lobby.delay_step = 0
+    throttle.delay_step = 0
     while (answer := api.get("/v1/queues", **bearer(WRONG))).status == 401:
         pass
     assert (answer.problem, answer.status) == ("locked-out", 429)
@@ -597,7 +597,7 @@ def test_failures_are_slowed_told_and_locked_out(fresh: Guarded) -> None:
 def test_who_is_no_proxy_of_ours_is_counted_by_its_own_address(fresh: Guarded, monkeypatch: Any) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # nor is the environment asked
     api = fresh.api()
-    fresh.doorman.of_tokens.free = 2
+    fresh.authenticator.of_tokens.free = 2
     answers = [api.get("/v1/me", x_forwarded_for=f"192.0.2.{n}", **bearer(WRONG)).status for n in range(4)]
     assert answers == [401, 401, 429, 429]
     assert all(re.fullmatch(r"127\.0\.0\.1:\d+", str(told["peer"])) for told in fresh.reported("audit.auth_failed"))
@@ -617,7 +617,7 @@ def proxied(tmp_path: Path) -> Iterator[Guarded]:
 def test_a_proxy_names_its_clients_and_is_named_itself(proxied: Guarded) -> None:
     fresh = proxied
     api = fresh.api()
-    fresh.doorman.of_tokens.free = 2
+    fresh.authenticator.of_tokens.free = 2
     for _ in range(2):
         assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 401
     assert api.get("/v1/me", x_forwarded_for="192.0.2.7", **bearer(WRONG)).status == 429
@@ -639,8 +639,8 @@ def test_which_proxy_is_believed_is_not_up_to_the_environment(proxied: Guarded, 
 def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
     api = fresh.api()
     fresh.add_person("ada", "browse *")
-    doorman = fresh.doorman
-    doorman.of_users.free = 2  # each guess takes its time
+    authenticator = fresh.authenticator
+    authenticator.of_users.free = 2  # each guess takes its time
     for name in ("ada", "nobody"):
         for _ in range(2):
             answer = api.post("/v1/session", {"user": name, "password": "wrong wrong"})
@@ -651,21 +651,21 @@ def test_a_password_cannot_be_guessed(fresh: Guarded) -> None:
         assert "wait" in locked.json["detail"]
         assert int(locked.headers["retry-after"]) > 0
     assert "wrong wrong" not in str(fresh.reports)
-    assert fresh.call(doorman.locked) == 2
+    assert fresh.call(authenticator.locked) == 2
     api.close()
 
 
 def test_whoever_guesses_at_a_name_does_not_lock_its_user_out(fresh: Guarded, monkeypatch: Any) -> None:
     fresh.add_person("ada")
     fresh.api().close()
-    monkeypatch.setattr(doorman_module, "is_password", lambda kept, given: given == PASSWORD)
-    monkeypatch.setattr(doorman_module, "SLOWER_SECONDS", 0.001)
-    doorman, access = fresh.doorman, fresh.node.keeper.directory
+    monkeypatch.setattr(authenticator_module, "is_password", lambda kept, given: given == PASSWORD)
+    monkeypatch.setattr(authenticator_module, "SLOWER_SECONDS", 0.001)
+    authenticator, access = fresh.authenticator, fresh.node.user_reloader.directory
 
     def log_in(password: str, peer: str) -> int:
         async def run() -> int:
             try:
-                await doorman.by_password(access, "ada", password, peer)
+                await authenticator.by_password(access, "ada", password, peer)
             except Problem as problem:
                 return problem.status
             return 200
@@ -677,10 +677,12 @@ def test_whoever_guesses_at_a_name_does_not_lock_its_user_out(fresh: Guarded, mo
     assert log_in(PASSWORD, "192.0.2.2:1") == 200  # and not elsewhere
     for number in range(30):
         assert log_in("wrong wrong", f"198.51.100.{number}:1") == 401
-    assert doorman.of_names.excess("ada", doorman._seconds()) > 10  # whoever comes from anywhere waits a little
+    assert (
+        authenticator.of_names.excess("ada", authenticator._seconds()) > 10
+    )  # whoever comes from anywhere waits a little
     assert log_in(PASSWORD, "203.0.113.1:1") == 200
     for _ in range(30):  # others behind one's own address lock nobody out who was there before
-        doorman.of_addresses.failed("192.0.2.2", doorman._seconds())
+        authenticator.of_addresses.failed("192.0.2.2", authenticator._seconds())
     assert log_in("wrong wrong", "203.0.113.1:1") == 401
     assert log_in(PASSWORD, "192.0.2.2:1") == 200
 
@@ -691,7 +693,7 @@ def test_passwords_are_checked_at_low_priority(fresh: Guarded) -> None:
         def priority() -> str:
             return str(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
 
-        return await fresh.doorman.hash_password(priority)
+        return await fresh.authenticator.hash_password(priority)
 
     fresh.api().close()
     before = os.getpriority(os.PRIO_PROCESS, 0)
@@ -709,19 +711,19 @@ def test_passwords_at_once_are_not_more_than_one_after_the_other(fresh: Guarded,
         compared.append(given)
         return given == PASSWORD
 
-    monkeypatch.setattr(doorman_module, "is_password", is_password)
+    monkeypatch.setattr(authenticator_module, "is_password", is_password)
     guesses = ["wrong wrong"] * 15
-    doorman, access = fresh.doorman, fresh.node.keeper.directory
+    authenticator, access = fresh.authenticator, fresh.node.user_reloader.directory
 
     async def log_in(*passwords: str, peer: str) -> list[object]:
-        wanted = [doorman.by_password(access, "ada", password, peer) for password in passwords]
+        wanted = [authenticator.by_password(access, "ada", password, peer) for password in passwords]
         return await asyncio.gather(*wanted, return_exceptions=True)
 
     def run(*passwords: str, peer: str = "192.0.2.1:1") -> list[object]:
         return asyncio.run_coroutine_threadsafe(log_in(*passwords, peer=peer), fresh._loop).result(20)
 
     assert not any(isinstance(found, Exception) for found in [*run(PASSWORD) * 3, *run(PASSWORD, PASSWORD)])
-    assert doorman.of_addresses._failures == {}  # what was right is taken back
+    assert authenticator.of_addresses._failures == {}  # what was right is taken back
     compared.clear()
     statuses = sorted(found.status for found in run(*guesses))  # type: ignore[attr-defined]
     assert statuses == [401] * 5 + [429] * 10
@@ -740,7 +742,7 @@ def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
             known.append(broker.api())
             assert known[-1].get("/v1/me", **root).status == 200
         strangers = [broker.connect("http") for _ in range(3)]
-        waiting = broker.node.http._server.inside.strangers  # type: ignore[union-attr]
+        waiting = broker.node.http._server.context.strangers  # type: ignore[union-attr]
         until(lambda: waiting.count == 3)
         assert "penstock_connections_unauthenticated 3" in api.get("/metrics", **root).text
         one_more = broker.connect("http")
@@ -751,7 +753,7 @@ def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
         assert one_more.closed_by_peer()  # with its answer
         assert b"connection: close" in one_more.buffer
         until(lambda: waiting.count == 2)
-        assert broker.node.keeper.directory.lobby.count == 0  # which is the message ports' own
+        assert broker.node.user_reloader.directory.throttle.count == 0  # which is the message ports' own
         assert api.get("/v1/me", **root).headers.get("connection") != "close"
         for each in (api, *known):
             each.close()
@@ -770,7 +772,7 @@ def test_a_stranger_does_not_stay(tmp_path: Path) -> None:
         slow.send(b"POST /v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
         assert silent.closed_by_peer()
         assert slow.closed_by_peer()
-        broker.node.keeper.directory.lobby.delay_step = 1_500_000
+        broker.node.user_reloader.directory.throttle.delay_step = 1_500_000
         held_back = broker.connect("http")
         held_back.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer x\r\n\r\n")
         assert b"401" in held_back.line()  # who is being answered is answered
@@ -883,7 +885,7 @@ def test_logins_end_with_time_and_are_not_without_number() -> None:
     user = User("ada")
     user.password = "kept"
     access.replace({"ada": user})
-    logins = Logins(100, 10)
+    logins = ConsoleSessions(100, 10)
     second = 1_000_000
     secret = digest_of(logins.begin(access.by_password(user), 0))
     assert logins.find(secret, access, 9 * second) is not None
@@ -903,7 +905,7 @@ def test_logins_end_with_time_and_are_not_without_number() -> None:
 
 
 def test_guesses_are_forgiven_later_and_later() -> None:
-    guesses = Guesses(3)
+    guesses = LoginThrottle(3)
     for _ in range(2):
         guesses.failed("a", 0)
     assert guesses.wait("a", 0) == 0
@@ -1064,7 +1066,7 @@ def test_every_answer_says_how_it_is_to_be_treated(guarded: Guarded, api: Api) -
 
 def test_a_name_is_as_good_as_another(guarded: Guarded, api: Api) -> None:
     """What is no text, no token, or a hundred of them, is a wrong one."""
-    guarded.doorman.of_tokens.free = 10**9
+    guarded.authenticator.of_tokens.free = 10**9
     for given in ("", "Bearer", "bearer  ", "Basic eA==", "Bearer " + "x" * 5000, "Bearer \xff\xfe"):
         assert api.get("/v1/queues", authorization=given).problem == "wrong-token"
     assert api.get("/v1/queues", authorization=f"bearer {guarded.tokens['root']}").status == 200

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from penstock.http import arrow_stream
 from penstock.log.arrow import batch_of, schema
-from penstock.message import BY_EVENT, TO_QUEUE, Message, Terms
+from penstock.message import BY_EVENT, TO_QUEUE, DeliveryOptions, Message
 
 names = st.binary(min_size=1, max_size=12) | st.sampled_from([b"orders", b"\xff", "größe".encode()])
 headers = st.none() | st.dictionaries(names | st.just(b".internal"), st.binary(max_size=12), max_size=4)
@@ -22,7 +22,7 @@ def messages(draw: st.DrawFn) -> Message:
     made.route = route
     made.offset = draw(st.integers(0, 2**62))
     if route == TO_QUEUE and draw(st.booleans()):
-        made.terms = Terms(target=draw(names))
+        made.options = DeliveryOptions(target=draw(names))
     return made
 
 

@@ -56,7 +56,7 @@ def test_a_stream_of_the_log_is_over_when_its_client_has_gone(
         api.put("jobs", "x" * 2_000_000)
     server = broker.node.http._server  # type: ignore[union-attr]
     assert server is not None
-    readers = server.inside.readers
+    readers = server.context.readers
     assert readers is not None
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

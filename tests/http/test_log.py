@@ -122,7 +122,7 @@ def test_a_reader_that_leaves_is_let_go(logged: RunningBroker, open_api: Open) -
     client.close()
     server = logged.node.http._server  # type: ignore[union-attr]
     assert server is not None
-    readers = server.inside.readers
+    readers = server.context.readers
     assert readers is not None
     deadline = time.monotonic() + 10
     while readers.streams:
@@ -155,7 +155,7 @@ def test_the_reading_process_is_started_again(logged: RunningBroker, open_api: O
     api = open_api(logged)
     api.put("q", "x")
     assert read(api).num_rows == 1
-    process = logged.node.http._server.inside.readers._process  # type: ignore[union-attr]
+    process = logged.node.http._server.context.readers._process  # type: ignore[union-attr]
     assert process is not None
     logged.call(process.kill)
     deadline = time.monotonic() + 10

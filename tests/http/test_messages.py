@@ -11,7 +11,7 @@ import pytest
 from penstock.core.policy import Rule
 from penstock.http import messages
 from penstock.http.messages import SCAN_MAX
-from penstock.message import Message, Terms
+from penstock.message import DeliveryOptions, Message
 
 from ..server.conftest import RunningBroker
 from .conftest import Api, Open
@@ -23,7 +23,7 @@ def fill(broker: RunningBroker, queue: bytes, count: int, body: bytes = b"body %
         for number in range(count):
             event = b"even" if number % 2 == 0 else b"odd"
             core.publish(Message(b"m%d" % number, event, body % number, broker.node.clock.now(), "test", {b"n": b"1"}))
-        broker.node.switchboard.plan_flush()
+        broker.node.reactor.plan_flush()
 
     broker.call(lambda: broker.node.broker.bind(queue, (b"even", b"odd")))
     broker.call(put)
@@ -264,7 +264,7 @@ def test_delayed_messages_are_browsed_in_the_order_of_their_time(
     def put() -> None:
         for number in range(100):
             message = Message(b"m%d" % number, b"q", b"body", broker.node.clock.now(), "test")
-            message.terms = Terms(due_at=later + number * 37 % 100)
+            message.options = DeliveryOptions(due_at=later + number * 37 % 100)
             broker.node.broker.put(b"q", message)
 
     broker.call(put)

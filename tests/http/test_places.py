@@ -5,7 +5,7 @@ from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
 
-from penstock.access.rights import ADMIN
+from penstock.auth.rights import ADMIN
 from penstock.http.places import HttpPlaces
 
 from ..server.conftest import Client, RunningBroker
@@ -21,7 +21,7 @@ def places_of(broker: RunningBroker) -> HttpPlaces:
     assert broker.node.http is not None
     server = broker.node.http._server
     assert server is not None
-    return server.inside.places
+    return server.context.places
 
 
 def receiving(broker: RunningBroker) -> int:
@@ -169,7 +169,7 @@ def test_nobody_takes_every_stream_lease_or_stage(tmp_path: Path, open_api: Open
             assert api.post("/v1/publish", body, **bearer(many)).status == 201
         server = broker.node.http._server  # type: ignore[union-attr]
         assert server is not None
-        readers = server.inside.readers
+        readers = server.context.readers
         assert readers is not None
         readers.places.most = 4
         unread = []

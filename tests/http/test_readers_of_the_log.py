@@ -19,17 +19,17 @@ from hypothesis import strategies as st
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.http import leases
+from penstock.http.log_worker import PACKET_MAX, Answers, pieces_of
+from penstock.http.log_worker_client import Readers
 from penstock.http.metrics import number_of
-from penstock.http.readers import Readers
-from penstock.http.reading import PACKET_MAX, Answers, pieces_of
 from penstock.log.block import marked
-from penstock.log.disk import Disk
-from penstock.log.durable import DurableLog
-from penstock.log.recovery import Gap, write_gaps
-from penstock.log.retention import Due
-from penstock.log.segments import position_of
 from penstock.message import ACCEPT, Message
-from penstock.server.cursors import HOLD_SECONDS, Cursors
+from penstock.storage.cursors import HOLD_SECONDS, Cursors
+from penstock.storage.disk import Disk
+from penstock.storage.durable import DurableLog
+from penstock.storage.recovery import Gap, write_gaps
+from penstock.storage.retention import Due
+from penstock.storage.segments import position_of
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def many_segments(tmp_path_factory) -> Path:
         message = Message(b"%d" % number, b"q", b"", 0, "mqmq")
         broker.put(b"q", message)
         if number < 5999:
-            log.settled(broker.queues[b"q"].ledger, message.offset, ACCEPT)
+            log.append_settlement(broker.queues[b"q"].ack_run, message.offset, ACCEPT)
         log.close_block(0)
     segments = log.take_closed()
     for pending in segments[::2]:

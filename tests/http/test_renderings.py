@@ -13,7 +13,7 @@ from penstock.http.renderings import CHANGED, CODED, LOST, SAME, Rendering, rend
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
 from penstock.wire.dialects import DIALECTS
-from penstock.wire.session import Hub, Options
+from penstock.wire.session import Hub, ProtocolOptions
 
 NOW = 1_700_000_000_000_000
 
@@ -28,7 +28,7 @@ def rendered(
     retry: int = 0,
 ) -> dict[str, Rendering]:
     message = Message(id, event, body, NOW, by)
-    return {one.protocol: one for one in render(queue, message, retry, Limits(), Options())}
+    return {one.protocol: one for one in render(queue, message, retry, Limits(), ProtocolOptions())}
 
 
 def outcomes(renderings: dict[str, Rendering], member: str = "body") -> dict[str, str]:
@@ -88,7 +88,7 @@ def test_a_queue_that_a_protocol_cannot_name_is_refused_there_only() -> None:
 
 def test_headers_are_told_of_where_there_are_some() -> None:
     message = Message(b"m1", b"paid", b"x", NOW, "http", {b"trace": b"1"})
-    assert all(one.fates["headers"].outcome == LOST for one in render(b"q", message, 0, Limits(), Options()))
+    assert all(one.fates["headers"].outcome == LOST for one in render(b"q", message, 0, Limits(), ProtocolOptions()))
     assert all("headers" not in one.fates for one in rendered(b"x").values())
 
 
@@ -126,7 +126,7 @@ def test_every_message_is_read_back_by_what_is_said_of_it(
     body: bytes, id: bytes, event: bytes, retry: int, inside: bool
 ) -> None:
     message = Message(id, event, body, NOW, "http")
-    for rendering in render(b"q", message, retry, Limits(), Options(sevx_id_inside=inside)):
+    for rendering in render(b"q", message, retry, Limits(), ProtocolOptions(sevx_id_inside=inside)):
         assert not rendering.refusal
         (shown,) = [part.data for part in rendering.parts if part.role == "body"]
         outcome = rendering.fates["body"].outcome

@@ -63,10 +63,10 @@ def test_messages_with_places_are_merged_by_place(gaps: list[int], data: st.Data
         builder.add_run(offset, 1, 10)
         fresh.append((offset, 0, offset, 0))
     bounds = data.draw(st.lists(st.integers(0, offset + 3), max_size=20))
-    placed = sorted((bound, serial + 1, 10_000 + serial, 2) for serial, bound in enumerate(bounds))
+    placed = sorted((after_offset, sequence + 1, 10_000 + sequence, 2) for sequence, after_offset in enumerate(bounds))
     merged = merged_spans(builder.finish(), placed, TUNING)
     found = [
-        (span.bound(index), span.serial(index), span.offset(index), span.retry(index))
+        (span.after_offset(index), span.sequence(index), span.offset(index), span.retry(index))
         for span in merged
         for index in range(span.count)
     ]

@@ -12,12 +12,12 @@ import pytest
 
 from penstock.core.replay import durable_state
 from penstock.log.block import begins_batch
-from penstock.log.check import Check
-from penstock.log.port import Change
-from penstock.log.reader import LogReader
-from penstock.message import Terms
+from penstock.log.interface import Change
+from penstock.message import DeliveryOptions
+from penstock.storage.reader import LogReader
+from penstock.storage.verify import Check
 
-from .histories import recovered
+from ..storage.histories import recovered
 
 VECTORS = sorted((Path(__file__).resolve().parent.parent / "vectors" / "log").iterdir())
 
@@ -43,7 +43,7 @@ def described(directory: Path) -> dict[str, object]:
                 }
             )
         else:
-            terms = entry.terms or Terms()
+            terms = entry.options or DeliveryOptions()
             headers = entry.headers or {}
             entries.append(
                 {

@@ -17,7 +17,7 @@ import pytest
 import uvloop
 
 from penstock.config import Config
-from penstock.server.node import Node
+from penstock.node import Node
 
 PROTOCOLS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
 HANG_SECONDS = 40  # then it is not slow, it hangs; less than a test may take

@@ -37,7 +37,7 @@ def test_a_publisher_beside_an_idle_consumer_of_its_own_is_held_back_in_memory_m
             client.send(b"%d publish e %s\n" % (number, body))
             sent += 1
     assert sent < 1000  # 50 MB would have been taken
-    assert running.node.broker.usage.bytes < 3 * MIB
+    assert running.node.broker.context.bytes < 3 * MIB
     assert running.reported("publishers.paused")
 
 
@@ -50,18 +50,18 @@ def test_it_is_heard_again_when_it_is_given_something(start_broker: Start) -> No
     body = b"x" * 50_000
     for number in range(60):
         other.send(b"%d publish e %s\n" % (number, body))
-    wait_until(running, lambda: len(running.node.switchboard.paused) == 1)
+    wait_until(running, lambda: len(running.node.reactor.paused) == 1)
     client.send(b"p publish e %s\n" % body)
-    wait_until(running, lambda: len(running.node.switchboard.paused) == 2)
+    wait_until(running, lambda: len(running.node.reactor.paused) == 2)
 
     def make_work() -> None:
         running.node.broker.put(b"work", _message())
-        running.node.switchboard.plan_flush()
+        running.node.reactor.plan_flush()
 
     running.call(make_work)  # somebody whom nobody holds back
     delivery = client.line()
     assert delivery.startswith(b"d ")
-    wait_until(running, lambda: len(running.node.switchboard.paused) == 1)
+    wait_until(running, lambda: len(running.node.reactor.paused) == 1)
     client.send(b"r ack --confirm d --all\n")
     assert client.line() == b"r ok "
 
@@ -88,7 +88,7 @@ def test_who_holds_work_while_memory_is_short_may_settle_and_not_publish(start_b
     lines: list[bytes] = []
     while b"a ok " not in lines:
         lines.append(client.line())
-    assert running.node.broker.usage.bytes < MIB
+    assert running.node.broker.context.bytes < MIB
 
 
 def test_one_who_holds_much_is_given_no_more_and_the_others_go_on(start_broker: Start) -> None:
@@ -108,8 +108,8 @@ def test_one_who_holds_much_is_given_no_more_and_the_others_go_on(start_broker: 
         publisher.line()
         if not number % 10:
             time.sleep(0.02)  # the holdings are looked at by the clock
-    wait_until(running, lambda: bool(running.node.switchboard.holdings.restrained))
-    (session,) = running.node.switchboard.holdings.restrained
+    wait_until(running, lambda: bool(running.node.reactor.holdings.restrained))
+    (session,) = running.node.reactor.holdings.restrained
     held = sum(subscription.bytes for subscription in session.subscriptions())
     publisher.send(b"more publish --confirm e0 %s\n" % body)
     publisher.line()
@@ -123,7 +123,7 @@ def test_one_who_holds_much_is_given_no_more_and_the_others_go_on(start_broker: 
     assert running.reported("consumer.restrained")[0]["limit"] == "memory_bytes_max"
     for number in range(4):
         holder.send(b"a%d ack h%d --all\n" % (number, number))
-    wait_until(running, lambda: not running.node.switchboard.holdings.restrained)
+    wait_until(running, lambda: not running.node.reactor.holdings.restrained)
 
 
 def test_small_unfinished_requests_of_many_connections_are_counted(start_broker: Start) -> None:
@@ -131,7 +131,7 @@ def test_small_unfinished_requests_of_many_connections_are_counted(start_broker:
     clients = [running.connect("mqks") for _ in range(20)]
     for client in clients:
         client.send(b"1 publish e " + b"x" * 200_000)
-    incoming = running.node.switchboard.incoming
+    incoming = running.node.reactor.incoming
     wait_until(running, lambda: incoming.all_bytes > 2 * MIB)
     wait_until(running, lambda: incoming.waiting > 0)
     assert incoming.all_bytes < 5 * MIB
@@ -147,7 +147,7 @@ def test_the_account_knows_each_kind_and_each_connection(start_broker: Start) ->
     holder.line()
     half.send(b"1 publish e %s\n2 publish nothing here" % (b"x" * 10_000))
     holder.line()
-    board = running.node.switchboard
+    board = running.node.reactor
     wait_until(running, lambda: board.incoming.all_bytes == len(b"2 publish nothing here"))
 
     def look() -> None:
@@ -180,7 +180,7 @@ def test_a_requester_that_reads_no_replies_is_closed_before_they_take_the_memory
         consumer.send(b"\x01\x80%s%s\x0b" % (number.to_bytes(4, "big"), payload))
     wait_until(running, lambda: running.node.broker.queues[b"q"].unacked == 0)
     assert running.reported("connection.stalled")
-    assert len(running.node.switchboard.connections) == 1
+    assert len(running.node.reactor.connections) == 1
 
 
 def test_who_fills_queues_waits_and_others_publish_on(start_broker: Start) -> None:
@@ -193,18 +193,18 @@ def test_who_fills_queues_waits_and_others_publish_on(start_broker: Start) -> No
     body = b"x" * 50_000
     for number in range(100):
         greedy.send(b"%d publish e %s\n" % (number, body))
-    wait_until(running, lambda: len(running.node.switchboard.paused) == 1)
+    wait_until(running, lambda: len(running.node.reactor.paused) == 1)
     for number in range(100):
         other.send(b"%d publish --confirm jobs %s\n" % (number, body))
         assert other.line() == b"%d ok " % number
         usual.line()
         usual.send(b"a ack c --all\n")
-    assert len(running.node.switchboard.paused) == 1
+    assert len(running.node.reactor.paused) == 1
     running.call(lambda: running.node.broker.bind(b"full2", (b"f",)))
     for number in range(20):
         other.send(b"%d publish f %s\n" % (number, body))
-    wait_until(running, lambda: len(running.node.switchboard.paused) == 2)  # it fills what was kept for such
-    assert running.node.broker.usage.bytes < 5 * MIB
+    wait_until(running, lambda: len(running.node.reactor.paused) == 2)  # it fills what was kept for such
+    assert running.node.broker.context.bytes < 5 * MIB
 
 
 def test_a_share_gives_way_with_the_room_that_is_left_and_keeps_the_least() -> None:
@@ -223,7 +223,7 @@ def test_while_the_process_has_no_room_left_what_comes_and_goes_has_an_eighth_an
     start_broker: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start_broker(memory_bytes_max=64 * MIB)
-    board = running.node.switchboard
+    board = running.node.reactor
     full = board.incoming.bytes_max, board.outgoing.bytes_max
     resident = [64 * MIB]
     monkeypatch.setattr("penstock.server.account.resident_bytes", lambda: resident[0])
@@ -232,8 +232,8 @@ def test_while_the_process_has_no_room_left_what_comes_and_goes_has_an_eighth_an
     resident[0] = 200 * MIB
     running.call(board.account.balance)
     assert (board.incoming.bytes_max, board.outgoing.bytes_max) == (full[0] // 8, full[1] // 8)
-    assert running.node.broker.usage.unsent_max == full[1] // 8
-    assert running.node.broker.usage.bytes_max == 32 * MIB
+    assert running.node.broker.context.unsent_max == full[1] // 8
+    assert running.node.broker.context.bytes_max == 32 * MIB
     resident[0] = 64 * MIB
     running.call(board.account.balance)
     assert (board.incoming.bytes_max, board.outgoing.bytes_max) == full

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.config import Config
-from penstock.log.reader import LogReader
+from penstock.storage.reader import LogReader
 
 from .conftest import BrokerProcess, RunningBroker
 

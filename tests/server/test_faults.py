@@ -137,7 +137,7 @@ def test_a_session_that_fails_is_ended_and_nobody_else_notices(protocol: str, st
     assert witness.line() == b"w ok "
     client = broker.connect(protocol)
     client.send(consume[protocol])
-    board = broker.node.switchboard
+    board = broker.node.reactor
 
     def is_there() -> bool:
         return bool(broker.call(lambda: len(board.connections) == 2 and len(board.hub.broker.queues) > 0))
@@ -154,7 +154,7 @@ def test_a_session_that_fails_is_ended_and_nobody_else_notices(protocol: str, st
 
 
 def _break_newest(broker: RunningBroker) -> None:
-    board = broker.node.switchboard
+    board = broker.node.reactor
     list(board.connections)[-1].broke(RuntimeError("no"))
     board.plan_flush()
 

@@ -57,9 +57,9 @@ def test_a_client_that_only_settles_waits_for_a_disk_that_does_not_answer(start_
     sender = threading.Thread(target=client.send, args=(b"a ack --confirm c nothing\n" * count,))
     sender.start()
     try:
-        while not running.call(lambda: list(running.node.switchboard.behind)):
+        while not running.call(lambda: list(running.node.reactor.behind)):
             pass  # it is still being read
-        (session,) = [connection.session for connection in running.node.switchboard.behind]
+        (session,) = [connection.session for connection in running.node.reactor.behind]
         assert session is not None
         assert 1000 < session.unconfirmed < count
         other.send(b"p ping x\n")

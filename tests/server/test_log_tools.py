@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.log.reader import LogReader
+from penstock.storage.reader import LogReader
 
 from .conftest import RunningBroker
 

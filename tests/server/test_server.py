@@ -80,7 +80,7 @@ def test_too_many_connections_are_turned_away_and_the_others_live(start_broker: 
     (report,) = running.reported("connection.refused")
     assert "connections_max is 2" in str(report["limit"])
     second.close()
-    wait_until(lambda: len(running.node.switchboard.connections) == 1)
+    wait_until(lambda: len(running.node.reactor.connections) == 1)
     alive(running)
 
 
@@ -157,7 +157,7 @@ def test_a_client_that_asks_and_never_reads_is_not_heard_any_longer(start_broker
             greedy.send(request)
             asked += 1
     assert asked < 10_000
-    (connection,) = running.node.switchboard.connections.values()
+    (connection,) = running.node.reactor.connections.values()
     # The loop reads up to eight megabytes at a time before anything is written.
     assert connection.transport.get_write_buffer_size() < 16 << 20
     alive(running)
@@ -176,7 +176,7 @@ def test_a_paused_publisher_that_holds_work_can_still_settle_it(start_broker: St
     assert len(client.lines(10)) == 10
     client.send(b"a ack --confirm c --all\n")
     assert client.line() == b"a ok "
-    assert running.node.broker.usage.bytes == 0
+    assert running.node.broker.context.bytes == 0
 
 
 def test_a_slow_reader_gets_everything_in_the_end(start_broker: Start) -> None:
@@ -222,7 +222,7 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
     client = broker.connect("mqks")
     client.send(b"1 ping x\n")
     client.line()
-    (connection,) = broker.node.switchboard.connections.values()
+    (connection,) = broker.node.reactor.connections.values()
 
     class Broken:
         peer = holder = "somebody"
@@ -230,7 +230,7 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
         outbox_size = 0
         closing = busy = False
         unfed: ClassVar[list[bytes]] = []
-        successor = user = gate = None
+        successor = user = preauth = None
 
         def feed(self, data: bytes, now: int) -> None:
             raise RuntimeError("oops")
@@ -245,7 +245,7 @@ def test_a_mistake_of_ours_closes_one_connection_and_is_reported(broker: Running
             pass
 
     def break_it() -> None:
-        connections = broker.node.switchboard.connections
+        connections = broker.node.reactor.connections
         connections.clear()
         connection.session = Broken()  # type: ignore[assignment]
         connections[connection.session] = connection  # type: ignore[index]
@@ -263,7 +263,7 @@ def test_a_mistake_while_one_is_written_to_holds_up_nobody(broker: RunningBroker
     bad = broker.connect("mqks")
     bad.send(b"b consume --confirm first e\n")
     bad.line()
-    (connection,) = broker.node.switchboard.connections.values()
+    (connection,) = broker.node.reactor.connections.values()
     good, publisher = broker.connect("mqks"), broker.connect("mqks")
     good.send(b"g consume --confirm second e\n")
     good.line()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.log.disk import Disk
-from penstock.log.durable import Pending
-from penstock.server.flusher import Flusher
+from penstock.storage.disk import Disk
+from penstock.storage.durable import Pending
+from penstock.storage.flusher import Flusher
 
 from .conftest import BrokerProcess
 

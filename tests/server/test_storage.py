@@ -16,16 +16,16 @@ import pytest
 from scripts import kill9
 
 from penstock.core.limits import Limits
+from penstock.core.memory_shares import Shares
 from penstock.errors import LogError
-from penstock.log.disk import Disk
-from penstock.log.durable import DurableLog, Pending
 from penstock.message import Message
-from penstock.server.flusher import EXIT_DISK_FAILED, Flusher
-from penstock.server.memory import Shares
-from penstock.server.storage import Storage, recover
+from penstock.storage.disk import Disk
+from penstock.storage.durable import DurableLog, Pending
+from penstock.storage.flusher import EXIT_DISK_FAILED, Flusher
+from penstock.storage.storage import Storage, recover
 from penstock.wire.session import Hub
 
-from ..log.histories import flip
+from ..storage.histories import flip
 from .conftest import BrokerProcess, Client, RunningBroker
 
 StartProcess = Callable[..., BrokerProcess]
@@ -388,7 +388,7 @@ def test_queues_that_wait_for_the_disk_are_reported_when_they_begin_to_and_when_
     with closing(asyncio.new_event_loop()) as loop:
         storage.start(loop, Hub(broker, report), lambda: None)
         for stalled in (0, 2, 3, 0, 0, 1):
-            broker.usage.stalled = stalled
+            broker.context.stalled = stalled
             storage.end_turn(0)
         assert reports == [("log.unreadable", 2), ("log.readable", None), ("log.unreadable", 1)]
         storage.stop(0)

@@ -12,7 +12,7 @@ from penstock.core.limits import Limits
 from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
-from penstock.server.connection import Switchboard
+from penstock.server.connection import Reactor
 from penstock.wire.session import Hub
 
 from .conftest import RunningBroker
@@ -54,7 +54,7 @@ class Board:
             self.broker.put(b"q", Message(b"m", b"q", b"", 0, "test"))
         self.loop = Loop()
         hub = Hub(self.broker, lambda level, event, details: None)
-        self.board = Switchboard(cast(asyncio.AbstractEventLoop, self.loop), hub, ManualClock(), 10)
+        self.board = Reactor(cast(asyncio.AbstractEventLoop, self.loop), hub, ManualClock(), 10)
 
     def is_waited_for(self) -> bool:
         """Whether a publisher waits for the queue; it does not any more after that."""
@@ -104,7 +104,7 @@ def test_a_session_that_cannot_be_ended_while_it_is_awake_is_told_of_and_cut_off
         raise RuntimeError("no")
 
     def wake() -> None:
-        board = broker.node.switchboard
+        board = broker.node.reactor
         (connection,) = [found for session, found in board.connections.items() if session.protocol == "smqs"]
         assert connection.session is not None
         connection.transport.close()

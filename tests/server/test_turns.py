@@ -12,7 +12,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
-from penstock.server.connection import Connection, Switchboard
+from penstock.server.connection import Connection, Reactor
 from penstock.server.turns import FULL_READ, SHORT_PART, SHORT_TURNS, SLICE_WORK, TURN_WORK
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.session import LEFT_AT_ONCE, Hub
@@ -90,7 +90,7 @@ class House:
         self.loop = Loop()
         self.broker = Broker(MemoryLog(), Limits())
         hub = Hub(self.broker, lambda level, event, details: None)
-        self.board = Switchboard(cast(Any, self.loop), hub, ManualClock(0), 1000)
+        self.board = Reactor(cast(Any, self.loop), hub, ManualClock(0), 1000)
         self.dialects = {dialect.name: dialect for dialect in [make(hub) for make in DIALECTS]}
 
     def connect(self, protocol: str = "mqks") -> tuple[Connection, Transport]:
@@ -132,10 +132,10 @@ def test_a_client_that_says_little_is_answered_in_the_turn_it_is_read_however_ma
     probe, transport = house.connect()
     for flood in floods:
         flood.data_received(FLOOD * (4 * SLICE_WORK))
-    before = house.broker.usage.work
+    before = house.broker.context.work
     probe.data_received(b"p ping hello\n")
     assert house.turns_until(lambda: transport.written == b"p ok hello\n") <= 2
-    assert house.broker.usage.work - before <= 2 * TURN_WORK
+    assert house.broker.context.work - before <= 2 * TURN_WORK
 
 
 def test_turns_are_short_while_somebody_else_says_a_little_beside_those_that_flood(house: House) -> None:
@@ -268,10 +268,10 @@ def test_lists_of_all_queues_are_asked_for_in_a_flood_and_others_go_first(house:
     flood, _ = house.connect("smqs")
     probe, transport = house.connect()
     flood.data_received(b"M:q1:x\nS\n" * 5000)
-    before = house.broker.usage.work
+    before = house.broker.context.work
     probe.data_received(b"p ping hello\n")
     assert house.turns_until(lambda: transport.written == b"p ok hello\n") <= 2
-    assert house.broker.usage.work - before <= 3 * (5000 + SLICE_WORK)
+    assert house.broker.context.work - before <= 3 * (5000 + SLICE_WORK)
 
 
 @pytest.mark.parametrize("how", ["lost", "ended", "refused"])
@@ -313,9 +313,9 @@ def test_a_user_that_has_fallen_behind_waits_for_one_connection_of_each_other_us
     for flood in floods:
         flood.data_received(FLOOD * (20 * SLICE_WORK))
     late.data_received(b"l publish e x\n" * SLICE_WORK + b"p ping hello\n")
-    before = house.broker.usage.work
+    before = house.broker.context.work
     house.turns_until(lambda: transport.written.endswith(b"p ok hello\n"))
-    assert house.broker.usage.work - before <= 8 * SLICE_WORK
+    assert house.broker.context.work - before <= 8 * SLICE_WORK
 
 
 def test_of_hundreds_that_each_say_a_little_some_are_served_in_a_turn_and_all_in_the_end(house: House) -> None:

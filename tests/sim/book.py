@@ -7,7 +7,7 @@ the order in which they were written; whether each of them was right to be writt
 
 from penstock.core.queue import NEVER
 from penstock.core.replay import QueueState
-from penstock.log.port import Change
+from penstock.log.interface import Change
 from penstock.message import ACCEPT, BY_EVENT, DUE, OUT, REJECT, RETURN, TO_QUEUE, Message, is_delayed, queue_of
 
 PATTERN = b'{"k":1}'
@@ -138,8 +138,8 @@ class Book:
         for name in self.takers(message):
             page = self.queues[name]
             page.touch()
-            if message.terms is not None and is_delayed(message):
-                page.delayed[offset] = (message.terms.due_at, 0)
+            if message.options is not None and is_delayed(message):
+                page.delayed[offset] = (message.options.due_at, 0)
             else:
                 page.owed[offset] = (self._next_place(), 0)
 
@@ -175,7 +175,7 @@ class Book:
 
 def fields_of(message: Message) -> tuple[object, ...]:
     """What of a message has to come back as it was."""
-    terms = message.terms
+    terms = message.options
     asked = None
     if terms is not None:
         owner = terms.owner if terms.dedup_seconds else b""

@@ -14,7 +14,7 @@ import random
 from pathlib import Path
 from typing import BinaryIO
 
-from penstock.log.disk import Disk
+from penstock.storage.disk import Disk
 
 NO_CRASH = -1
 ALL_READS = {"read_open", "read", "names", "file_size"}

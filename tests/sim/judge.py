@@ -9,7 +9,7 @@ from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, QUEUE, REASON, 
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST
 from penstock.core.queue import NEVER
 from penstock.core.subscription import Delivery
-from penstock.log.port import Change
+from penstock.log.interface import Change
 from penstock.message import (
     ACCEPT,
     DEAD,
@@ -257,13 +257,13 @@ class Judge(Life):
         grave = self.broker.queues.get(name)
         # It may have had no room at that moment, and some of what is in it may have been given up later in the step.
         is_full = name in self.full_before or (grave is not None and grave.full)
-        has_room = not self.broker.shut_because and not is_full
+        has_room = not self.broker.refuse_reason and not is_full
         if self.limits.memory_bytes_max < HUGE_MEMORY:
             has_room = False  # dead letters that have to be read take a part of the memory at most
         assert not has_room or self.disk.reads_failed, f"{where} should have died"
 
     def _is_worn_out(self, where: Where, message: Message, retry: int) -> bool:
-        limits = [self.policy_of(where[0]).deliveries_max, message.terms.deliveries_max if message.terms else 0]
+        limits = [self.policy_of(where[0]).deliveries_max, message.options.deliveries_max if message.options else 0]
         tries_max = min((limit for limit in limits if limit), default=0)
         return message.revoked or 0 < tries_max <= retry
 
@@ -272,7 +272,7 @@ class Judge(Life):
         return self._is_worn_out(where, message, retry) and not self.policy_of(where[0]).dead_letter
 
     def expiry_of(self, name: bytes, message: Message) -> int:
-        ttl, terms = self.policy_of(name).ttl, message.terms
+        ttl, terms = self.policy_of(name).ttl, message.options
         times = [terms.expires_at] if terms is not None and terms.expires_at else []
         if ttl:
             times.append(max(message.published_at, terms.due_at if terms is not None else 0) + ttl)

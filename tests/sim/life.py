@@ -28,17 +28,17 @@ from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox, Waiter
 from penstock.errors import LogError
 from penstock.log.block import Block
-from penstock.log.durable import Pending, WatchedLog
+from penstock.log.interface import Change
 from penstock.log.memory import MemoryLog
-from penstock.log.port import Change
-from penstock.log.retention import Retention
 from penstock.log.snapshot import Snapshot, decode, encode
 from penstock.log.tuning import Tuning
 from penstock.message import Message
-from penstock.server import snapshots as snapshots_module
-from penstock.server.flusher import Flusher
-from penstock.server.snapshots import Snapshots
-from penstock.server.storage import Recovery, recover
+from penstock.storage import snapshots as snapshots_module
+from penstock.storage.durable import Pending, WatchedLog
+from penstock.storage.flusher import Flusher
+from penstock.storage.retention import Retention
+from penstock.storage.snapshots import Snapshots
+from penstock.storage.storage import Recovery, recover
 
 from .book import Book, fields_of
 from .disk import ALL_READS, Crash, SimDisk
@@ -235,7 +235,7 @@ class Life:
             if self.checked.get(queue) != numbers:
                 self.check_queue(queue)
                 self.checked[queue] = numbers
-        wrong = wrong_memory(broker.usage)
+        wrong = wrong_memory(broker.context)
         assert not wrong, wrong
 
     def check_queue(self, queue: Queue) -> None:
@@ -271,7 +271,7 @@ class Life:
             assert not subscription.in_flight
             assert not subscription.active
         assert active or not queue.parked
-        assert queue.held_up == (queue in self.broker.usage.held_up)
+        assert queue.held_up == (queue in self.broker.context.held_up)
         wrong = violations(queue)
         assert not wrong, f"{queue!r}: {wrong}"
         assert (queue.used, self.replay.broker.queues[queue.name].used) == (page.used, page.used)
@@ -369,7 +369,7 @@ def numbers_of(queue: Queue) -> tuple[object, ...]:
     return (
         (queue.ready, queue.unacked, queue.bytes, queue.unacked_bytes, queue.unkept, queue.queued, queue.delivered),
         (backlog.cold, len(backlog.head), len(backlog.tail), len(backlog.spans), len(backlog.pinned)),
-        (delayed.bytes, delayed.cold, len(queue.unreadable), queue.ledger.ended, queue.used, queue.policy),
+        (delayed.bytes, delayed.cold, len(queue.unreadable), queue.ack_run.ended, queue.used, queue.policy),
         (queue.full, queue.paused, queue.stalled, queue.held_up, len(queue.waiting), len(queue.parked)),
         [(sub.suspended, sub.credit, sub.in_flight, sub.bytes, sub.waiting) for sub in queue.subscriptions],
     )

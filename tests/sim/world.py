@@ -6,7 +6,7 @@ right. Here is what clients and people may ask of it: every verb there is.
 
 from collections.abc import Callable
 
-from penstock.core.backlog import Place
+from penstock.core.backlog import SortKey
 from penstock.core.deadletters import QUEUE
 from penstock.core.dedup import key_of
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE
@@ -16,8 +16,8 @@ from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery, Inbox, Waiter
 from penstock.core.walk import Walk
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, Refused
-from penstock.log.port import Change
-from penstock.message import TO_QUEUE, Message, Terms
+from penstock.log.interface import Change
+from penstock.message import TO_QUEUE, DeliveryOptions, Message
 
 from .book import MATCHES, PATTERN
 from .disk import Crash
@@ -82,7 +82,7 @@ class World(Judge):
         self.steps = steps
         self.number = 0
         self.redriving: tuple[Redrive, bytes] | None = None
-        self.seen: tuple[bytes, list[Place]] = (b"", [])
+        self.seen: tuple[bytes, list[SortKey]] = (b"", [])
         super().__init__(seed, trace)
 
     def run(self) -> None:
@@ -155,9 +155,9 @@ class World(Judge):
             due_at = chance.choice([0, 0, self.now + SECOND, self.now + 15 * SECOND])
             expires_at = chance.choice([0, 0, max(self.now, due_at) + 5 * SECOND])
             dedup = chance.choice([0, 0, 10, 100])
-            message.terms = Terms(due_at, expires_at, chance.choice([0, 0, 1, 2]), dedup)
+            message.options = DeliveryOptions(due_at, expires_at, chance.choice([0, 0, 1, 2]), dedup)
             if dedup:
-                message.terms.owner = chance.choice(OWNERS)
+                message.options.owner = chance.choice(OWNERS)
         return message
 
     def give(self, message: Message, name: bytes, verb: Callable[[], object]) -> None:
@@ -166,13 +166,13 @@ class World(Judge):
         was_known = self.is_known(message)
         before = self.log.next_offset
         refused_with = self.refusal(verb)
-        terms = message.terms
+        terms = message.options
         self.note(f"message {message.id!r} for {name!r}, {terms!r}, {refused_with}")
         if message.offset >= before:
             assert refused_with in ("", OVER_LIMIT)
             return
         self.own = []
-        if self.broker.shut_because:
+        if self.broker.refuse_reason:
             assert refused_with == DISK_FULL
         elif was_known and terms is not None and terms.dedup_seconds:
             assert not refused_with
@@ -184,7 +184,7 @@ class World(Judge):
 
     def is_known(self, message: Message) -> bool:
         """Whether its user has published that id lately, or nobody in particular has."""
-        owners = {b"", b"" if message.terms is None else message.terms.owner}
+        owners = {b"", b"" if message.options is None else message.options.owner}
         return any(self.broker.dedup.is_known(key_of(message.id, owner), message.published_at) for owner in owners)
 
     def are_requests_too_large(self, message: Message) -> bool:
@@ -212,7 +212,7 @@ class World(Judge):
     def broadcast(self) -> None:
         name = self.chance.choice(QUEUES)
         message = self.message(name)
-        message.terms = None
+        message.options = None
         self.give(message, name, lambda: self.broker.broadcast(name, message))
 
     def request(self) -> None:
@@ -284,7 +284,7 @@ class World(Judge):
             for message in messages:
                 if message.offset < 0:
                     assert message.id in known, f"{message!r} was left out of a batch"
-                elif message.terms is not None and message.terms.dedup_seconds:
+                elif message.options is not None and message.options.dedup_seconds:
                     assert message.id not in known, f"{message!r} was taken again"
                     known.add(message.id)
             self.wholes.append((before + begun, self.log.position))
@@ -294,7 +294,7 @@ class World(Judge):
         is_crowded = len(self.broker.writers.batches) >= self.limits.writers_max and writer not in book.committed
         if taken == [False]:
             assert batch <= last
-        elif self.broker.shut_because:
+        elif self.broker.refuse_reason:
             assert refused_with == (OVER_LIMIT if is_crowded else DISK_FULL)
         else:
             assert refused_with == OVER_LIMIT
@@ -435,7 +435,7 @@ class World(Judge):
         moved: list[int] = []
         refused_with = self.refusal(lambda: moved.append(self.broker.redrive(name, limit, to, self.now)))
         self.note(f"redriven {moved} of {name!r} to {to!r} {refused_with}")
-        if self.broker.shut_because:
+        if self.broker.refuse_reason:
             assert refused_with == DISK_FULL
         elif name not in self.book.queues:
             assert refused_with == NOT_FOUND
@@ -447,7 +447,7 @@ class World(Judge):
         """A step of a redrive that others do something in the middle of."""
         if self.redriving is None:
             name, to = self.chance.choice([DEAD, DEAD, QUEUES[0]]), self.chance.choice([b"", QUEUES[3]])
-            if name in self.book.queues and not self.broker.shut_because:
+            if name in self.book.queues and not self.broker.refuse_reason:
                 redrive = self.broker.start_redrive(name, self.chance.randint(1, 4), to, self.now)
                 self.redriving = (redrive, to)
         else:
@@ -485,7 +485,7 @@ class World(Judge):
         self.in_transit = {(name, offset) for offset in asked}
         refused_with = self.refusal(lambda: moved.append(self.broker.move(name, offsets, to, self.now)))
         self.note(f"moved {moved} of {sorted(asked)} from {name!r} to {to!r} {refused_with}")
-        if self.broker.shut_because:
+        if self.broker.refuse_reason:
             assert refused_with == DISK_FULL
         elif refused_with:
             assert refused_with == OVER_LIMIT
@@ -503,7 +503,7 @@ class World(Judge):
             moved: list[int] = []
             refused_with = self.refusal(lambda: moved.append(self.broker.move_places(name, places, to, self.now)))
             self.note(f"moved {moved} of {places} from {name!r} to {to!r} {refused_with}")
-            assert refused_with in ("", DISK_FULL if self.broker.shut_because else OVER_LIMIT)
+            assert refused_with in ("", DISK_FULL if self.broker.refuse_reason else OVER_LIMIT)
             assert not moved or moved[0] == self.moved_count()
         else:
             queues = list(self.broker.queues.values())
@@ -525,7 +525,7 @@ class World(Judge):
         refused_with = self.refusal(lambda: copied.append(self.broker.copy(messages, to, self.now)))
         self.note(f"copied {copied} of {name!r} to {to!r} {refused_with}")
         if refused_with:
-            assert refused_with == (DISK_FULL if self.broker.shut_because else OVER_LIMIT)
+            assert refused_with == (DISK_FULL if self.broker.refuse_reason else OVER_LIMIT)
         copies = [entry for entry in self.log.entries if isinstance(entry, Message)]
         if copied:
             # What had to die for them is among them; the copies are those that nobody died for.
@@ -536,7 +536,7 @@ class World(Judge):
         for entry in entries:
             if len(found) < count:
                 wanted = messages[len(found)]
-                target = entry.terms.target if entry.terms is not None and entry.terms.target else entry.event
+                target = entry.options.target if entry.options is not None and entry.options.target else entry.event
                 if (entry.id, entry.body, target, entry.headers or {}) == (
                     wanted.id, wanted.body, to, wanted.headers or {}
                 ):  # fmt: skip

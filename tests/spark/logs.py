@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tests.log.histories import write_out
+from tests.storage.histories import write_out
 
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.subscription import Inbox
-from penstock.log.durable import DurableLog
 from penstock.message import Message
+from penstock.storage.durable import DurableLog
 
 NOON = 1_763_208_000_000_000  # 2025-11-15 12:00:00 UTC, in microseconds
 

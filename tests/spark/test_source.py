@@ -8,8 +8,8 @@ pytest.importorskip("pyspark")
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from tests.log.histories import flip, paths_of
 from tests.spark.logs import NOON, WrittenLog
+from tests.storage.histories import flip, paths_of
 
 
 def table(spark: SparkSession, log: WrittenLog, **options: object) -> DataFrame:

@@ -14,10 +14,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from tests.spark.conftest import Broker
 from tests.spark.readers import reader, rows
 
-from penstock.log.reader import LogReader
 from penstock.spark.options import SourceOptions
 from penstock.spark.schema import schema_of
 from penstock.spark.source import DataLoss, LogBatchReader, LogStreamReader
+from penstock.storage.reader import LogReader
 
 LARGE = "x" * 9000
 

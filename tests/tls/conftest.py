@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.tls import make
+from penstock.auth.self_signed import make
 
 from ..server.conftest import BrokerProcess, Client, RunningBroker
 

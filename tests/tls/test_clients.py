@@ -66,4 +66,4 @@ def test_whoever_is_refused_at_one_door_is_at_all(
             client.send(b"\n")
             client.read(1)
     assert len(broker.reported("tls.refused")) == len(broker.ports)
-    assert broker.node.switchboard.connections == {}
+    assert broker.node.reactor.connections == {}

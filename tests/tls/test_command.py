@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from penstock.auth.self_signed import FILES
 from penstock.cli.exits import Failed
-from penstock.cli.tls import FILES, app
+from penstock.cli.tls import app
 from penstock.server.certificates import Paths, load
 
 

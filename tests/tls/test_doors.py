@@ -229,7 +229,7 @@ def test_the_port_any_serves_both_where_it_may(start_broker, ours: Certificates)
 def test_whoever_is_silent_at_a_door_for_both_is_taken_for_plain(start_broker) -> None:
     broker = start_broker(any_tls="both", tls_handshake_seconds=0.1)
     client = broker.connect("any")
-    until(lambda: len(broker.node.switchboard.connections) == 1)
+    until(lambda: len(broker.node.reactor.connections) == 1)
     client.send(b"1 ping late\n")
     assert client.line() == b"1 ok late"
 
@@ -266,7 +266,7 @@ def test_garbage_instead_of_a_hello_hurts_nobody(broker: TlsBroker, ours: Certif
     except OSError:
         pass  # it was cut off before
     assert client.closed_by_peer()
-    until(lambda: not broker.node.switchboard.connections)
+    until(lambda: not broker.node.reactor.connections)
     good = broker.open("mqks", ours.context())
     good.send(b"1 ping x\n")
     assert good.line() == b"1 ok x"
@@ -283,7 +283,7 @@ def test_garbage_after_the_handshake_ends_one_connection(broker: TlsBroker, ours
         raw.sendall(b"\x17\x03\x03\x00\x20" + b"\xaa" * 32)
         while raw.recv(1 << 16):
             pass
-    until(lambda: len(broker.node.switchboard.connections) == 1)
+    until(lambda: len(broker.node.reactor.connections) == 1)
     good.send(b"1 ping x\n")
     assert good.line() == b"1 ok x"
 
@@ -311,8 +311,8 @@ def test_a_draining_broker_says_goodbye_over_tls(start_broker, ours: Certificate
 def test_who_a_client_is_reaches_the_connection(start_broker, ours: Certificates) -> None:
     broker = start_broker(tls_ca=ours["ca.pem"])
     broker.open("mqks", ours.context(ours)).send(b"1 ping x\n")
-    until(lambda: len(broker.node.switchboard.connections) == 1)
-    (connection,) = broker.node.switchboard.connections.values()
+    until(lambda: len(broker.node.reactor.connections) == 1)
+    (connection,) = broker.node.reactor.connections.values()
     shown = connection.transport.get_extra_info("peercert")
     assert shown["subject"] == ((("commonName", "worker-1"),),)
     assert connection.transport.get_extra_info("ssl_object").getpeercert(True)

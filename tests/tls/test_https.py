@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from penstock.access.file import UsersFile
+from penstock.auth.file import UsersFile
 from penstock.http.connection import HttpConnection
 from penstock.wire.mqmq.codec import encode
 
@@ -146,7 +146,7 @@ def test_a_certificate_is_a_user_over_http_too(start_broker: Start, ours: Certif
         assert stranger.get("/v1/queues").problem == "unknown-user"
         with UsersFile(tmp_path / "users.json").edit() as users:
             users.remove_certificate("worker", "CN:worker-1")
-        broker.call(broker.node.keeper.reload)
+        broker.call(broker.node.user_reloader.reload)
         assert known.get("/v1/queues").problem == "unknown-user"  # on the connection that is there
     finally:
         known.close()

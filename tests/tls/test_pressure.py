@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from penstock.server.connection import Connection
-from penstock.server.doorstep import REPORTS_MAX, Arrival
+from penstock.server.handshakes import REPORTS_MAX, PendingHandshake
 
 from .conftest import Certificates, TlsBroker, until
 
@@ -27,8 +27,8 @@ def test_a_slow_reader_gets_everything_in_the_end(start_broker: Start, ours: Cer
     publisher.send(b"".join(b"%d publish e %s\n" % (number, body) for number in range(count)))
     publisher.send(b"z ping x\n")
     assert publisher.line() == b"z ok x"
-    (session,) = (s for s in broker.node.switchboard.connections if s.subscriptions())
-    assert broker.node.switchboard.connections[session].transport.get_write_buffer_size() < 4 << 20
+    (session,) = (s for s in broker.node.reactor.connections if s.subscriptions())
+    assert broker.node.reactor.connections[session].transport.get_write_buffer_size() < 4 << 20
     assert len(broker.node.broker.queues[b"q"].backlog) > 0
     assert [line.split(b" ")[2] for line in consumer.lines(count)] == [b"%d" % number for number in range(count)]
 
@@ -44,7 +44,7 @@ def test_a_client_that_asks_and_never_reads_is_not_heard_any_longer(start_broker
             greedy.send(request)
             asked += 1
     assert asked < 10_000
-    (connection,) = broker.node.switchboard.connections.values()
+    (connection,) = broker.node.reactor.connections.values()
     assert connection.transport.get_write_buffer_size() < 16 << 20
     other = broker.open("mqks", ours.context())
     other.send(b"1 ping x\n")
@@ -101,10 +101,10 @@ def test_slow_handshakes_are_few_and_cost_nobody(start_broker: Start, ours: Cert
     try:
         for client in slow:
             client.send()
-        doorstep = broker.node.doorstep
-        assert doorstep is not None
-        until(lambda: doorstep.counts["crowded"] == 50)
-        assert len(doorstep) == 10  # a tenth for one address: the last ones to come
+        handshakes = broker.node.handshakes
+        assert handshakes is not None
+        until(lambda: handshakes.counts["crowded"] == 50)
+        assert len(handshakes) == 10  # a tenth for one address: the last ones to come
         until(lambda: sum(client.ended() for client in slow) == 50)
         for _ in range(100):
             for client in slow:
@@ -114,7 +114,7 @@ def test_slow_handshakes_are_few_and_cost_nobody(start_broker: Start, ours: Cert
         new = broker.open("mqks", context)  # takes the place of the one that has taken longest, and is quick
         new.send(b"1 ping x\n")
         assert new.line() == b"1 ok x"
-        assert doorstep.counts == {"done": 2, "failed": 0, "timeout": 0, "crowded": 51}
+        assert handshakes.counts == {"done": 2, "failed": 0, "timeout": 0, "crowded": 51}
     finally:
         for client in slow:
             client.sock.close()
@@ -122,39 +122,39 @@ def test_slow_handshakes_are_few_and_cost_nobody(start_broker: Start, ours: Cert
 
 def test_the_oldest_of_all_may_be_the_only_one_of_its_address(start_broker: Start, ours: Certificates) -> None:
     broker = start_broker(tls_handshakes_max=20, tls_handshake_seconds=600)
-    doorstep = broker.node.doorstep
-    assert doorstep is not None
+    handshakes = broker.node.handshakes
+    assert handshakes is not None
     port, context = broker.ports["mqks"], ours.context()
     waiting = []
     try:
         for number in range(20):
             waiting.append(socket.create_connection(("127.0.0.1", port), 20, (f"127.0.0.{50 + number}", 0)))
-            until(lambda count=number + 1: len(doorstep) == count)  # type: ignore[misc]
+            until(lambda count=number + 1: len(handshakes) == count)  # type: ignore[misc]
         newcomer = socket.create_connection(("127.0.0.1", port), 20, ("127.0.0.50", 0))
         with context.wrap_socket(newcomer, server_hostname="localhost") as secure:
             secure.sendall(b"1 ping x\n")
             assert secure.recv(100) == b"1 ok x\n"
         assert waiting[0].recv(1) == b""
-        assert doorstep.counts["crowded"] == 1
+        assert handshakes.counts["crowded"] == 1
     finally:
         for sock in waiting:
             sock.close()
-    until(lambda: len(doorstep) == 0)
-    assert not doorstep._by_address
+    until(lambda: len(handshakes) == 0)
+    assert not handshakes._by_address
 
 
 def test_a_handshake_that_fails_by_our_mistake_ends_alone(
     broker: TlsBroker, ours: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shake = Arrival.shake
+    shake = PendingHandshake.shake
     failures = [RuntimeError("a mistake")]
 
-    def shake_badly(arrival: Arrival) -> None:
+    def shake_badly(arrival: PendingHandshake) -> None:
         if failures:
             raise failures.pop()
         shake(arrival)
 
-    monkeypatch.setattr(Arrival, "shake", shake_badly)
+    monkeypatch.setattr(PendingHandshake, "shake", shake_badly)
     with pytest.raises((ConnectionError, ssl.SSLError)):
         broker.open("mqks", ours.context())
     client = broker.open("mqks", ours.context())
@@ -162,7 +162,7 @@ def test_a_handshake_that_fails_by_our_mistake_ends_alone(
     assert client.line() == b"1 ok x"
     (report,) = broker.reported("tls.failed")
     assert "a mistake" in str(report["error"])
-    assert len(broker.node.doorstep or "") == 0
+    assert len(broker.node.handshakes or "") == 0
 
 
 def test_a_byte_now_and_then_is_no_reason_to_stay(start_broker: Start, ours: Certificates) -> None:
@@ -174,22 +174,22 @@ def test_a_byte_now_and_then_is_no_reason_to_stay(start_broker: Start, ours: Cer
         time.sleep(0.01)
     slow.sock.close()
     assert silent.closed_by_peer()
-    assert len(broker.node.doorstep or "") == 0
+    assert len(broker.node.handshakes or "") == 0
     assert {str(report["reason"]) for report in broker.reported("tls.refused")} == {
         "no handshake within tls_handshake_seconds, which is 0.3"
     }
 
 
 def test_those_who_leave_in_the_middle_are_forgotten(broker: TlsBroker, ours: Certificates) -> None:
-    doorstep = broker.node.doorstep
-    assert doorstep is not None
+    handshakes = broker.node.handshakes
+    assert handshakes is not None
     began = time.monotonic()
     for _ in range(50):
         client = Slow(broker.ports["any"], ours.context())
         client.send()
         client.sock.close()
-    until(lambda: doorstep.counts["failed"] == 50)
-    assert len(doorstep) == 0
+    until(lambda: handshakes.counts["failed"] == 50)
+    assert len(handshakes) == 0
     seconds = int(time.monotonic() - began) + 2  # begun, which a busy machine makes more of them
     assert len(broker.reported("tls.refused")) <= REPORTS_MAX * seconds
 
@@ -197,7 +197,7 @@ def test_those_who_leave_in_the_middle_are_forgotten(broker: TlsBroker, ours: Ce
 def test_connections_that_are_gone_leave_nothing_behind(start_broker: Start, ours: Certificates) -> None:
     """Without the collector, which a broker lets look seldom: each has buffers of its own."""
     broker = start_broker()
-    kinds = (ssl.SSLObject, Arrival, Connection)
+    kinds = (ssl.SSLObject, PendingHandshake, Connection)
     gc.collect()
     gc.disable()
     try:
@@ -207,7 +207,7 @@ def test_connections_that_are_gone_leave_nothing_behind(start_broker: Start, our
             client.send(b"1 ping x\n" if door != "http" else b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             client.line()
             client.close()
-        until(lambda: not broker.node.switchboard.connections)
+        until(lambda: not broker.node.reactor.connections)
         until(lambda: not [each for each in gc.get_objects() if isinstance(each, kinds)])
     finally:
         gc.enable()
@@ -226,7 +226,7 @@ def test_many_handshakes_at_once_all_succeed(start_broker: Start, ours: Certific
     for secure in pairs:
         assert secure.recv(100) == b"1 ok x\n"
         secure.close()
-    until(lambda: not broker.node.switchboard.connections)
+    until(lambda: not broker.node.reactor.connections)
 
 
 def test_new_keys_may_be_asked_for_at_any_time(broker: TlsBroker, ours: Certificates) -> None:

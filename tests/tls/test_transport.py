@@ -9,7 +9,7 @@ import pytest
 
 from penstock.server import certificates as module
 from penstock.server.certificates import Certificates, Paths
-from penstock.server.doorstep import Arrival, Doorstep
+from penstock.server.handshakes import HandshakeLimiter, PendingHandshake
 from penstock.server.tls import PLAIN_SIZE, TlsTransport
 
 from .conftest import Certificates as Made
@@ -210,38 +210,38 @@ def test_a_connection_that_is_lost_is_told_once_and_forgotten(talk: Talk) -> Non
 
 
 @pytest.fixture
-def doorstep(ours: Made) -> Iterator[Doorstep]:
+def handshakes(ours: Made) -> Iterator[HandshakeLimiter]:
     paths = Paths(ours["server.pem"], ours["server.key"], None, "off", "1.2")
     loop = asyncio.new_event_loop()
     made = Certificates(paths, lambda level, event, details: None, lambda: 0.0)
-    yield Doorstep(loop, made, lambda level, event, details: None, seconds=60, count_max=20)
+    yield HandshakeLimiter(loop, made, lambda level, event, details: None, seconds=60, count_max=20)
     loop.close()
 
 
-def arrive(doorstep: Doorstep) -> tuple[Arrival, Below]:
+def arrive(handshakes: HandshakeLimiter) -> tuple[PendingHandshake, Below]:
     below = Below()
-    arrival = Arrival(doorstep, "mqks", lambda: Above(True), plain=False)
+    arrival = PendingHandshake(handshakes, "mqks", lambda: Above(True), plain=False)
     arrival.connection_made(below)
     return arrival, below
 
 
-def test_who_is_refused_is_refused_once_and_not_listened_to_any_more(doorstep: Doorstep) -> None:
-    arrival, below = arrive(doorstep)
-    assert len(doorstep) == 1
+def test_who_is_refused_is_refused_once_and_not_listened_to_any_more(handshakes: HandshakeLimiter) -> None:
+    arrival, below = arrive(handshakes)
+    assert len(handshakes) == 1
     arrival.data_received(b"GET / HTTP/1.1\r\n")
-    assert (len(doorstep), doorstep.counts["failed"], below.calls) == (0, 1, ["close"])
+    assert (len(handshakes), handshakes.counts["failed"], below.calls) == (0, 1, ["close"])
     assert below.sent.startswith(b"HTTP/1.1 400")
     arrival.data_received(b"GET / HTTP/1.1\r\n")
     arrival.eof_received()
     arrival.connection_lost(None)
-    assert (doorstep.counts["failed"], below.calls) == (1, ["close"])
+    assert (handshakes.counts["failed"], below.calls) == (1, ["close"])
 
 
-def test_who_has_not_come_in_when_the_broker_stops_stays_outside(doorstep: Doorstep) -> None:
-    (one, below), (_, other) = arrive(doorstep), arrive(doorstep)
+def test_who_has_not_come_in_when_the_broker_stops_stays_outside(handshakes: HandshakeLimiter) -> None:
+    (one, below), (_, other) = arrive(handshakes), arrive(handshakes)
     one.connection_lost(None)
-    doorstep.stop()
-    assert (below.calls, other.calls, len(doorstep)) == ([], ["abort"], 0)
+    handshakes.stop()
+    assert (below.calls, other.calls, len(handshakes)) == ([], ["abort"], 0)
 
 
 # -- certificates ------------------------------------------------------------------------------------------------------

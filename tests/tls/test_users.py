@@ -12,9 +12,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtensionOID, NameOID
 
-from penstock.access.file import UsersFile
+from penstock.auth.file import UsersFile
 from penstock.config import Config
-from penstock.doors import doors_of, is_open
+from penstock.exposure import doors_of, is_open
 
 from .conftest import Certificates, TlsBroker
 
@@ -51,7 +51,7 @@ def test_a_certificate_whose_names_are_no_text_names_nobody(start_broker: Start,
     with UsersFile(users).edit() as edited:
         token = edited.create_token("worker", 0)
     broker = start_broker(users=users, tls_ca=odd)
-    broker.node.keeper.directory.lobby.delay_step = 0
+    broker.node.user_reloader.directory.throttle.delay_step = 0
     context = ssl.create_default_context(cafile=broker.directory / "ca.pem")
     context.load_cert_chain(odd)
     for door in ("mqks", "any"):

@@ -11,7 +11,7 @@ from penstock.core.queue import Queue
 from penstock.core.subscription import Delivery, Inbox
 from penstock.message import Message
 from penstock.wire.named import NamingSession
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 from penstock.wire.unacked import Unacked
 
 OUTBOX_MAX = 400
@@ -23,7 +23,7 @@ class Speaker:
 
     def __init__(self, protocol: str) -> None:
         self.protocol = protocol
-        self.world = World(Limits(outbox_bytes_max=OUTBOX_MAX), Options())
+        self.world = World(Limits(outbox_bytes_max=OUTBOX_MAX), ProtocolOptions())
 
     def connect(self, name: str) -> Client:
         return self.world.connect(self.protocol, self.protocol, name)
@@ -61,7 +61,7 @@ def speaker(request: pytest.FixtureRequest) -> Speaker:
 
 def test_what_a_consumer_held_is_nothing_for_the_collector_once_it_has_left(speaker: Speaker) -> None:
     """It seldom looks: a consumer that came and left with 100,000 un-acked messages took twenty megabytes each time."""
-    speaker.world = World(Limits(), Options())
+    speaker.world = World(Limits(), ProtocolOptions())
     queue = speaker.fill(200)
     client = speaker.connect("c")
     gc.collect()

@@ -7,7 +7,7 @@ from fuzz.world import Client, World
 
 from penstock.core.limits import Limits
 from penstock.wire.named import NamingSession
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 
 class Talk:
@@ -15,7 +15,7 @@ class Talk:
 
     def __init__(self, protocol: str, durable: bool, outbox_max: int = 1 << 20) -> None:
         self.protocol = protocol
-        self.world = World(Limits(outbox_bytes_max=outbox_max), Options(), late=durable)
+        self.world = World(Limits(outbox_bytes_max=outbox_max), ProtocolOptions(), late=durable)
 
     def connect(self, name: str) -> Client:
         return self.world.connect(self.protocol, self.protocol, name)

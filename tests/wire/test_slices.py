@@ -132,11 +132,11 @@ def test_a_list_of_all_queues_is_as_much_work_as_there_are_queues_and_made_once(
     for number in range(1000):
         world.broker.declare(b"q%d" % number)
     ask = b"S\n" if protocol == "smqs" else frame(b"Info")
-    before = world.broker.usage.work
+    before = world.broker.context.work
     answers, slices = world.answers(world.open(protocol), ask * 30)
     assert answers.count(b"q999") == 30
     assert slices >= 3
-    assert 1000 <= world.broker.usage.work - before < 3000
+    assert 1000 <= world.broker.context.work - before < 3000
 
 
 def test_a_list_of_all_queues_is_made_anew_when_something_has_changed() -> None:
@@ -196,9 +196,9 @@ def test_whatever_settles_many_messages_is_as_much_work(read: bytes) -> None:
     session = world.open(protocol)
     world.answers(session, b"C:q\n" if protocol == "smqs" else b"c consume q e --manual-ack\n")
     world.answers(session, (b"M:q:x\n" if protocol == "smqs" else b"m publish e x\n") * 1000)
-    before = world.broker.usage.work
+    before = world.broker.context.work
     world.answers(session, read)
-    assert world.broker.usage.work - before >= 1000
+    assert world.broker.context.work - before >= 1000
 
 
 @pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs"])

@@ -5,11 +5,11 @@ from fuzz.words import PROTOCOLS, REQUESTS
 from fuzz.world import World
 
 from penstock.core.limits import Limits
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 
 def make_world() -> World:
-    return World(Limits(), Options())
+    return World(Limits(), ProtocolOptions())
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -10,7 +10,8 @@ from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import durable_state, replay
 from penstock.log.memory import MemoryLog
-from penstock.message import Message, Terms
+from penstock.message import DeliveryOptions, Message
+from penstock.wire.detect import ProtocolDetector
 from penstock.wire.mqks.session import Mqks
 from penstock.wire.mqmq.codec import encode
 from penstock.wire.mqmq.session import Mqmq
@@ -18,7 +19,6 @@ from penstock.wire.rq.session import Rq
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.sevx.session import Sevx
 from penstock.wire.smqs.session import Smqs
-from penstock.wire.sniff import AnyDoor
 
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
@@ -55,8 +55,8 @@ class House:
     def messages(self) -> list[Message]:
         return [entry for entry in self.log.entries if isinstance(entry, Message)]
 
-    def terms(self) -> Terms:
-        terms = self.messages()[-1].terms
+    def options(self) -> DeliveryOptions:
+        terms = self.messages()[-1].options
         assert terms is not None
         return terms
 
@@ -69,7 +69,7 @@ def house() -> House:
     return House()
 
 
-def shown(terms: Terms) -> tuple[int, int, int, int]:
+def shown(terms: DeliveryOptions) -> tuple[int, int, int, int]:
     """Due and over, in seconds from the start; tries; seconds to remember."""
     due = (terms.due_at - START) // SECOND if terms.due_at else 0
     over = (terms.expires_at - START) // SECOND if terms.expires_at else 0
@@ -105,14 +105,14 @@ def test_mqks_takes_flags_before_the_event(
     answer = house.say(client, b"m publish %s%s e --data --delay=3\n" % (confirm, flags))
     assert answer == (b"m ok \n" if confirm else b"")
     assert (house.messages()[-1].event, house.messages()[-1].body) == (b"e", b"--data --delay=3")
-    assert shown(house.terms()) == expected
+    assert shown(house.options()) == expected
 
 
 @pytest.mark.parametrize(("flags", "expected"), FLAGS)
 def test_sevx_takes_flags_before_the_json(house: House, flags: bytes, expected: tuple[int, ...]) -> None:
     assert house.say(house.open("sevx"), b'm send %s {"event": "e"}\n' % flags) == b"m ok \n"
     assert (house.messages()[-1].event, house.messages()[-1].body) == (b"e", b'{"event": "e"}')
-    assert shown(house.terms()) == expected
+    assert shown(house.options()) == expected
 
 
 @pytest.mark.parametrize(("flag", "reason"), WRONG)
@@ -129,7 +129,7 @@ def test_a_wrong_flag_is_refused_by_name(house: House, flag: bytes, reason: str)
 def test_an_event_that_is_no_flag_is_an_event_as_ever(house: House, event: bytes) -> None:
     assert house.say(house.open("mqks"), b"m publish %s x y\n" % event) == b""
     (message,) = house.messages()
-    assert (message.event, message.body, message.terms) == (event, b"x y", None)
+    assert (message.event, message.body, message.options) == (event, b"x y", None)
 
 
 def test_a_flag_with_nothing_behind_it_publishes_nothing(house: House) -> None:
@@ -224,7 +224,7 @@ def test_dead_letters_are_redriven_by_both_line_protocols(house: House) -> None:
 
 
 def test_the_one_port_tells_a_redrive_of_one_protocol_from_that_of_the_other(house: House) -> None:
-    door = AnyDoor(house.hub, list(house.dialects.values()))
+    door = ProtocolDetector(house.hub, list(house.dialects.values()))
     house.broker.declare(b"q")
     for line, answer in ((b"m redrive q\n", b"m ok 0\n"), (b'm redrive {"queue": "q"}\n', b'm ok {"moved": 0}\n')):
         session = door.open("peer", house.now)
@@ -239,8 +239,8 @@ def test_mqmq_takes_options_behind_the_message(house: House) -> None:
     for _ in range(2):
         assert house.say(client, encode(b"Put", b"q", b"x", options)) == encode(b"OK")
     (message,) = house.messages()
-    assert (message.id, message.terms is not None) == (b"k", True)
-    assert repr(house.terms()) == repr(Terms(START + 1_500_000, START + 3_500_000, 4, 600))
+    assert (message.id, message.options is not None) == (b"k", True)
+    assert repr(house.options()) == repr(DeliveryOptions(START + 1_500_000, START + 3_500_000, 4, 600))
     assert house.say(client, encode(b"Get", b"q", b"60000")) == b""
     house.pass_time(1.5)
     assert client.drain() == encode(b"OK", b"x")
@@ -250,7 +250,7 @@ def test_mqmq_passes_over_other_values_behind_the_message_as_ever(house: House) 
     client = house.open("mqmq")
     for more in ([b""], [b"x"], [b"[1]"], [b"x", b'{"delay": 5}'], [b"", b""]):
         assert house.say(client, encode(b"Put", b"q", b"x", *more)) == encode(b"OK")
-    assert [message.terms for message in house.messages()] == [None] * 5
+    assert [message.options for message in house.messages()] == [None] * 5
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_rq_has_codes_for_delay_and_ttl_and_keeps_retries_and_timeout_in_the_log
     house: House, fields: bytes, expected: tuple[int, ...]
 ) -> None:
     house.say(house.open("rq"), request(7, fields))
-    assert shown(house.terms()) == expected
+    assert shown(house.options()) == expected
 
 
 def test_an_rq_request_is_not_tried_more_often_because_the_broker_was_down(house: House) -> None:

@@ -4,7 +4,7 @@ import pytest
 from fuzz.world import Client, World
 
 from penstock.core.limits import Limits
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 
 def say(world: World, client: Client, line: bytes) -> list[bytes]:
@@ -17,7 +17,7 @@ def say(world: World, client: Client, line: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("durable", [False, True], ids=["in memory", "on disk"])
 def test_what_no_queue_took_is_counted_for_each_connection(durable: bool) -> None:
-    world = World(Limits(), Options(), late=durable)
+    world = World(Limits(), ProtocolOptions(), late=durable)
     mqks, other, sevx = (world.connect(name, name, f"{name}{n}") for n, name in enumerate(["mqks", "mqks", "sevx"]))
     assert say(world, mqks, b"1 publish --confirm nobody x") == [b"1 ok "]
     assert say(world, mqks, b"2 publish nobody x") == []  # was not to be confirmed
@@ -33,6 +33,6 @@ def test_what_no_queue_took_is_counted_for_each_connection(durable: bool) -> Non
 
 @pytest.mark.parametrize(("line", "protocol"), [(b"1 unrouted x\n", "mqks"), (b"1 unrouted {}\n", "sevx")])
 def test_the_port_for_all_knows_whose_it_is(line: bytes, protocol: str) -> None:
-    client = World(Limits(), Options()).connect("any", protocol, "peer")
+    client = World(Limits(), ProtocolOptions()).connect("any", protocol, "peer")
     client.feed(line)
     assert client.current().protocol == protocol

@@ -7,7 +7,7 @@ counts messages including un-acked ones, MQMQ puts and takes single messages, MQ
 import threading
 
 from penstock.client import mqks, mqmq, rq, smqs
-from penstock.client._options import Options, Place
+from penstock.client._options import AddressLike, Options
 
 DEFAULT_PORT = 7700
 
@@ -15,7 +15,7 @@ DEFAULT_PORT = 7700
 class BrokerClients:
     """Clients that connect on first use. Thread-safe."""
 
-    def __init__(self, address: Place, options: Options | None = None) -> None:
+    def __init__(self, address: AddressLike, options: Options | None = None) -> None:
         self._address = address
         self._options = options or Options()
         self._lock = threading.Lock()

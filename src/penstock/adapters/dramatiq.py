@@ -25,7 +25,7 @@ from dramatiq.middleware import Middleware
 
 from penstock.adapters._broker import DEFAULT_PORT, BrokerClients
 from penstock.client import rq
-from penstock.client._options import Options, Place, address_of
+from penstock.client._options import AddressLike, Options, address_of
 from penstock.client.errors import AuthFailed, ClientError, Denied, Timeout, TlsFailed
 
 FINAL = (AuthFailed, TlsFailed, Denied)  # not turned into ConnectionClosed, which would be retried
@@ -35,7 +35,7 @@ class PenstockBroker(Broker):
     """A dramatiq broker. `address` is the broker's port for all protocols; it connects on first use."""
 
     def __init__(
-        self, address: Place = "", *, options: Options | None = None, middleware: list[Middleware] | None = None
+        self, address: AddressLike = "", *, options: Options | None = None, middleware: list[Middleware] | None = None
     ) -> None:
         super().__init__(middleware=middleware)
         self.clients = BrokerClients(address_of(address, DEFAULT_PORT), options)

@@ -17,11 +17,11 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from penstock.cli.connect import START, Addr, Api, Json, Server, options_for, place_of, reaching
 from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_UNREACHABLE, Failed, Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import START, Addr, Api, Json, Server, options_for, place_of, reaching
+from penstock.cli.output import print_json, say
 from penstock.cli.send import Via
-from penstock.cli.show import print_json, say
 from penstock.client import mqks, mqmq, rq, sevx, smqs
 from penstock.client._credentials import Token, tls_of, token_of, warn_in_clear
 from penstock.client._entry import Entry

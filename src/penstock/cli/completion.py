@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from penstock.cli import main
-from penstock.cli.show import say
+from penstock.cli.output import say
 
 
 def app() -> typer.Typer:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.connect import Json
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Json
-from penstock.cli.show import print_json, say
+from penstock.cli.output import print_json, say
 from penstock.config import Config, env_of, text_of
-from penstock.doors import advice, open_doors
+from penstock.exposure import advice, open_doors
 from penstock.server.certificates import load, paths_of
 
 File = Annotated[

@@ -15,12 +15,12 @@ from urllib.parse import quote, urlencode
 import orjson
 import typer
 
-from penstock.access.file import UsersFile
-from penstock.access.tokens import Token, id_of
-from penstock.access.user import User
-from penstock.access.users import Users
+from penstock.auth.file import UsersFile
+from penstock.auth.tokens import Token, id_of
+from penstock.auth.user import User
+from penstock.auth.users import Users
+from penstock.cli.connect import Api
 from penstock.cli.exits import Failed, Misused
-from penstock.cli.reach import Api
 from penstock.config import Config, env_of
 
 SEEN_SECONDS = 10.0
@@ -256,6 +256,6 @@ def _when(seconds: int) -> str | None:
 
 
 def _hashed(word: str) -> str:
-    from penstock.access.passwords import hash_password
+    from penstock.auth.passwords import hash_password
 
     return hash_password(word)

@@ -21,10 +21,10 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from penstock.cli.connect import Api, Json
 from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, Failed
 from penstock.cli.main import COMMANDS, version
-from penstock.cli.reach import Api, Json
-from penstock.cli.show import print_json, say, size
+from penstock.cli.output import print_json, say, size
 from penstock.config import Config, env_of
 
 OK, ADVICE, BROKEN = "ok", "advice", "broken"

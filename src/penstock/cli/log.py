@@ -15,17 +15,17 @@ import typer
 
 from penstock.cli.exits import EXIT_FAILED
 from penstock.cli.main import COMMANDS
-from penstock.cli.show import entry_to_json, entry_to_line, existing, print_json, progress, say, size, text, when
+from penstock.cli.output import entry_to_json, entry_to_line, existing, print_json, progress, say, size, text, when
 from penstock.errors import LogError
 from penstock.log.block import Block
-from penstock.log.check import Check, Damage
-from penstock.log.disk import Disk
-from penstock.log.port import Change
-from penstock.log.reader import LogReader, rows_of
-from penstock.log.recovery import read_gaps
-from penstock.log.segments import headers_of, segments_of
-from penstock.log.snapshot import snapshots_of
+from penstock.log.interface import Change
 from penstock.message import Message
+from penstock.storage.disk import Disk
+from penstock.storage.reader import LogReader, rows_of
+from penstock.storage.recovery import read_gaps
+from penstock.storage.segments import headers_of, segments_of
+from penstock.storage.snapshot_files import snapshots_of
+from penstock.storage.verify import Check, Damage
 
 FOLLOW_SECONDS = 0.1
 
@@ -153,7 +153,7 @@ def repair(
     json: Json = False,
 ) -> None:
     """Truncate a torn end, remove damaged blocks, and report what is lost. Stop the broker first."""
-    from penstock.log.repair import Repair
+    from penstock.storage.repair import Repair
 
     with _locked(existing(directory)):
         check = Check(directory)
@@ -288,7 +288,7 @@ def say_unless(quiet: bool, line: str) -> None:
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    from penstock.log.lock import lock_directory
+    from penstock.storage.lock import lock_directory
 
     lock = lock_directory(directory)
     try:

@@ -49,8 +49,8 @@ COMMANDS = {
 # Commands that share a module: its Typer has each of them under its name.
 TOGETHER = {
     **dict.fromkeys(("publish", "put", "request", "broadcast"), "send"),
-    **dict.fromkeys(("consume", "get", "tap"), "take"),
-    **dict.fromkeys(("info", "stats", "queues"), "look"),
+    **dict.fromkeys(("consume", "get", "tap"), "consume"),
+    **dict.fromkeys(("info", "stats", "queues"), "inspect"),
 }
 COMPLETE_VARIABLE = "_PENSTOCK_COMPLETE"  # set by the shell while it completes
 

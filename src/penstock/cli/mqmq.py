@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _start(addr: str, insecure: bool) -> int:
     from penstock.config import LISTENERS, Config
-    from penstock.doors import is_open
+    from penstock.exposure import is_open
 
     host, port = _door_of(addr)
     flags: dict[str, object] = {**dict.fromkeys(LISTENERS, "off"), "mqmq": port, "host": host, "memory": True}
@@ -67,7 +67,7 @@ def _start(addr: str, insecure: bool) -> int:
             f"-addr {addr} accepts connections from other machines without authentication. To listen on this machine "
             f"only: -addr 127.0.0.1:{port}. To listen anyway: --insecure. For TLS and users: penstock serve"
         )
-    from penstock.server.node import serve
+    from penstock.node import serve
 
     return serve(config)
 
@@ -87,8 +87,8 @@ def _door_of(addr: str) -> tuple[str, int]:
 
 
 def _info(given: argparse.Namespace) -> int:
-    from penstock.cli.look import ask_info, print_info
-    from penstock.cli.reach import say_who
+    from penstock.cli.connect import say_who
+    from penstock.cli.inspect import ask_info, print_info
 
     say_who({name: getattr(given, name) for name in ("token_file", "ca_file", "cert_file", "key_file")})
     print_info(ask_info(given.addr, 10.0))

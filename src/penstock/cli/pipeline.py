@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.reach import CaFile, CertFile, KeyFile, TokenFile
-from penstock.cli.show import print_json
+from penstock.cli.connect import CaFile, CertFile, KeyFile, TokenFile
+from penstock.cli.output import print_json
 from penstock.errors import Error
 from penstock.plain import plain_lines
 

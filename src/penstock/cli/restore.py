@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from penstock.cli.main import COMMANDS
-from penstock.cli.show import existing, print_json, progress, say, size
-from penstock.log.backup import read_manifest, restore, size_of
+from penstock.cli.output import existing, print_json, progress, say, size
+from penstock.storage.backup import read_manifest, restore, size_of
 
 
 def run(

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 import orjson
 import typer
 
+from penstock.cli.connect import Addr, Json, Seconds, options_for, place_of, reaching, run
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Addr, Json, Seconds, options_for, place_of, reaching, run
-from penstock.cli.show import body_to_json, print_json, say, write_body
+from penstock.cli.output import body_to_json, print_json, say, write_body
 from penstock.client import ClientError, Options, mqks, mqmq, rq, sevx, smqs
 
 TOGETHER_MAX = 1000  # confirmations that are awaited at once

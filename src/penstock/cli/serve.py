@@ -45,7 +45,7 @@ METAVARS = {
 def serve(config: Path | None, **flags: object) -> None:
     loaded = Config.load(flags, os.environ, config)
     # Only now, because a wrong setting should be told at once.
-    from penstock.server.node import serve as run
+    from penstock.node import serve as run
 
     raise typer.Exit(run(loaded))
 

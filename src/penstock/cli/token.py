@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from penstock.access.tokens import id_of
+from penstock.auth.tokens import id_of
+from penstock.cli.connect import Json, reaching
 from penstock.cli.directory import At, Data, File, Settings, book_at
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Json, reaching
-from penstock.cli.show import print_json, table, tell
+from penstock.cli.output import print_json, table, tell
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 LIFE_MAX = 10**9  # seconds: more than thirty years

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.look import check_sort, state_of
+from penstock.cli.connect import Api, Json, Server, reaching
+from penstock.cli.inspect import check_sort, state_of
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Api, Json, Server, reaching
-from penstock.cli.show import print_json, seconds, size
+from penstock.cli.output import print_json, seconds, size
 from penstock.plain import plain
 
 if TYPE_CHECKING:

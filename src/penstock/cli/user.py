@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from penstock.access.quotas import QUOTAS
-from penstock.access.rights import RIGHTS, ROLES
-from penstock.access.users import grants_in, grants_of_role
+from penstock.auth.quotas import QUOTAS
+from penstock.auth.rights import RIGHTS, ROLES
+from penstock.auth.users import grants_in, grants_of_role
+from penstock.cli.connect import Json, reaching
 from penstock.cli.directory import At, Data, File, Settings, book_at
 from penstock.cli.exits import Misused
 from penstock.cli.main import COMMANDS
-from penstock.cli.reach import Json, reaching
-from penstock.cli.show import print_json, say, tell
+from penstock.cli.output import print_json, say, tell
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="User name.")]
 Rights = Annotated[

@@ -59,14 +59,14 @@ class Address(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-Place = str | int | tuple[str, int] | Address
+AddressLike = str | int | tuple[str, int] | Address
 """`"host:port"`, `"host"`, `":port"`, a port on this machine, or `(host, port)`; an empty string is the default.
 
 `"tls://host:port"` uses TLS, `"tcp://host:port"` does not, whatever the options say.
 """
 
 
-def address_of(place: Place, default_port: int) -> Address:
+def address_of(place: AddressLike, default_port: int) -> Address:
     """Parse an address. Raises ValueError if it is not one."""
     if isinstance(place, Address):
         return place
@@ -89,7 +89,7 @@ def address_of(place: Place, default_port: int) -> Address:
     return Address(place, default_port)  # an IPv6 address without brackets has no port
 
 
-def addresses_of(places: Place | Sequence[Place], default_port: int) -> list[Address]:
+def addresses_of(places: AddressLike | Sequence[AddressLike], default_port: int) -> list[Address]:
     one = isinstance(places, str | int | Address) or (
         isinstance(places, tuple) and len(places) == 2 and isinstance(places[0], str) and isinstance(places[1], int)
     )

@@ -19,13 +19,13 @@ from typing import Any, Self, Unpack, cast
 from urllib.parse import unquote_to_bytes
 
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
+from penstock.client._delivery_options import DeliveryOptions, flags_of, text_of_seconds
 from penstock.client._entry import NamedEntry
 from penstock.client._ids import IdSource
 from penstock.client._link import Unconnected
-from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._options import Address, AddressLike, Options, addresses_of
 from penstock.client._requests import Requests
 from penstock.client._sync import LoopThread, SyncClient
-from penstock.client._terms import Terms, flags_of, text_of_seconds
 from penstock.client.errors import BadReply
 
 DEFAULT_PORT = 54321
@@ -194,7 +194,7 @@ class AsyncClient:
         self._addresses: list[Address] = []
         self._requests = cast(Requests, Unconnected())
 
-    async def connect(self, address: Place | Sequence[Place] = "") -> Self:
+    async def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._addresses = addresses_of(address, DEFAULT_PORT)
         self._requests = Requests(self._addresses, self.options, ENTRY, lambda: b"%b ping client\n" % self._ids.next())
@@ -208,7 +208,7 @@ class AsyncClient:
         *,
         confirm: bool = False,
         timeout: float | None = None,
-        **terms: Unpack[Terms],
+        **terms: Unpack[DeliveryOptions],
     ) -> str:
         """Publish to every queue bound to the event. Returns the message id.
 
@@ -229,7 +229,7 @@ class AsyncClient:
                 await link.room(timeout)
         return id.decode()
 
-    def publish_soon(self, event: Text, data: Text, **terms: Unpack[Terms]) -> str:
+    def publish_soon(self, event: Text, data: Text, **terms: Unpack[DeliveryOptions]) -> str:
         """Publish without confirmation, from any thread and without waiting."""
         id = self._ids.next()
         flags = flags_of(terms) if terms else b""
@@ -377,7 +377,7 @@ class AsyncClient:
         await self._requests.link.room(timeout)
 
 
-async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+async def connect(address: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None) -> AsyncClient:
     """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
@@ -516,7 +516,7 @@ class Client(SyncClient):
         super().__init__()
         self._client = AsyncClient(options)
 
-    def connect(self, address: Place | Sequence[Place] = "") -> Self:
+    def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._thread.run(self._client.connect(address))
         return self
@@ -528,7 +528,7 @@ class Client(SyncClient):
         *,
         confirm: bool = False,
         timeout: float | None = None,
-        **terms: Unpack[Terms],
+        **terms: Unpack[DeliveryOptions],
     ) -> str:
         """Publish to every queue bound to the event. Returns the message id. See AsyncClient.publish."""
         if confirm:

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, Unpack, cast
 
+from penstock.client._delivery_options import DeliveryOptions, options_of
 from penstock.client._entry import Entry, Verdict
 from penstock.client._fifo import Fifo
 from penstock.client._ids import IdSource
 from penstock.client._link import Deadline, Unconnected
-from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._options import Address, AddressLike, Options, addresses_of
 from penstock.client._sync import SyncClient
-from penstock.client._terms import Terms, options_of
 from penstock.client.errors import BadReply, Closed, ConnectionLost, Denied, ServerError
 from penstock.client.errors import Timeout as Timeout
 
@@ -142,7 +142,7 @@ class AsyncClient:
         self._closed = False
         self._ids = IdSource()
 
-    async def connect(self, address: Place | Sequence[Place] = "") -> Self:
+    async def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._addresses = addresses_of(address, DEFAULT_PORT)
         self._frames = _Puts(self._addresses, self.options)
@@ -150,7 +150,12 @@ class AsyncClient:
         return self
 
     async def put(
-        self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None, **terms: Unpack[Terms]
+        self,
+        queue: str | bytes,
+        message: str | bytes,
+        *,
+        timeout: float | None = None,
+        **terms: Unpack[DeliveryOptions],
     ) -> None:
         """Put a message into a queue and wait for the confirmation. Raises ServerError if the server refuses it."""
         body = message.encode() if isinstance(message, str) else message
@@ -245,7 +250,7 @@ class AsyncClient:
         return values
 
 
-async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+async def connect(address: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None) -> AsyncClient:
     """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
@@ -257,13 +262,18 @@ class Client(SyncClient):
         super().__init__()
         self._client = AsyncClient(options)
 
-    def connect(self, address: Place | Sequence[Place] = "") -> Self:
+    def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._thread.run(self._client.connect(address))
         return self
 
     def put(
-        self, queue: str | bytes, message: str | bytes, *, timeout: float | None = None, **terms: Unpack[Terms]
+        self,
+        queue: str | bytes,
+        message: str | bytes,
+        *,
+        timeout: float | None = None,
+        **terms: Unpack[DeliveryOptions],
     ) -> None:
         """Put a message into a queue and wait for the confirmation. Raises ServerError if the server refuses it."""
         self._thread.run(self._client.put(queue, message, timeout=timeout, **terms))

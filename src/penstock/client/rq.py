@@ -21,12 +21,12 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from penstock.client import _risp as risp
+from penstock.client._delivery_options import milliseconds_of
 from penstock.client._entry import Entry, Verdict
 from penstock.client._inbox import Inbox
 from penstock.client._link import Link, Talk, Unconnected, log
-from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._options import Address, AddressLike, Options, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
-from penstock.client._terms import milliseconds_of
 from penstock.client.errors import ClientError, Closed, ConnectionLost, Denied, ServerError
 
 DEFAULT_PORT = 13700
@@ -387,7 +387,7 @@ class AsyncClient:
         self._closed = False
         self._moving: asyncio.Task[None] | None = None
 
-    async def connect(self, controllers: Place | Sequence[Place] = "") -> Self:
+    async def connect(self, controllers: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first controller that answers. Raises ConnectFailed when none does."""
         self._session = _Session(self, addresses_of(controllers, DEFAULT_PORT))
         await self._session.link.open()
@@ -650,7 +650,9 @@ class AsyncClient:
         await self.close()
 
 
-async def connect(controllers: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+async def connect(
+    controllers: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None
+) -> AsyncClient:
     """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(controllers)
 
@@ -704,7 +706,7 @@ class Client(SyncClient):
         super().__init__()
         self._client = AsyncClient(options)
 
-    def connect(self, controllers: Place | Sequence[Place] = "") -> Self:
+    def connect(self, controllers: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first controller that answers. Raises ConnectFailed when none does."""
         self._thread.run(self._client.connect(controllers))
         return self

@@ -29,13 +29,13 @@ from typing import Any, Self, Unpack, cast
 import orjson
 
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
+from penstock.client._delivery_options import DeliveryOptions, flags_of, seconds_of
 from penstock.client._entry import NamedEntry
 from penstock.client._ids import dtid, time_of_dtid
 from penstock.client._link import Unconnected
-from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._options import Address, AddressLike, Options, addresses_of
 from penstock.client._requests import Pending, Requests
 from penstock.client._sync import LoopThread, SyncClient
-from penstock.client._terms import Terms, flags_of, seconds_of
 from penstock.client.errors import BadReply, ClientError
 
 DEFAULT_PORT = 54322
@@ -272,19 +272,19 @@ class AsyncClient:
         self._requests = cast(Requests, Unconnected())
         self._receivers: list[AsyncReceiver] = []
 
-    async def connect(self, address: Place | Sequence[Place] = "") -> Self:
+    async def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._prepare(address)
         await self._requests.link.open()
         return self
 
-    async def start(self, address: Place | Sequence[Place] = "") -> Self:
+    async def start(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect in the background. Events sent meanwhile are buffered."""
         self._prepare(address)
         self._requests.link.start()
         return self
 
-    def _prepare(self, address: Place | Sequence[Place]) -> None:
+    def _prepare(self, address: AddressLike | Sequence[AddressLike]) -> None:
         self._addresses = addresses_of(address, DEFAULT_PORT)
         self._requests = Requests(self._addresses, self.options, ENTRY, _encode_ping)
 
@@ -293,7 +293,7 @@ class AsyncClient:
         self.prefix = dict(prefix)
 
     async def send(
-        self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]
+        self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[DeliveryOptions]
     ) -> str:
         """Send an event. Returns its id. `wait` waits until the server has accepted it; ServerError if it refuses."""
         id = dtid()
@@ -398,7 +398,9 @@ def _member(answer: bytes, name: str) -> Any:
         raise BadReply(f"expected an object with {name!r}, got {answer[:80]!r}") from error
 
 
-async def connect_async(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+async def connect_async(
+    address: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None
+) -> AsyncClient:
     """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
@@ -451,12 +453,12 @@ class Client(SyncClient):
         super().__init__()
         self._client = AsyncClient(options)
 
-    def connect(self, address: Place | Sequence[Place] = "") -> Self:
+    def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._thread.run(self._client.connect(address))
         return self
 
-    def start(self, address: Place | Sequence[Place] = "") -> Self:
+    def start(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect in the background. Events sent meanwhile are buffered."""
         self._thread.run(self._client.start(address))
         return self
@@ -465,7 +467,9 @@ class Client(SyncClient):
         """Set members that are added to every event this client sends."""
         self._client.send_prefix(prefix)
 
-    def send(self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]) -> str:
+    def send(
+        self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[DeliveryOptions]
+    ) -> str:
         """Send an event. Returns its id. `wait` waits until the server has accepted it; ServerError if it refuses."""
         return self._thread.run(self._client.send(event, wait=wait, timeout=timeout, **terms))
 
@@ -525,7 +529,7 @@ _shared: Client | None = None
 _shared_lock = threading.Lock()
 
 
-def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> Client:
+def connect(address: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None) -> Client:
     """Connect the client that the functions of this module share. Raises ConnectFailed if no server answers."""
     client = Client(options)
     try:
@@ -567,7 +571,7 @@ def _close_shared() -> None:
         pass  # in a forked process: the client belongs to the parent
 
 
-def send(event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[Terms]) -> str:
+def send(event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[DeliveryOptions]) -> str:
     """Send an event with the shared client. Returns its id."""
     return shared().send(event, wait=wait, timeout=timeout, **terms)
 

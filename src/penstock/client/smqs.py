@@ -25,7 +25,7 @@ from penstock.client._entry import Entry, Verdict
 from penstock.client._fifo import Fifo, Turn
 from penstock.client._lines import LineSplitter
 from penstock.client._link import Unconnected, log
-from penstock.client._options import Address, Options, Place, addresses_of
+from penstock.client._options import Address, AddressLike, Options, addresses_of
 from penstock.client._sync import LoopThread, SyncClient
 from penstock.client.errors import BadReply, ClientError, Closed, Denied, ServerError
 
@@ -252,7 +252,7 @@ class AsyncClient:
         self._producer = cast(_Producer, Unconnected())
         self._consumers: dict[bytes, AsyncConsumer] = {}
 
-    async def connect(self, address: Place | Sequence[Place] = "") -> Self:
+    async def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._addresses = addresses_of(address, DEFAULT_PORT)
         self._producer = _Producer(self._addresses, self.options)
@@ -334,7 +334,7 @@ class AsyncClient:
         await self.close()
 
 
-async def connect(address: Place | Sequence[Place] = "", *, options: Options | None = None) -> AsyncClient:
+async def connect(address: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None) -> AsyncClient:
     """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
@@ -366,7 +366,7 @@ class Client(SyncClient):
         super().__init__()
         self._client = AsyncClient(options)
 
-    def connect(self, address: Place | Sequence[Place] = "") -> Self:
+    def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect to the first address that answers. Raises ConnectFailed when none does."""
         self._thread.run(self._client.connect(address))
         return self

@@ -9,9 +9,9 @@ soon as the log can give it back. When the spans are used up, the tail becomes t
 its offsets in memory, and reading it back goes through the log in order.
 
 The backlog is sorted by place. A fresh message's place is its offset; one that was sent to the back of the queue has
-its place just behind every message that was in the log by then. `Redelivery` stores that place as (bound, serial):
-behind offset `bound`, and among those, in order of `serial`. So messages that several consumers return, in whatever
-order, end up in the same order, and so does a replay of the log, which sees no deliveries at all.
+its place just behind every message that was in the log by then. `Redelivery` stores that place as (after_offset,
+sequence): behind offset `after_offset`, and among those, in order of `sequence`. So messages that several consumers
+return, in whatever order, end up in the same order, and so does a replay of the log, which sees no deliveries at all.
 
 A message somebody waits for (a request) stays in memory, wherever it is. So does one that returns to a place among the
 spans before the log can give it back.
@@ -20,7 +20,7 @@ spans before the log can give it back.
 from collections import deque
 from typing import Final
 
-from penstock.log.port import Log
+from penstock.log.interface import Log
 from penstock.log.span import Span, SpanBuilder, split
 from penstock.log.tuning import Tuning
 from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
@@ -32,15 +32,15 @@ FAR_AWAY: Final = 1 << 62  # behind every place
 class Redelivery:
     """A ready message whose place in the queue is not its offset, or that was delivered before."""
 
-    def __init__(self, message: Message, retry: int, bound: int, serial: int) -> None:
+    def __init__(self, message: Message, retry: int, after_offset: int, sequence: int) -> None:
         self.message = message
         self.retry = retry
-        self.bound = bound
-        self.serial = serial
+        self.after_offset = after_offset
+        self.sequence = sequence
 
 
 Item = Message | Redelivery
-Place = tuple[int, int, int, int]  # bound, serial, offset, retry: they sort in queue order
+SortKey = tuple[int, int, int, int]  # after_offset, sequence, offset, retry: they sort in queue order
 Sealed = tuple[int, int, int, int, int]  # the same, and the size of a message that is not in memory
 
 
@@ -50,7 +50,7 @@ def message_of(item: Item) -> Message:
 
 def place_of(item: Item) -> tuple[int, int]:
     if isinstance(item, Redelivery):
-        return item.bound, item.serial
+        return item.after_offset, item.sequence
     return item.offset, 0
 
 
@@ -67,7 +67,7 @@ class Backlog:
         self.tail: deque[Item] = deque()
         self.is_long = False  # new messages go to the tail
         self.cold = 0  # approximate bytes of the messages in spans
-        self.lost: list[Place] = []  # places that could not be paged in; the caller of `page_in` handles them
+        self.lost: list[SortKey] = []  # places that could not be paged in; the caller of `page_in` handles them
         self.is_stalled = False  # the log could not read at the last attempt, but may later
         self.pinned: dict[int, Message] = {}  # messages in spans that stay in memory, by offset
         self.still_held = 0  # released bytes that another queue keeps in memory; the caller resets it
@@ -153,7 +153,7 @@ class Backlog:
         else:
             freed = self._let_go(message)
         if isinstance(item, Redelivery):
-            builder.add(message.offset, item.retry, item.bound, item.serial, freed)
+            builder.add(message.offset, item.retry, item.after_offset, item.sequence, freed)
         else:
             builder.add_run(message.offset, 1, freed)
         return freed
@@ -212,8 +212,8 @@ class Backlog:
             self._end_of_spans()
         return assumed, paged
 
-    def take_first(self, bound: int, limit: int, taken: list[Message], unread: list[int]) -> int:
-        """Remove the first items with offsets below `bound`, without reading those that are not in memory.
+    def take_first(self, before_offset: int, limit: int, taken: list[Message], unread: list[int]) -> int:
+        """Remove the first items with offsets below `before_offset`, without reading those that are not in memory.
 
         Messages are added to `taken`, offsets of those not in memory to `unread`; returns the assumed size of what was
         in spans.
@@ -221,7 +221,7 @@ class Backlog:
         assumed = 0
         while len(taken) + len(unread) < limit:
             if self.head:
-                if message_of(self.head[0]).offset >= bound:
+                if message_of(self.head[0]).offset >= before_offset:
                     break
                 taken.append(message_of(self.head.popleft()))
             elif self.spans:
@@ -230,7 +230,7 @@ class Backlog:
                 while span.is_dead(index):
                     index += 1
                 offset = span.offset(index)
-                if offset >= bound:
+                if offset >= before_offset:
                     break
                 before = span.size
                 span.kill(index)
@@ -251,7 +251,7 @@ class Backlog:
             self._end_of_spans()
         return assumed
 
-    def take_out(self, places: list[Place], found: list[Item]) -> tuple[int, int]:
+    def take_out(self, places: list[SortKey], found: list[Item]) -> tuple[int, int]:
         """Remove the items that are still at these sorted places; returns the assumed and actual size of those read.
 
         Unreadable ones stay, and are set aside when their turn comes.
@@ -267,7 +267,7 @@ class Backlog:
             self._end_of_spans()
         return assumed, paged
 
-    def _take_from_spans(self, places: list[Place], found: list[Item]) -> tuple[int, int]:
+    def _take_from_spans(self, places: list[SortKey], found: list[Item]) -> tuple[int, int]:
         spans = self.spans
         assumed = 0
         paged = 0
@@ -283,7 +283,7 @@ class Backlog:
             if index == span.count or span.is_dead(index):
                 continue
             offset = span.offset(index)
-            if (span.bound(index), span.serial(index), offset) != (place[0], place[1], place[2]):
+            if (span.after_offset(index), span.sequence(index), offset) != (place[0], place[1], place[2]):
                 continue
             message = self.pinned.pop(offset, None)
             if message is None:
@@ -292,7 +292,7 @@ class Backlog:
                     continue
                 paged += message.size
             if span.places:
-                found.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
+                found.append(Redelivery(message, span.retry(index), span.after_offset(index), span.sequence(index)))
             else:
                 found.append(message)
             before = span.size
@@ -322,11 +322,11 @@ class Backlog:
             if message is None:
                 if self.log.is_stalled:
                     return STALLED
-                self.lost.append((span.bound(index), span.serial(index), offset, span.retry(index)))
+                self.lost.append((span.after_offset(index), span.sequence(index), offset, span.retry(index)))
                 return 0
             cost = message.size
         if span.places:
-            self.head.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
+            self.head.append(Redelivery(message, span.retry(index), span.after_offset(index), span.sequence(index)))
         else:
             self.head.append(message)
         return cost
@@ -344,11 +344,11 @@ class Backlog:
         freed = 0
         if sealed and self.head and place_of(self.head[-1]) > (sealed[0][0], sealed[0][1]):
             freed += self._seal_all(self.head, True)
-        bound, serial = self._edge()
-        if sealed and (sealed[0][0], sealed[0][1]) < (bound, serial):
-            bound, serial = sealed[0][0], sealed[0][1]
+        after_offset, sequence = self._edge()
+        if sealed and (sealed[0][0], sealed[0][1]) < (after_offset, sequence):
+            after_offset, sequence = sealed[0][0], sealed[0][1]
         near = len(returned)
-        while near and place_of(returned[near - 1]) > (bound, serial):
+        while near and place_of(returned[near - 1]) > (after_offset, sequence):
             near -= 1
         if near:
             self._merge(returned[:near])
@@ -361,7 +361,7 @@ class Backlog:
             else:
                 size = self._let_go(message)
             freed += size
-            entries.append((item.bound, item.serial, message.offset, item.retry, size))
+            entries.append((item.after_offset, item.sequence, message.offset, item.retry, size))
         if entries:
             entries.sort()
             last = entries[-1]
@@ -378,7 +378,7 @@ class Backlog:
         for span in self.spans:
             index = first_alive(span)
             if index < span.count:
-                return span.bound(index), span.serial(index)
+                return span.after_offset(index), span.sequence(index)
         return place_of(self.tail[0]) if self.tail else (FAR_AWAY, 0)
 
     def _merge(self, returned: list[Redelivery]) -> None:
@@ -465,27 +465,29 @@ class Backlog:
                     return span.offset(index)
         return message_of(self.tail[0]).offset if self.tail else -1
 
-    def first_place(self) -> list[Place]:
+    def first_place(self) -> list[SortKey]:
         """The place of the first message; empty when there is none."""
         if self.head:
             return [place_with(self.head[0])]
         for span in self.spans:
             for index in range(span.start, span.count):
                 if not span.is_dead(index):
-                    return [(span.bound(index), span.serial(index), span.offset(index), span.retry(index))]
+                    return [(span.after_offset(index), span.sequence(index), span.offset(index), span.retry(index))]
         return [place_with(self.tail[0])] if self.tail else []
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[SortKey]:
         """All places, in order."""
         found = [place_with(item) for item in self.head]
         for span in self.spans:
             for index in range(span.start, span.count):
                 if not span.is_dead(index):
-                    found.append((span.bound(index), span.serial(index), span.offset(index), span.retry(index)))
+                    found.append(
+                        (span.after_offset(index), span.sequence(index), span.offset(index), span.retry(index))
+                    )
         found += [place_with(item) for item in self.tail]
         return found
 
-    def places_of(self, offsets: set[int]) -> list[Place]:
+    def places_of(self, offsets: set[int]) -> list[SortKey]:
         """The places of the messages with these offsets, in order. Searches the whole queue."""
         return [place for place in self.places() if place[2] in offsets]
 
@@ -498,21 +500,21 @@ class Backlog:
         return found if found is not None else self.log.fetch(offset)
 
 
-def merged_spans(spans: list[Span], placed: list[Place], tuning: Tuning) -> list[Span]:
+def merged_spans(spans: list[Span], placed: list[SortKey], tuning: Tuning) -> list[Span]:
     """Merge sorted places into spans of fresh messages."""
     builder = SpanBuilder(tuning)
     next_placed = 0
     for span in spans:
         rest: Span | None = span
         while rest is not None and next_placed < len(placed):
-            bound = placed[next_placed][0]
-            if bound >= rest.last():
+            after_offset = placed[next_placed][0]
+            if after_offset >= rest.last():
                 break
-            front, rest = split(rest, bound) if bound >= rest.first else (None, rest)
+            front, rest = split(rest, after_offset) if after_offset >= rest.first else (None, rest)
             if front is not None:
                 _add_span(builder, front)
             # All those placed behind this offset.
-            while next_placed < len(placed) and placed[next_placed][0] == bound:
+            while next_placed < len(placed) and placed[next_placed][0] == after_offset:
                 _add_placed(builder, placed[next_placed])
                 next_placed += 1
         if rest is not None:
@@ -534,9 +536,9 @@ def _add_span(builder: SpanBuilder, span: Span) -> None:
             builder.add(span.offset(index), 0, span.offset(index), 0, each)
 
 
-def _add_placed(builder: SpanBuilder, entry: Place) -> None:
-    bound, serial, offset, retry = entry
-    builder.add(offset, retry, bound, serial, MESSAGE_OVERHEAD)
+def _add_placed(builder: SpanBuilder, entry: SortKey) -> None:
+    after_offset, sequence, offset, retry = entry
+    builder.add(offset, retry, after_offset, sequence, MESSAGE_OVERHEAD)
 
 
 def _with_entries(spans: list[Span], entries: list[Sealed], tuning: Tuning) -> list[Span]:
@@ -549,13 +551,13 @@ def _with_entries(spans: list[Span], entries: list[Sealed], tuning: Tuning) -> l
             continue
         rest: Span | None = span
         while rest is not None and at < len(entries):
-            bound = entries[at][0]
-            if bound >= rest.last():
+            after_offset = entries[at][0]
+            if after_offset >= rest.last():
                 break
-            front, rest = split(rest, bound) if bound >= rest.first else (None, rest)
+            front, rest = split(rest, after_offset) if after_offset >= rest.first else (None, rest)
             if front is not None:
                 _add_span(builder, front)
-            while at < len(entries) and entries[at][0] == bound:
+            while at < len(entries) and entries[at][0] == after_offset:
                 _add_entry(builder, entries[at])
                 at += 1
         if rest is not None:
@@ -570,7 +572,7 @@ def _merge_listed(builder: SpanBuilder, span: Span, entries: list[Sealed], at: i
     each = span.size // span.live if span.live else 0
     for index in range(span.start, span.count):
         if not span.is_dead(index):
-            place = (span.bound(index), span.serial(index))
+            place = (span.after_offset(index), span.sequence(index))
             while at < len(entries) and (entries[at][0], entries[at][1]) < place:
                 _add_entry(builder, entries[at])
                 at += 1
@@ -579,8 +581,8 @@ def _merge_listed(builder: SpanBuilder, span: Span, entries: list[Sealed], at: i
 
 
 def _add_entry(builder: SpanBuilder, entry: Sealed) -> None:
-    bound, serial, offset, retry, size = entry
-    builder.add(offset, retry, bound, serial, size)
+    after_offset, sequence, offset, retry, size = entry
+    builder.add(offset, retry, after_offset, sequence, size)
 
 
 def first_alive(span: Span) -> int:
@@ -595,58 +597,58 @@ def first_alive(span: Span) -> int:
 def place_in(span: Span, index: int) -> tuple[int, int]:
     """The place of one message in a span, dead or alive; an index past the end means the last one."""
     index = min(index, span.count - 1)
-    return span.bound(index), span.serial(index)
+    return span.after_offset(index), span.sequence(index)
 
 
-def index_behind(span: Span, bound: int, serial: int) -> int:
+def index_behind(span: Span, after_offset: int, sequence: int) -> int:
     """Index of the first message in a span, dead or alive, that is behind a place."""
     if not span.places:
-        return span.index_of(min(bound if serial < 0 else bound + 1, FAR_AWAY))
+        return span.index_of(min(after_offset if sequence < 0 else after_offset + 1, FAR_AWAY))
     low = 0
     high = span.count
     while low < high:
         middle = (low + high) // 2
-        if (span.bound(middle), span.serial(middle)) <= (bound, serial):
+        if (span.after_offset(middle), span.sequence(middle)) <= (after_offset, sequence):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def span_behind(spans: deque[Span], bound: int, serial: int) -> int:
+def span_behind(spans: deque[Span], after_offset: int, sequence: int) -> int:
     """Index of the first span that ends behind a place; the number of spans when there is none."""
     low = 0
     high = len(spans)
     while low < high:
         middle = (low + high) // 2
         span = spans[middle]
-        if place_in(span, span.count - 1) <= (bound, serial):
+        if place_in(span, span.count - 1) <= (after_offset, sequence):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def item_behind(items: deque[Item], bound: int, serial: int) -> int:
+def item_behind(items: deque[Item], after_offset: int, sequence: int) -> int:
     """Index of the first item behind a place; the number of items when there is none."""
     low = 0
     high = len(items)
     while low < high:
         middle = (low + high) // 2
-        if place_of(items[middle]) <= (bound, serial):
+        if place_of(items[middle]) <= (after_offset, sequence):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def place_with(item: Item) -> Place:
+def place_with(item: Item) -> SortKey:
     if isinstance(item, Redelivery):
-        return item.bound, item.serial, item.message.offset, item.retry
+        return item.after_offset, item.sequence, item.message.offset, item.retry
     return item.offset, 0, item.offset, 0
 
 
-def _take_from(items: deque[Item], places: list[Place], found: list[Item]) -> None:
+def _take_from(items: deque[Item], places: list[SortKey], found: list[Item]) -> None:
     """Remove the items at these places, in order."""
     if not items or not places:
         return

@@ -8,24 +8,24 @@ iteration.
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.backlog import Item, Place, message_of
+from penstock.core.backlog import Item, SortKey, message_of
+from penstock.core.context import Alarm, BrokerContext, DeadLetters
 from penstock.core.deadletters import dead_letter, revived, sent_on
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.dedup import Dedup, key_of
 from penstock.core.invariants import Inconsistent, violations
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.patterns import canonical
-from penstock.core.places import GREED_OF_BYTES, GREED_OF_ONE, NOBODY, Places
+from penstock.core.places import GREED_OF_BYTES, GREED_OF_ONE, NO_HOLDER, Places
 from penstock.core.policy import Policies, Rule
 from penstock.core.queue import BY_POLICY, NEVER, Queue
 from penstock.core.redrive import Redrive, Redrives
 from penstock.core.routing import Routing, cost_of_bindings
 from penstock.core.subscription import Delivery, Subscription
-from penstock.core.usage import Alarm, DeadLetters, Usage
 from penstock.core.writers import Writers
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
-from penstock.log.port import Change, Log
-from penstock.message import RELEASE, TO_CONSUMERS, TO_QUEUE, Message, Terms, queue_of, tell_delivered
+from penstock.log.interface import Change, Log
+from penstock.message import RELEASE, TO_CONSUMERS, TO_QUEUE, DeliveryOptions, Message, queue_of, tell_delivered
 
 # A reply is published to this prefix followed by the request's message id. Anyone who received the request may reply.
 REPLY_PREFIX: Final = b"reply/"
@@ -43,7 +43,7 @@ DEDUP_BYTES_LEAST: Final = 1 << 20
 BINDINGS_SHARE: Final = 4
 BINDINGS_MIN: Final = 1 << 20  # but always at least this much
 
-# Costs in units of work (`usage.work`); a plain message is one. Measured, so that slices take equally long.
+# Costs in units of work (`context.work`); a plain message is one. Measured, so that slices take equally long.
 QUEUE_WORK: Final = 16  # to create or delete a queue
 BINDING_WORK: Final = 3  # per event bound or unbound
 PATTERN_WORK: Final = 24
@@ -117,10 +117,10 @@ class DeadLetterQueues(DeadLetters):
 
     def take(self, queue: Queue, message: Message, retry: int, reason: str) -> bool:
         broker = self.broker
-        if broker.shut_because:
+        if broker.refuse_reason:
             return False
         name = queue.policy.dead_letter
-        letter = dead_letter(message, queue.name, retry, reason, name, broker.usage.now)
+        letter = dead_letter(message, queue.name, retry, reason, name, broker.context.now)
         try:
             target = broker.declare(name)
         except Refused:
@@ -140,9 +140,9 @@ class Broker:
         self.queues: dict[bytes, Queue] = {}
         self.routing = Routing(max(BINDINGS_MIN, limits.memory_bytes_max // BINDINGS_SHARE))
         self._queue_places = Places(limits.queues_max, GREED_OF_ONE)
-        self.usage = Usage(self.deadlines, DeadLetterQueues(self), limits, log.tuning)
-        self.usage.queues = self.queues
-        self.usage.begin_turn(log.read_bytes, log.tuning.read_at_once)
+        self.context = BrokerContext(self.deadlines, DeadLetterQueues(self), limits, log.tuning)
+        self.context.queues = self.queues
+        self.context.begin_turn(log.read_bytes, log.tuning.read_at_once)
         self.redrives = Redrives(self)
         self.policies = Policies([], limits)
         ids_bytes_max = max(limits.memory_bytes_max // DEDUP_PART, DEDUP_BYTES_LEAST)
@@ -151,7 +151,7 @@ class Broker:
         self.published = 0  # publishes, routed to a queue or not
         self.unrouted = 0  # publishes that matched no queue
         self.refused = 0  # publishes refused because a queue, the memory or the disk was full
-        self.shut_because = ""  # why publishes are refused at present
+        self.refuse_reason = ""  # why publishes are refused at present
         self._is_short = False  # publishes are refused because memory is short
         self._body_size_max = limits.body_size_max  # -1 while publishes are refused, so one comparison checks both
         self.gone = Counts()  # totals of deleted queues
@@ -161,7 +161,7 @@ class Broker:
         self.dedups = False  # a policy deduplicates, so every publish has to be checked
         self._expiries: dict[bytes, QueueExpiry] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
-        self._tick_end = 0  # the value of `usage.work` at which a tick stops
+        self._tick_end = 0  # the value of `context.work` at which a tick stops
         # The bytes of those requests, which stay in memory until they are answered.
         self._awaiting_bytes = Places(limits.requests_bytes_max, GREED_OF_BYTES)
         self._asked_by: dict[bytes, str] = {}  # the user or address charged for a request, by message id
@@ -176,7 +176,7 @@ class Broker:
         """
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
-        if message.terms is not None or self.dedups:
+        if message.options is not None or self.dedups:
             self._publish_on_terms(message)
             return
         self.published += 1
@@ -192,12 +192,12 @@ class Broker:
             if queue.full and not queue.make_room():
                 raise self._full(queue)
             self.log.append(message)
-            queue.offer(message)
+            queue.enqueue(message)
         else:
             self._fan_out(message, queues)
 
     def _publish_on_terms(self, message: Message) -> None:
-        """Publish a message that has terms, or that has to be checked for deduplication."""
+        """Publish a message that has options, or that has to be checked for deduplication."""
         if self._is_repeated(message, message.event):
             return
         self.published += 1
@@ -214,26 +214,26 @@ class Broker:
         """Append the message to the log, remember its id for deduplication, and add it to these queues.
 
         The caller has checked that it may be accepted. All messages pass through here: published, put, committed,
-        moved, copied, redriven, and dead letters. Only a message without terms takes a shortcut to the same result. A
+        moved, copied, redriven, and dead letters. Only a message without options takes a shortcut to the same result. A
         replay does the same with the messages it reads.
         """
         self.log.append(message)
         if len(queues) > 1:
             message.holders = 0
-        terms = message.terms
-        if terms is None:
+        options = message.options
+        if options is None:
             for queue in queues:
-                queue.offer(message)
+                queue.enqueue(message)
             return
-        if terms.dedup_seconds:
+        if options.dedup_seconds:
             now = message.published_at
-            self.dedup.remember(key_of(message.id, terms.owner), now + terms.dedup_seconds * 1_000_000, now)
+            self.dedup.remember(key_of(message.id, options.owner), now + options.dedup_seconds * 1_000_000, now)
         for queue in queues:
-            queue.admit(message)
+            queue.enqueue_delayed(message)
 
     def _is_repeated(self, message: Message, name: bytes) -> bool:
         """Whether deduplication applies to the message and its id was seen before."""
-        self.usage.work += DEDUP_WORK
+        self.context.work += DEDUP_WORK
         if not self._dedup_seconds(message, name) or not self._is_known(message):
             return False
         self.deduplicated += 1
@@ -241,11 +241,11 @@ class Broker:
 
     def own(self, message: Message, owner: bytes) -> None:
         """Set the owner of a message before it is published: ids are deduplicated per user."""
-        terms = message.terms
-        if terms is not None:
-            terms.owner = owner
+        options = message.options
+        if options is not None:
+            options.owner = owner
         elif self.dedups:
-            message.terms = Terms(owner=owner)
+            message.options = DeliveryOptions(owner=owner)
 
     def _is_known(self, message: Message) -> bool:
         """Whether its owner published that id before.
@@ -253,28 +253,28 @@ class Broker:
         Ids without an owner, from before users had names, match too: otherwise such a message would be accepted again.
         """
         now = message.published_at
-        terms = message.terms
-        owner = b"" if terms is None else terms.owner
+        options = message.options
+        owner = b"" if options is None else options.owner
         if owner and self.dedup.is_known(key_of(message.id, owner), now):
             return True
         return self.dedup.is_known(key_of(message.id, b""), now)
 
     def _dedup_seconds(self, message: Message, name: bytes) -> int:
-        """How long a message with the same id counts as a duplicate, by its terms or by policy; 0 = never."""
-        terms = message.terms
-        if self.dedups and (terms is None or not terms.dedup_seconds):
+        """How long a message with the same id counts as a duplicate, by its options or by policy; 0 = never."""
+        options = message.options
+        if self.dedups and (options is None or not options.dedup_seconds):
             seconds = self.policies.dedup_seconds(name)
-            if seconds and terms is None:
-                terms = message.terms = Terms(dedup_seconds=seconds)
-            elif seconds and terms is not None:
-                terms.dedup_seconds = seconds
-        return 0 if terms is None else terms.dedup_seconds
+            if seconds and options is None:
+                options = message.options = DeliveryOptions(dedup_seconds=seconds)
+            elif seconds and options is not None:
+                options.dedup_seconds = seconds
+        return 0 if options is None else options.dedup_seconds
 
     def _fan_out(self, message: Message, queues: list[Queue]) -> None:
-        self.usage.work += len(queues)
-        terms = message.terms
+        self.context.work += len(queues)
+        options = message.options
         # A deduplicated message goes to all of its queues or to none: a retry would be dropped as a duplicate.
-        all_or_none = terms is not None and terms.dedup_seconds > 0
+        all_or_none = options is not None and options.dedup_seconds > 0
         if all_or_none:
             for queue in queues:
                 if queue.full and queue.policy.full == REFUSE and not queue.make_room():
@@ -301,7 +301,7 @@ class Broker:
         """
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
-        if (message.terms is not None or self.dedups) and self._is_repeated(message, name):
+        if (message.options is not None or self.dedups) and self._is_repeated(message, name):
             return
         queue = self.queues.get(name)
         if queue is None:
@@ -323,11 +323,11 @@ class Broker:
         message.route = TO_QUEUE
         if message.requester is not None:
             self._awaiting[message.id] = message
-            self._asked_by[message.id] = self.usage.publisher
-            self._awaiting_bytes.enter(self.usage.publisher, message.size)
-        if message.terms is None:
+            self._asked_by[message.id] = self.context.publisher
+            self._awaiting_bytes.enter(self.context.publisher, message.size)
+        if message.options is None:
             self.log.append(message)
-            queue.offer(message)
+            queue.enqueue(message)
         else:
             self.take_in(message, [queue])
 
@@ -335,7 +335,7 @@ class Broker:
         """Send the message to all current consumers of the queue without storing it. Returns how many it reached."""
         if len(message.body) > self._body_size_max:
             raise self._not_taken(message)
-        if (message.terms is not None or self.dedups) and self._is_repeated(message, name):
+        if (message.options is not None or self.dedups) and self._is_repeated(message, name):
             return 0
         self.published += 1
         message.route = TO_CONSUMERS
@@ -375,11 +375,11 @@ class Broker:
 
     def shut(self, because: str) -> None:
         """Refuse messages until `reopen`. Everything else continues: settling messages is what frees space."""
-        self.shut_because = because
+        self.refuse_reason = because
         self._body_size_max = -1
 
     def reopen(self) -> None:
-        self.shut_because = ""
+        self.refuse_reason = ""
         self.hold_memory(self._is_short)
 
     def commit(self, writer: bytes, batch: int, messages: list[Message]) -> bool:
@@ -392,7 +392,7 @@ class Broker:
         """
         if batch <= self.committed.get(writer, -1):
             return False
-        for idle in self.writers.idle(self.usage.now):
+        for idle in self.writers.idle(self.context.now):
             self.forget_writer(idle)
         self.writers.check_new(writer)
         taken, routes = self._look_at(messages)
@@ -410,8 +410,8 @@ class Broker:
         self.deduplicated += len(messages) - len(taken)
         log = self.log
         log.begin_whole()
-        log.changed(Change(Change.COMMITTED, writer, number=batch, at=self.usage.now))
-        self.writers.remember(writer, batch, self.usage.now)
+        log.append_change(Change(Change.COMMITTED, writer, number=batch, at=self.context.now))
+        self.writers.remember(writer, batch, self.context.now)
         for index, message in enumerate(taken):
             self.published += 1
             if not routes[index]:
@@ -476,7 +476,7 @@ class Broker:
         """Drop a writer that is done or was idle for too long, with its last batch number. False if unknown."""
         if not self.writers.forget(writer):
             return False
-        self.log.changed(Change(Change.FORGOTTEN, writer))
+        self.log.append_change(Change(Change.FORGOTTEN, writer))
         return True
 
     # -- queues -----------------------------------------------------------------------------------------------------
@@ -488,8 +488,8 @@ class Broker:
             return queue
         self._check_new(name)
         queue = self.make_queue(name)
-        self.usage.work += QUEUE_WORK
-        self.log.changed(Change(Change.DECLARED, name))
+        self.context.work += QUEUE_WORK
+        self.log.append_change(Change(Change.DECLARED, name))
         return queue
 
     def _check_new(self, name: bytes, more: int = 1) -> None:
@@ -498,8 +498,8 @@ class Broker:
         if len(name) > limits.name_size_max:
             raise Refused(TOO_LARGE, f"queue name of {len(name)} bytes: name_size_max is {limits.name_size_max}")
         places = self._queue_places
-        if not places.has_room(self.usage.publisher, more):
-            why = places.why_full(self.usage.publisher, "queues")
+        if not places.has_room(self.context.publisher, more):
+            why = places.why_full(self.context.publisher, "queues")
             raise Refused(OVER_LIMIT, f"{why}: queues_max is {limits.queues_max}")
 
     def would_make(self, name: bytes) -> bool:
@@ -510,11 +510,11 @@ class Broker:
 
     def make_queue(self, name: bytes) -> Queue:
         """Create a queue without logging it: the log has the entry, or the caller writes it."""
-        queue = Queue(name, self.log, self.policies.of(name), self.usage)
-        queue.made_by = self.usage.publisher
+        queue = Queue(name, self.log, self.policies.of(name), self.context)
+        queue.made_by = self.context.publisher
         self._queue_places.enter(queue.made_by)
         self.queues[name] = queue
-        self.usage.warm_up(queue)
+        self.context.warm_up(queue)
         return queue
 
     def unmake_queue(self, name: bytes) -> None:
@@ -522,19 +522,19 @@ class Broker:
         queue = self.queues.pop(name)
         self._queue_places.leave(queue.made_by)
         self.routing.unbind(queue)
-        self.usage.forget(queue)
+        self.context.forget(queue)
 
     def set_policies(self, rules: list[Rule]) -> None:
         """Replace the policy rules, for existing and future queues."""
         self.policies = Policies(rules, self.limits)
         self.dedups = self.policies.has_dedup
         for queue in list(self.queues.values()):
-            queue.obey(self.policies.of(queue.name))
+            queue.set_policy(self.policies.of(queue.name))
 
     def bind(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
         """Replace the bindings of the queue. Patterns are JSON objects as text."""
         limits = self.limits
-        self.usage.work += BINDING_WORK * len(events) + PATTERN_WORK * len(patterns)
+        self.context.work += BINDING_WORK * len(events) + PATTERN_WORK * len(patterns)
         if len(events) + len(patterns) > limits.events_per_queue_max:
             raise Refused(
                 OVER_LIMIT,
@@ -550,8 +550,8 @@ class Broker:
         queue = self.declare(name)
         if queue.events != events or queue.patterns != patterns:
             self._pay_for_bindings(queue)
-            self.routing.bind(queue, events, patterns, self.usage.publisher)
-            self.log.changed(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
+            self.routing.bind(queue, events, patterns, self.context.publisher)
+            self.log.append_change(Change(Change.BOUND, name, names=queue.events, patterns=queue.patterns))
 
     def _check_event(self, name: bytes, event: bytes) -> None:
         """Check that one more queue may be bound to the event. Raises Refused."""
@@ -565,7 +565,7 @@ class Broker:
 
     def _pay_for_bindings(self, queue: Queue) -> None:
         """Count the work of removing the queue's current bindings."""
-        self.usage.work += BINDING_WORK * len(queue.events) + PATTERN_WORK * len(queue.patterns)
+        self.context.work += BINDING_WORK * len(queue.events) + PATTERN_WORK * len(queue.patterns)
 
     def _check_bindings(self, name: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
         """Check that the bindings fit. They are always in memory, so all of them together get a fixed share of it."""
@@ -573,7 +573,7 @@ class Broker:
         added = cost_of_bindings(events, patterns)
         removed = 0 if bound is None else cost_of_bindings(bound.events, bound.patterns)
         costs = self.routing.costs
-        holder = self.usage.publisher
+        holder = self.context.publisher
         if added > removed and not costs.has_room(holder, added - removed):
             why = costs.why_full(holder, "bytes of bindings")
             raise Refused(OVER_LIMIT, f"bindings of {added} bytes, and {why}, by memory_bytes_max")
@@ -588,39 +588,39 @@ class Broker:
         if queue.expires_after != after:
             queue.expires_after = after
             queue.used = False
-            self.log.changed(Change(Change.EXPIRES, name, number=after))
+            self.log.append_change(Change(Change.EXPIRES, name, number=after))
             self._stop_expiry(name)
             if queue.consumer_count():
                 self._note_use(queue)
             elif after > 0:
-                self._start_expiry(queue, self.usage.now)
+                self._start_expiry(queue, self.context.now)
 
     def _note_use(self, queue: Queue) -> None:
         """Log the first consumer of a queue that is deleted with its last one: a restart must know that it had one."""
         if queue.expires_after == 0 and not queue.used:
             queue.used = True
-            self.log.changed(Change(Change.CONSUMED, queue.name))
+            self.log.append_change(Change(Change.CONSUMED, queue.name))
 
     def pause(self, name: bytes, paused: bool) -> None:
         """Stop or resume deliveries from the queue; it still accepts messages. Survives a restart."""
         queue = self._existing(name)
         if queue.paused != paused:
-            self.log.changed(Change(Change.PAUSED, name, number=1 if paused else 0))
+            self.log.append_change(Change(Change.PAUSED, name, number=1 if paused else 0))
             queue.pause(paused)
             queue.pump()
 
-    def purge(self, name: bytes, bound: int, limit: int) -> int:
-        """Drop up to `limit` ready messages with offsets below `bound`, from the front; returns how many."""
-        return self._existing(name).purge(bound, limit)
+    def purge(self, name: bytes, before_offset: int, limit: int) -> int:
+        """Drop up to `limit` ready messages with offsets below `before_offset`, from the front; returns how many."""
+        return self._existing(name).purge(before_offset, limit)
 
     def delete(self, name: bytes) -> bool:
         """Delete the queue with its bindings, messages and consumers; False when it does not exist."""
         queue = self.queues.get(name)
         if queue is None:
             return False
-        self.usage.work += QUEUE_WORK
+        self.context.work += QUEUE_WORK
         self._pay_for_bindings(queue)
-        self.log.changed(Change(Change.DELETED, name))
+        self.log.append_change(Change(Change.DELETED, name))
         self.unmake_queue(name)
         self._stop_expiry(name)
         self.gone.add(queue)
@@ -636,7 +636,7 @@ class Broker:
         is never without a consumer in between.
         """
         self.set_time(now)
-        self.usage.work += SUBSCRIBE_WORK
+        self.context.work += SUBSCRIBE_WORK
         queue = self.declare(name)
         unacked_max = self.limits.unacked_max
         if subscription.credit <= 0 or subscription.credit > unacked_max:
@@ -656,7 +656,7 @@ class Broker:
         if queue is None:
             return
         self.set_time(now)
-        self.usage.work += SUBSCRIBE_WORK
+        self.context.work += SUBSCRIBE_WORK
         queue.detach(subscription)
         queue.pump()
         if queue.consumer_count() == 0 and queue.expires_after != NEVER:
@@ -808,8 +808,8 @@ class Broker:
     ) -> Redrive:
         """Start a redrive that `step_redrive` carries out in steps. Raises Refused when it is not possible."""
         self.set_time(now)
-        if self.shut_because and not dry_run:
-            raise Refused(DISK_FULL, self.shut_because)
+        if self.refuse_reason and not dry_run:
+            raise Refused(DISK_FULL, self.refuse_reason)
         queue = self._existing(name)
         if to and to not in self.queues and not dry_run:
             self._check_new(to)
@@ -839,7 +839,7 @@ class Broker:
         """
         return self.move_places(name, self._existing(name).backlog.places_of(offsets), to, now)
 
-    def move_places(self, name: bytes, places: list[Place], to: bytes, now: int) -> int:
+    def move_places(self, name: bytes, places: list[SortKey], to: bytes, now: int) -> int:
         """Move the ready messages at these places, which are sorted, to another queue; returns how many were moved.
 
         Stops early when that queue is full. Messages that are no longer ready are skipped.
@@ -880,8 +880,8 @@ class Broker:
         return copied
 
     def _target_of(self, name: bytes) -> Queue:
-        if self.shut_because:
-            raise Refused(DISK_FULL, self.shut_because)
+        if self.refuse_reason:
+            raise Refused(DISK_FULL, self.refuse_reason)
         return self.declare(name)
 
     def _put_copy(self, message: Message, target: Queue, now: int) -> None:
@@ -891,8 +891,8 @@ class Broker:
 
     def redrive_targets(self, name: bytes, limit: int, to: bytes) -> dict[bytes, int]:
         """Dry run of `redrive`: how many messages would go to each queue. Those that would stay are not counted."""
-        redrive = self.start_redrive(name, limit, to, self.usage.now, None, dry_run=True)
-        while not self.step_redrive(redrive, self.usage.now):
+        redrive = self.start_redrive(name, limit, to, self.context.now, None, dry_run=True)
+        while not self.step_redrive(redrive, self.context.now):
             pass
         return redrive.targets
 
@@ -906,34 +906,34 @@ class Broker:
 
     def set_time(self, now: int) -> None:
         """Set the current time for the calls that follow. This alone triggers nothing."""
-        self.usage.now = now
+        self.context.now = now
 
     def tick(self, now: int) -> None:
         """Run due timers, up to the work limit of one turn; `deadlines` knows whether any are left."""
-        self.usage.now = now
-        self.usage.begin_turn(self.log.read_bytes, self.log.tuning.read_at_once)
-        self.usage.publisher = NOBODY
-        self._tick_end = self.usage.work + self.log.tuning.tick_work
+        self.context.now = now
+        self.context.begin_turn(self.log.read_bytes, self.log.tuning.read_at_once)
+        self.context.publisher = NO_HOLDER
+        self._tick_end = self.context.work + self.log.tuning.tick_work
         self.deadlines.run(now, self._has_ticked_enough)
-        if self.usage.work >= self._tick_end and not self.usage.busy_for:
-            self.usage.busy_for = SOMEBODY
+        if self.context.work >= self._tick_end and not self.context.busy_for:
+            self.context.busy_for = SOMEBODY
 
     def _has_ticked_enough(self, fired: int) -> bool:
-        return self.usage.work + fired * TIMER_WORK >= self._tick_end
+        return self.context.work + fired * TIMER_WORK >= self._tick_end
 
     def end_turn(self) -> None:
         """Check the queues touched in this turn before their changes become a block of the log.
 
         Also tells the log which of their messages are unacked.
         """
-        self.usage.begin_turn(self.log.read_bytes, self.log.tuning.read_at_once)
-        touched = self.usage.touched
+        self.context.begin_turn(self.log.read_bytes, self.log.tuning.read_at_once)
+        touched = self.context.touched
         if touched:
-            self.usage.touched = []
+            self.context.touched = []
             for queue in touched:
                 queue.touched = False
                 if not queue.is_warm and self.queues.get(queue.name) is queue:
-                    self.usage.warm_up(queue)
+                    self.context.warm_up(queue)
                 queue.tell_out()
                 wrong = violations(queue)
                 if wrong:
@@ -946,7 +946,7 @@ class Broker:
     @property
     def alarms(self) -> list[Alarm]:
         """Alarms for the operator. Whoever reports them empties the list."""
-        return self.usage.alarms
+        return self.context.alarms
 
     def queued(self) -> int:
         """Total copies of messages ever added to queues."""
@@ -968,7 +968,7 @@ class Broker:
 
         Returns the bytes freed.
         """
-        return self.usage.free_memory()
+        return self.context.free_memory()
 
     def expiring(self) -> int:
         """How many queues are deleted when unused."""
@@ -986,7 +986,7 @@ class Broker:
     def _check_requests(self, message: Message) -> None:
         """Check that the request fits. One request is always accepted, however large."""
         waiting = self._awaiting_bytes
-        holder = self.usage.publisher
+        holder = self.context.publisher
         if waiting.taken and not waiting.has_room(holder, message.size):
             self.refused += 1
             why = waiting.why_full(holder, "bytes of requests that wait for their reply")
@@ -998,17 +998,17 @@ class Broker:
         Consumers continue and dead letters are accepted: that is what frees memory.
         """
         self._is_short = is_short
-        self._body_size_max = -1 if is_short or self.shut_because else self.limits.body_size_max
+        self._body_size_max = -1 if is_short or self.refuse_reason else self.limits.body_size_max
 
     def _not_taken(self, message: Message) -> Refused:
-        if self.shut_because:
+        if self.refuse_reason:
             self.refused += 1
-            return Refused(DISK_FULL, self.shut_because)
+            return Refused(DISK_FULL, self.refuse_reason)
         if self._is_short:
             self.refused += 1
             return Refused(
                 OVER_LIMIT,
-                f"queues and consumers hold {self.usage.bytes} bytes: "
+                f"queues and consumers hold {self.context.bytes} bytes: "
                 f"memory_bytes_max is {self.limits.memory_bytes_max}, and this connection has messages to settle first",
             )
         return Refused(TOO_LARGE, f"body of {len(message.body)} bytes: body_size_max is {self.limits.body_size_max}")

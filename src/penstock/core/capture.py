@@ -11,7 +11,7 @@ from penstock.core.broker import Broker
 from penstock.core.queue import Queue
 from penstock.log.snapshot import QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
-from penstock.message import Terms
+from penstock.message import DeliveryOptions
 
 
 def capture(broker: Broker, now: int) -> Snapshot:
@@ -33,18 +33,20 @@ def _image(queue: Queue) -> QueueImage:
         if span.places:
             for index in range(span.start, span.count):
                 if not span.is_dead(index):
-                    _place(placed, span.bound(index), span.serial(index), span.offset(index), span.retry(index))
+                    _place(
+                        placed, span.after_offset(index), span.sequence(index), span.offset(index), span.retry(index)
+                    )
         else:
             for part in span.trimmed(queue.log.tuning):
                 # A copy, because the queue keeps changing its own.
                 fresh.add_span(Span(part.first, part.count, part.size, part.offsets))
     for item in queue.backlog.tail:
         _add(fresh, placed, item)
-    for bound, serial, offset, retry in queue.unreadable:
-        _place(placed, bound, serial, offset, retry)
+    for after_offset, sequence, offset, retry in queue.unreadable:
+        _place(placed, after_offset, sequence, offset, retry)
     for subscription in queue.subscriptions:
         for delivery in subscription.held():
-            _place(placed, delivery.bound, delivery.serial, delivery.offset, delivery.retry)
+            _place(placed, delivery.after_offset, delivery.sequence, delivery.offset, delivery.retry)
     delayed = BytesWriter()
     for entry in queue.delayed.entries():
         _place(delayed, entry.due_at, entry.offset, entry.retry, entry.size)
@@ -70,19 +72,19 @@ def _may_expire_later(queue: Queue) -> bool:
     for subscription in queue.subscriptions:
         for delivery in subscription.held():
             message = delivery.message
-            if _expires(delivery.terms if message is None else message.terms):
+            if _expires(delivery.options if message is None else message.options):
                 return True
-    return any(entry.message is None or _expires(entry.message.terms) for entry in queue.delayed.entries())
+    return any(entry.message is None or _expires(entry.message.options) for entry in queue.delayed.entries())
 
 
-def _expires(terms: Terms | None) -> bool:
-    return terms is not None and terms.expires_at > 0
+def _expires(options: DeliveryOptions | None) -> bool:
+    return options is not None and options.expires_at > 0
 
 
 def _add(fresh: SpanBuilder, placed: BytesWriter, item: Item) -> None:
     message = message_of(item)
     if isinstance(item, Redelivery):
-        _place(placed, item.bound, item.serial, message.offset, item.retry)
+        _place(placed, item.after_offset, item.sequence, message.offset, item.retry)
     else:
         fresh.add_run(message.offset, 1, message.size)
 

@@ -16,7 +16,7 @@ from typing import Final
 
 import orjson
 
-from penstock.message import TO_QUEUE, Message, Terms
+from penstock.message import TO_QUEUE, DeliveryOptions, Message
 
 # Why a message was given up.
 DELIVERIES: Final = "deliveries"  # its tries were used up
@@ -67,7 +67,7 @@ def sent_on(message: Message, headers: dict[bytes, bytes], target: bytes, now: i
     sent.route = TO_QUEUE
     sent.line_fit = message.line_fit
     if message.event != target:
-        sent.terms = Terms(target=target)
+        sent.options = DeliveryOptions(target=target)
     return sent
 
 

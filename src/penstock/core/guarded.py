@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.backlog import Place
+from penstock.core.backlog import SortKey
 from penstock.core.broker import Broker
 from penstock.core.policy import Rule
 from penstock.core.queue import BY_POLICY, Queue
@@ -152,13 +152,13 @@ class GuardedBroker(Broker):
             self.fail("pause", f"queue {name!r}", error)
             raise
 
-    def purge(self, name: bytes, bound: int, limit: int) -> int:
+    def purge(self, name: bytes, before_offset: int, limit: int) -> int:
         try:
-            return super().purge(name, bound, limit)
+            return super().purge(name, before_offset, limit)
         except Refused:
             raise
         except Exception as error:
-            self.fail("purge", f"queue {name!r}, before {bound}, up to {limit}", error)
+            self.fail("purge", f"queue {name!r}, before {before_offset}, up to {limit}", error)
             raise
 
     def delete(self, name: bytes) -> bool:
@@ -295,7 +295,7 @@ class GuardedBroker(Broker):
             self.fail("step_redrive", f"queue {redrive.queue.name!r}", error)
             raise
 
-    def move_places(self, name: bytes, places: list[Place], to: bytes, now: int) -> int:
+    def move_places(self, name: bytes, places: list[SortKey], to: bytes, now: int) -> int:
         try:
             return super().move_places(name, places, to, now)
         except Refused:

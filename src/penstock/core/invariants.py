@@ -11,8 +11,8 @@ from penstock.errors import Error
 from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
 if TYPE_CHECKING:
+    from penstock.core.context import BrokerContext
     from penstock.core.queue import Queue
-    from penstock.core.usage import Usage
 
 
 class Inconsistent(Error):
@@ -36,7 +36,7 @@ def violations(queue: "Queue") -> str:
                 found += span.live
         if found != ready:
             return f"{ready} are counted as ready, and {found} are"
-    held = queue.queued - queue.ledger.ended
+    held = queue.queued - queue.ack_run.ended
     if held != ready + unacked + len(queue.delayed) + len(queue.unreadable):
         return (
             f"the log has {held} that have not ended, and the queue {ready} ready, {unacked} out, "
@@ -51,13 +51,13 @@ def violations(queue: "Queue") -> str:
     return _wrong_bytes(queue, in_memory)
 
 
-def wrong_memory(usage: "Usage") -> str:
+def wrong_memory(context: "BrokerContext") -> str:
     """A description of what is wrong with the memory count; empty when nothing is. Checks everything."""
     found = 0
     holders: dict[Message, int] = {}
-    for queue in usage.queues.values():
+    for queue in context.queues.values():
         found += queue.bytes_in_memory()
-        if queue.is_warm != (queue in usage.warm):
+        if queue.is_warm != (queue in context.warm):
             return f"{queue!r} is taken for one that has something in memory, and is not listed as one, or the reverse"
         if queue.bytes_in_memory() and not (queue.is_warm or queue.touched):
             return f"{queue!r} has {queue.bytes_in_memory()} bytes in memory that nobody would free"
@@ -71,10 +71,10 @@ def wrong_memory(usage: "Usage") -> str:
         found -= (count - 1) * (message.size - MESSAGE_OVERHEAD)
         if message.holders != count:
             return f"{message!r} is counted as held by {message.holders} queues, and is by {count}"
-    if len(usage.warm) > len(usage.queues):
-        return f"{len(usage.warm)} queues may have something in memory, of {len(usage.queues)}"
-    if found != usage.bytes:
-        return f"{usage.bytes} bytes are counted as in memory, and {found} are"
+    if len(context.warm) > len(context.queues):
+        return f"{len(context.warm)} queues may have something in memory, of {len(context.queues)}"
+    if found != context.bytes:
+        return f"{context.bytes} bytes are counted as in memory, and {found} are"
     return ""
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 GREED_OF_ONE: Final = 9  # one holder may have nine tenths
 GREED_OF_BYTES: Final = 3  # one holder may have three quarters
-NOBODY: Final = ""  # no client: restored state and timers, limited only by what is free
+NO_HOLDER: Final = ""  # no client: restored state and timers, limited only by what is free
 
 
 class Places:
@@ -26,7 +26,7 @@ class Places:
         if amount > free:
             return False
         held = self.held.get(holder, 0)
-        return held == 0 or holder == NOBODY or held + amount <= self.greed * (free - amount + 1)
+        return held == 0 or holder == NO_HOLDER or held + amount <= self.greed * (free - amount + 1)
 
     def enter(self, holder: str, amount: int = 1) -> None:
         if amount:
@@ -47,6 +47,6 @@ class Places:
         free = self.most - self.taken
         if free <= 0:
             return f"there are {self.taken} {what}, which is the most there can be"
-        if holder == NOBODY or not self.held.get(holder):
+        if holder == NO_HOLDER or not self.held.get(holder):
             return f"there are {self.taken} {what} of {self.most} that there can be"
         return f"{holder} has {self.held[holder]} of {self.most} {what}: {free} are left for others"

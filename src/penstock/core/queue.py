@@ -16,7 +16,7 @@ when a message reaches the front.
 The backlog is sorted by place, and a long one is mostly not in memory: see `core.backlog`. When nothing is ready and a
 consumer waits, a message passes straight through without touching the backlog.
 
-Unacked messages may not be in memory either. `usage.bytes` counts those that are, and consumers cannot push it far
+Unacked messages may not be in memory either. `context.bytes` counts those that are, and consumers cannot push it far
 above its limit. Above a quarter of the limit, an unacked message that the log can give back is released as soon as it
 is delivered. Above the whole limit, messages that must be read first go only to consumers that hold none, one at a
 time. Consumers held up by that continue when memory is freed. A message that returns while not in memory goes back to
@@ -32,21 +32,21 @@ from typing import Final
 from penstock.core.backlog import (
     Backlog,
     Item,
-    Place,
     Redelivery,
     Sealed,
+    SortKey,
     message_of,
     retry_of,
 )
+from penstock.core.context import Alarm, BrokerContext
 from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, REJECTED
 from penstock.core.deadlines import Timer
 from penstock.core.delayed import Delayed, PutOff, put_off
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, LARGE_BODY, MIDDLING_BODY
 from penstock.core.policy import Policy
 from penstock.core.subscription import Delivery, Subscription
-from penstock.core.usage import Alarm, Usage
 from penstock.core.walk import Walk
-from penstock.log.port import Ledger, Log
+from penstock.log.interface import AckRun, Log
 from penstock.log.span import Span
 from penstock.message import (
     ACCEPT,
@@ -60,19 +60,19 @@ from penstock.message import (
     RELEASE,
     RETURN,
     UNSHARED,
+    DeliveryOptions,
     Message,
-    Terms,
     is_delayed,
     tell_delivered,
     tell_undelivered,
 )
 
 NEVER: Final = -1
-NOBODY: Final = -1  # there is no message
+NO_MESSAGE: Final = -1  # there is no message
 BY_POLICY: Final = -1  # the queue's policy decides when a rejected message is retried
 TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a full dead-letter queue is tried again
 READ_AGAIN_TIME: Final = 500_000  # microseconds until a read that the log could not serve is retried
-CALM: Final = 0.9  # a queue stops filling below this fraction of the mark
+FILLING_ENDS_BELOW: Final = 0.9  # a queue stops filling below this fraction of the mark
 REVOKED_PART: Final = 16  # a sweep is due once revoked requests take 1/REVOKED_PART of the memory
 READ_PER_WORK: Final = 4096  # bytes read from the log that count as one unit of work
 TOUCH_WORK: Final = 6  # the first touch of a queue in a turn: with many queues, it is in no CPU cache
@@ -132,12 +132,12 @@ class ReturnTimer(QueueTimer):
 
 
 class Queue:
-    def __init__(self, name: bytes, log: Log, policy: Policy, usage: Usage) -> None:
+    def __init__(self, name: bytes, log: Log, policy: Policy, context: BrokerContext) -> None:
         self.name = name
         self.log = log
-        self.ledger = Ledger(name)
+        self.ack_run = AckRun(name)
         self.policy = policy
-        self.usage = usage
+        self.context = context
         self.filled_by = ""  # the publisher of the last message that had to wait
         self.events: tuple[bytes, ...] = ()
         self.patterns: tuple[bytes, ...] = ()
@@ -173,16 +173,16 @@ class Queue:
         self.dropped = 0  # given up for reasons other than expiry, and not dead-lettered
         self.expired = 0  # given up because they expired, dead-lettered or not
         self.dead_lettered = 0
-        # Messages the log could not read, as (bound, serial, offset, retry). Still owed: a repair may bring them back.
-        self.unreadable: list[Place] = []
-        self._first_unreadable: Place = (0, 0, 0, 0)  # the first of those, if there are any
+        # Messages the log could not read. They are still owed: a repair may bring them back.
+        self.unreadable: list[SortKey] = []
+        self._first_unreadable: SortKey = (0, 0, 0, 0)  # the first of those, if there are any
         self._first_offset = -1  # the offset of a first message that is not in memory ...
         self._first_at = 0  # ... and its publish time, as `find_oldest` found it
         self.unmoved_at = -1  # `delivered` when a publisher last waited for this queue without effect
         self.revoked = 0  # revoked by their requester since the last sweep, wherever they are
         self.revoked_bytes = 0  # their bytes
-        self.touched = False  # it is in `usage.touched`
-        self.is_warm = False  # it is in `usage.warm`
+        self.touched = False  # it is in `context.touched`
+        self.is_warm = False  # it is in `context.warm`
         self._told_delivered = 0  # `delivered` when the log was last told what is unacked
         self._released = False  # a message that the log knows as unacked may be ready again
         self.stalled = False  # the next message cannot be read from the log at the moment
@@ -223,11 +223,11 @@ class Queue:
         return self.size() - self.backlog.cold - self.delayed.cold - self.unkept
 
     def oldest_at(self) -> int:
-        """Publish time of the oldest among the first ready message and all unacked ones; NOBODY when there is none.
+        """Publish time of the oldest among the first ready message and all unacked ones; NO_MESSAGE when there is none.
 
         A first message that is not in memory counts only once `find_oldest` has read it.
         """
-        oldest = NOBODY
+        oldest = NO_MESSAGE
         head = self.backlog.head
         if head:
             oldest = message_of(head[0]).published_at
@@ -238,7 +238,7 @@ class Queue:
             if held is not None:
                 message = held.message
                 published_at = held.published_at if message is None else message.published_at
-                if oldest == NOBODY or published_at < oldest:
+                if oldest == NO_MESSAGE or published_at < oldest:
                     oldest = published_at
         return oldest
 
@@ -254,7 +254,7 @@ class Queue:
             self._first_offset = offset
             self._first_at = message.published_at
 
-    def obey(self, policy: Policy) -> None:
+    def set_policy(self, policy: Policy) -> None:
         """Apply a policy from now on."""
         self.policy = policy
         self.filling = False
@@ -270,11 +270,11 @@ class Queue:
         """Messages, perhaps not in memory, may have expired by now: check when time advances."""
         self.expiring = True
         if self.ready:
-            self._arm_head_timer(self.usage.now)
+            self._arm_head_timer(self.context.now)
 
     # -- adding messages --------------------------------------------------------------------------------------------
 
-    def offer(self, message: Message) -> None:
+    def enqueue(self, message: Message) -> None:
         """Accept a logged message: deliver it at once if a consumer waits, otherwise keep it."""
         self.queued += 1
         if self.ready == 0 and self.waiting and (len(message.body) < MIDDLING_BODY or self._may_go(message)):
@@ -284,33 +284,33 @@ class Queue:
         else:
             self.backlog.append(message)
             self.ready += 1
-            self.filled_by = self.usage.publisher
+            self.filled_by = self.context.publisher
             self._grow(message)
             if self.bytes - self.unacked_bytes > self.congested_bytes:
                 self._be_long()
             if self.expiring:
                 self._watch_head()
 
-    def admit(self, message: Message) -> None:
-        """Accept a logged message that has terms: a delayed one is kept aside."""
-        terms = message.terms
-        if terms is not None and is_delayed(message):
+    def enqueue_delayed(self, message: Message) -> None:
+        """Accept a logged message that has options: a delayed one is kept aside."""
+        options = message.options
+        if options is not None and is_delayed(message):
             self.queued += 1
-            self._put_off(put_off(message, 0, terms.due_at))
+            self._put_off(put_off(message, 0, options.due_at))
         else:
-            self._heed(terms)
-            self.offer(message)
+            self._heed(options)
+            self.enqueue(message)
 
-    def _heed(self, terms: Terms | None) -> None:
+    def _heed(self, options: DeliveryOptions | None) -> None:
         """Note that a message enters the backlog, which may be one that expires."""
-        if terms is not None and terms.expires_at:
+        if options is not None and options.expires_at:
             self.expiring = True
 
     def refuse(self, message: Message) -> None:
         """Log that this full queue did not keep a message that went to other queues. A replay routes it here as well,
         whatever the limits are by then."""
-        self.ledger.ended -= 1  # it was never added
-        self.log.settled(self.ledger, message.offset, DROP)
+        self.ack_run.ended -= 1  # it was never added
+        self.log.append_settlement(self.ack_run, message.offset, DROP)
 
     def _be_long(self) -> None:
         """Handle a long backlog: slow down the publishers, unless it is so long that it moves to disk.
@@ -324,27 +324,27 @@ class Queue:
         elif self.ready_bytes() > self.tuning.head_bytes_max:
             backlog.grow_long()
         if self.subscriptions and not backlog.is_long:
-            self.usage.congested = self
+            self.context.congested = self
 
     def free_memory(self) -> int:
         """Release every message the log can give back; returns the bytes freed."""
-        before = self.usage.bytes
+        before = self.context.bytes
         backlog = self.backlog
         freed = backlog.seal_tail() + backlog.seal_head() + self.delayed.free(self.log.readable)
         if backlog.pinned:
             freed += backlog.unpin()
         self._forget(freed)
         self.free_unacked(self.congested_bytes)
-        return before - self.usage.bytes
+        return before - self.context.bytes
 
     def free_unacked(self, least: int) -> int:
         """The same for unacked messages only, if they take at least `least` bytes; returns the bytes freed."""
-        before = self.usage.bytes
+        before = self.context.bytes
         if self.unacked and self.unacked_bytes - self.unkept - self.unacked * MESSAGE_OVERHEAD >= least:
             for subscription in self.subscriptions:
                 for delivery in subscription.held():
                     self._let_go(delivery)
-        return before - self.usage.bytes
+        return before - self.context.bytes
 
     def kept_part(self) -> float:
         """The fraction of unacked bytes that is in memory, not counting the fixed overhead per message."""
@@ -355,24 +355,24 @@ class Queue:
         """Subtract bytes that are no longer in memory, except those that other queues still hold."""
         backlog = self.backlog
         delayed = self.delayed
-        self.usage.bytes -= freed - backlog.still_held - delayed.still_held
+        self.context.bytes -= freed - backlog.still_held - delayed.still_held
         backlog.still_held = 0
         delayed.still_held = 0
-        if self.usage.held_up:
-            self.usage.relieve()
+        if self.context.held_up:
+            self.context.relieve()
 
     def _let_go(self, delivery: Delivery) -> None:
         """Drop the message of this delivery from memory, if the log can give it back."""
         message = delivery.message
         if message is None or message.offset >= self.log.readable or message.requester is not None or message.revoked:
             return
-        delivery.terms = message.terms
+        delivery.options = message.options
         delivery.published_at = message.published_at
         delivery.message = None
         freed = delivery.size - MESSAGE_OVERHEAD
         self.unkept += freed
         if message.holders != UNSHARED:
-            self.usage.leave(message)
+            self.context.leave(message)
         self._forget(freed)
 
     def message_out(self, delivery: Delivery) -> Message | None:
@@ -385,8 +385,8 @@ class Queue:
             return True
         if not self.acted:
             self.acted = True
-            if self.usage.now >= self._acted_told_at + ALARM_PAUSE:
-                self._acted_told_at = self.usage.now
+            if self.context.now >= self._acted_told_at + ALARM_PAUSE:
+                self._acted_told_at = self.context.now
                 self._alarm(Alarm.FULL)
         policy = self.policy
         if policy.full != DROP_OLDEST and (policy.full != DEAD_LETTER or not policy.dead_letter):
@@ -422,9 +422,9 @@ class Queue:
         first = self.backlog.first_offset() if self.ready else -1
         if self.unreadable:
             first = self._first_kept()[0][2]
-        self.log.marked(self.ledger, first)
+        self.log.append_mark(self.ack_run, first)
 
-    def _first_kept(self) -> list[Place]:
+    def _first_kept(self) -> list[SortKey]:
         """The first place that is owed and not unacked; empty when there is none."""
         places = self.backlog.first_place()
         if self.unreadable and (not places or self._first_unreadable < places[0]):
@@ -444,7 +444,7 @@ class Queue:
         They may exceed the memory, so those that the log can give back are returned without their bodies. Once dead
         letters take a quarter of the memory, the remaining messages are given up the next time they come back.
         """
-        usage = self.usage
+        context = self.context
         returned: list[Redelivery] = []
         sealed: list[Sealed] = []
         nobody = Subscription(b"", manual=True)
@@ -453,27 +453,29 @@ class Queue:
             if item is None:
                 break
             message = message_of(item)
-            bound, serial = (item.bound, item.serial) if isinstance(item, Redelivery) else (message.offset, 0)
+            after_offset, sequence = (
+                (item.after_offset, item.sequence) if isinstance(item, Redelivery) else (message.offset, 0)
+            )
             retry = retry_of(item)
             self._shrink(message)
             if message.offset in lost:
                 retry += 1
-                if usage.bytes > usage.keep_max and self.policy.dead_letter:
+                if context.bytes > context.keep_max and self.policy.dead_letter:
                     self._count_return(message.offset)  # a dead letter stays in memory until it is written
-                elif self._ends_by_return(Delivery(message, nobody, retry - 1, bound, serial), retry):
+                elif self._ends_by_return(Delivery(message, nobody, retry - 1, after_offset, sequence), retry):
                     continue
             if message.offset < self.log.readable:
-                sealed.append((bound, serial, message.offset, retry, message.size))
+                sealed.append((after_offset, sequence, message.offset, retry, message.size))
             else:
-                returned.append(Redelivery(message, retry, bound, serial))
-            self._heed(message.terms)
+                returned.append(Redelivery(message, retry, after_offset, sequence))
+            self._heed(message.options)
         self._put_among(returned, sealed)
 
     def touch(self) -> None:
         """Mark the queue as changed, so that it is checked when the turn ends."""
         self.touched = True
-        self.usage.touched.append(self)
-        self.usage.work += TOUCH_WORK
+        self.context.touched.append(self)
+        self.context.work += TOUCH_WORK
 
     def _grow(self, message: Message) -> None:
         """Count a message that is now ready or unacked, and in memory."""
@@ -481,28 +483,28 @@ class Queue:
             self.touch()
         size = message.size
         self.bytes += size
-        self.usage.bytes += size
+        self.context.bytes += size
         if message.holders != UNSHARED:
-            self.usage.join(message)
+            self.context.join(message)
         if self.bytes >= self.bytes_mark or self.ready + self.unacked >= self.length_mark:
             self._check_full()
 
     def _shrink(self, message: Message) -> None:
         """Undo `_grow`."""
         if message.holders != UNSHARED:
-            self.usage.leave(message)
+            self.context.leave(message)
         self._give_back(message.size)
 
     def _give_back(self, size: int) -> None:
         if not self.touched:
             self.touch()
         self.bytes -= size
-        usage = self.usage
-        usage.bytes -= size
+        context = self.context
+        context.bytes -= size
         if self.filling:
             self._check_full()
-        if usage.held_up:
-            usage.relieve()
+        if context.held_up:
+            context.relieve()
 
     def _set_marks(self) -> None:
         """Set the alarm marks, in ready and unacked messages. A full queue has always passed a mark."""
@@ -520,16 +522,16 @@ class Queue:
         if length >= length_mark or size >= bytes_mark:
             if not self.filling:
                 self.filling = True
-                if self.usage.now >= self._filling_told_at + ALARM_PAUSE:
-                    self._filling_told_at = self.usage.now
+                if self.context.now >= self._filling_told_at + ALARM_PAUSE:
+                    self._filling_told_at = self.context.now
                     self._alarm(Alarm.FILLING)
-        elif self.filling and length < CALM * length_mark and size < CALM * bytes_mark:
+        elif self.filling and length < FILLING_ENDS_BELOW * length_mark and size < FILLING_ENDS_BELOW * bytes_mark:
             self.filling = False
             self.acted = False
 
     def _alarm(self, kind: str) -> None:
         policy = self.policy
-        alarms = self.usage.alarms
+        alarms = self.context.alarms
         if len(alarms) < ALARMS_MAX:
             if self.length() * policy.bytes_max >= self.size() * policy.length_max:
                 alarms.append(Alarm(kind, self, policy.length_name, policy.length_max))
@@ -540,7 +542,7 @@ class Queue:
 
     def pump(self) -> None:
         """Deliver ready messages to waiting consumers: a limited number now, the rest in the next turn."""
-        usage = self.usage
+        context = self.context
         given = self.delivered
         given_max = given + self.tuning.given_at_once
         passed_over = 0  # revoked by their requester, or expired
@@ -549,10 +551,10 @@ class Queue:
                 self._pump_later()
                 break
             if not self.backlog.head and self.backlog.spans:
-                if self.log.read_bytes >= usage.read_end:
+                if self.log.read_bytes >= context.read_end:
                     self._pump_later()
                     break
-                if usage.bytes >= usage.bytes_max and not self._finds_taker():
+                if context.bytes >= context.bytes_max and not self._finds_taker():
                     break
             item = self._take_first()
             if item is None:
@@ -574,10 +576,10 @@ class Queue:
                 break
             self._shrink(message)
             if isinstance(item, Redelivery):
-                self._give(self.waiting[0], message, item.retry, item.bound, item.serial)
+                self._give(self.waiting[0], message, item.retry, item.after_offset, item.sequence)
             else:
                 self._give(self.waiting[0], message, 0, message.offset, 0)
-        usage.work += self.delivered - given + passed_over
+        context.work += self.delivered - given + passed_over
         if self.expiring:
             self._watch_head()
 
@@ -591,16 +593,16 @@ class Queue:
         if timer is None:
             timer = self._pump_timer = PumpTimer(self)
         if not timer.armed:
-            self.usage.deadlines.set(timer, self.usage.now)
-        self.usage.busy_for = self.next_holder()
+            self.context.deadlines.set(timer, self.context.now)
+        self.context.busy_for = self.next_holder()
 
     def _may_go(self, message: Message) -> bool:
         """Whether a message that is not small can go to the first waiting consumer; those without room leave the line.
 
         All queues together deliver a limited number of bytes per turn; the rest waits for the next.
         """
-        usage = self.usage
-        if usage.given >= self.tuning.given_bytes and usage.unsent_max:
+        context = self.context
+        if context.given >= self.tuning.given_bytes and context.unsent_max:
             self._pump_later()
             return False
         while self.waiting and not self.waiting[0].has_room():
@@ -610,21 +612,21 @@ class Queue:
             return False
         if (len(message.body) >= LARGE_BODY or message.holders != UNSHARED) and not self._may_send(message):
             return False
-        usage.given += len(message.body)
+        context.given += len(message.body)
         return True
 
     def _may_send(self, message: Message) -> bool:
         """Whether a large message can be delivered; if not, the queue waits until sockets have taken others."""
-        usage = self.usage
+        context = self.context
         size = len(message.body)
         holder = self.next_holder()
-        if usage.may_send(size, holder):
-            usage.sends(size, holder)
+        if context.may_send(size, holder):
+            context.sends(size, holder)
             return True
         self.size_to_send = size
         if not self.waits_to_send:
             self.waits_to_send = True
-            usage.waiting_to_send.append(self)
+            context.waiting_to_send.append(self)
         return False
 
     def next_holder(self) -> str:
@@ -642,8 +644,8 @@ class Queue:
         Consumers that hold messages are held up, unless memory can be freed; one that holds none, or needs no acks,
         gets it.
         """
-        usage = self.usage
-        if not self.backlog.spans or usage.make_room():
+        context = self.context
+        if not self.backlog.spans or context.make_room():
             return True
         while self.waiting:
             first = self.waiting[0]
@@ -652,7 +654,7 @@ class Queue:
             self._leave_line(first)
             if not self.held_up:
                 self.held_up = True
-                usage.held_up.append(self)
+                context.held_up.append(self)
         return False
 
     def go_on(self) -> None:
@@ -676,7 +678,7 @@ class Queue:
                 continue
             self._shrink(message)
             self.delivered += 1
-            self.log.settled(self.ledger, message.offset, ACCEPT)
+            self.log.append_settlement(self.ack_run, message.offset, ACCEPT)
             if message.requester is not None:
                 tell_delivered(message)
             if self.expiring:
@@ -687,11 +689,11 @@ class Queue:
         """Send the message to every active consumer whose connection accepts bytes, whatever it holds already."""
         reached = 0
         size = len(message.body)
-        self.usage.work += len(self.subscriptions)
+        self.context.work += len(self.subscriptions)
         for subscription in list(self.subscriptions):
-            if not subscription.suspended and (size < LARGE_BODY or self.usage.may_send(size, subscription.holder)):
+            if not subscription.suspended and (size < LARGE_BODY or self.context.may_send(size, subscription.holder)):
                 if size >= LARGE_BODY:
-                    self.usage.sends(size, subscription.holder)
+                    self.context.sends(size, subscription.holder)
                 try:
                     more = subscription.broadcast(message)
                 except Exception as error:
@@ -726,14 +728,14 @@ class Queue:
         backlog = self.backlog
         if not self.touched:
             self.touch()
-        usage = self.usage
+        context = self.context
         page_bytes = self.tuning.page_bytes
         read_before = self.log.read_bytes
-        assumed, paged = backlog.page_in(page_bytes if usage.bytes + page_bytes <= usage.bytes_max else 1)
+        assumed, paged = backlog.page_in(page_bytes if context.bytes + page_bytes <= context.bytes_max else 1)
         self.bytes += paged - assumed
-        usage.bytes += paged
-        usage.paged += paged
-        usage.work += (self.log.read_bytes - read_before) // READ_PER_WORK
+        context.bytes += paged
+        context.paged += paged
+        context.work += (self.log.read_bytes - read_before) // READ_PER_WORK
         if backlog.lost:
             self.ready -= len(backlog.lost)
             first = min(backlog.lost)
@@ -750,24 +752,24 @@ class Queue:
 
     def _stall(self) -> None:
         self.stalled = True
-        self.usage.stalled += 1
+        self.context.stalled += 1
         timer = self._read_timer
         if timer is None:
             timer = self._read_timer = ReadTimer(self)
-        self.usage.deadlines.set(timer, self.usage.now + READ_AGAIN_TIME)
+        self.context.deadlines.set(timer, self.context.now + READ_AGAIN_TIME)
 
     def read_again(self) -> None:
         """Retry a failed read, and continue if it succeeds."""
         if self.stalled:
             self.stalled = False
-            self.usage.stalled -= 1
+            self.context.stalled -= 1
             self._peek_first()
             self.pump()
 
-    def _give(self, subscription: Subscription, message: Message, retry: int, bound: int, serial: int) -> None:
+    def _give(self, subscription: Subscription, message: Message, retry: int, after_offset: int, sequence: int) -> None:
         """Deliver a message. If `deliver` raises, the message is ready again and that consumer gets nothing more."""
         if subscription.manual:
-            delivery = Delivery(message, subscription, retry, bound, serial)
+            delivery = Delivery(message, subscription, retry, after_offset, sequence)
             subscription.hold(delivery)
             size = delivery.size
             self.unacked += 1
@@ -779,18 +781,18 @@ class Queue:
                 self.take_back([delivery], RETURN)
                 self._take_off(subscription, error)
                 return
-            if self.usage.bytes > self.usage.keep_max:
+            if self.context.bytes > self.context.keep_max:
                 self._let_go(delivery)
         else:
             try:
                 more = subscription.deliver(message, retry, None)
             except Exception as error:
-                if not self._ends_by_return(Delivery(message, subscription, retry, bound, serial), retry + 1):
-                    self._put_among([Redelivery(message, retry + 1, bound, serial)], [])
-                    self._heed(message.terms)
+                if not self._ends_by_return(Delivery(message, subscription, retry, after_offset, sequence), retry + 1):
+                    self._put_among([Redelivery(message, retry + 1, after_offset, sequence)], [])
+                    self._heed(message.options)
                 self._take_off(subscription, error)
                 return
-            self.log.settled(self.ledger, message.offset, ACCEPT)
+            self.log.append_settlement(self.ack_run, message.offset, ACCEPT)
             if message.requester is not None:
                 tell_delivered(message)
         self.delivered += 1
@@ -892,7 +894,7 @@ class Queue:
         self.leaving.append(subscription)
         for other in self.subscriptions:
             self._leave_line(other)
-        self.bring_back(self.usage.now)
+        self.bring_back(self.context.now)
 
     def bring_back(self, now: int) -> None:
         """Take back the next slice of messages from consumers that have left; the rest follows in the next turns."""
@@ -905,7 +907,7 @@ class Queue:
             timer = self._return_timer
             if timer is None:
                 timer = self._return_timer = ReturnTimer(self)
-            self.usage.deadlines.set(timer, now)
+            self.context.deadlines.set(timer, now)
             return
         for other in self.subscriptions:
             self.reconsider(other)
@@ -924,7 +926,7 @@ class Queue:
 
     def accept(self, delivery: Delivery) -> None:
         self._close(delivery)
-        self.log.settled(self.ledger, delivery.offset, ACCEPT)
+        self.log.append_settlement(self.ack_run, delivery.offset, ACCEPT)
 
     def reject(self, delivery: Delivery, due_at: int) -> None:
         """Return a message to the back of the queue: at once if `due_at` is 0, at that time, or BY_POLICY."""
@@ -932,7 +934,7 @@ class Queue:
         retry = delivery.retry + 1
         if self._is_worn_out(delivery, retry) and self._give_up_delivery(delivery, DELIVERIES):
             return
-        self._send_back(delivery, self.policy.retry_at(retry, self.usage.now) if due_at == BY_POLICY else due_at)
+        self._send_back(delivery, self.policy.retry_at(retry, self.context.now) if due_at == BY_POLICY else due_at)
 
     def bury(self, delivery: Delivery) -> None:
         """Give the message up: another try would not help."""
@@ -942,7 +944,7 @@ class Queue:
 
     def _send_back(self, delivery: Delivery, due_at: int) -> None:
         log = self.log
-        log.settled(self.ledger, delivery.offset, REJECT, due_at)
+        log.append_settlement(self.ack_run, delivery.offset, REJECT, due_at)
         self.retried += 1
         retry = delivery.retry + 1
         message = delivery.message
@@ -953,7 +955,7 @@ class Queue:
         else:
             sealed = (log.next_offset - 1, log.position, delivery.offset, retry, delivery.size)
             self._put_among([], [sealed])
-            self._heed(delivery.terms)
+            self._heed(delivery.options)
 
     def _append(self, message: Message, retry: int) -> None:
         """Add to the back of the queue; the place is that of the settlement just logged."""
@@ -961,7 +963,7 @@ class Queue:
         self.backlog.append(Redelivery(message, retry, log.next_offset - 1, log.position))
         self.ready += 1
         self._grow(message)
-        self._heed(message.terms)
+        self._heed(message.options)
         if self.backlog.is_long:
             self._be_long()
 
@@ -969,7 +971,7 @@ class Queue:
         """Return deliveries to their places: RETURN counts as a try, RELEASE does not."""
         returned: list[Redelivery] = []
         sealed: list[Sealed] = []
-        self.usage.work += len(deliveries)
+        self.context.work += len(deliveries)
         for delivery in deliveries:
             self._close(delivery)
             retry = delivery.retry
@@ -981,11 +983,11 @@ class Queue:
                     continue
             message = delivery.message
             if message is None:
-                sealed.append((delivery.bound, delivery.serial, delivery.offset, retry, delivery.size))
-                self._heed(delivery.terms)
+                sealed.append((delivery.after_offset, delivery.sequence, delivery.offset, retry, delivery.size))
+                self._heed(delivery.options)
             else:
-                returned.append(Redelivery(message, retry, delivery.bound, delivery.serial))
-                self._heed(message.terms)
+                returned.append(Redelivery(message, retry, delivery.after_offset, delivery.sequence))
+                self._heed(message.options)
         self._put_among(returned, sealed)
 
     def _ends_by_return(self, delivery: Delivery, retry: int) -> bool:
@@ -996,7 +998,7 @@ class Queue:
         return False
 
     def _count_return(self, offset: int) -> None:
-        self.log.settled(self.ledger, offset, RETURN)
+        self.log.append_settlement(self.ack_run, offset, RETURN)
         self.retried += 1
 
     def _put_among(self, returned: list[Redelivery], sealed: list[Sealed]) -> None:
@@ -1020,9 +1022,9 @@ class Queue:
         message = delivery.message
         if message is None:
             self.unkept -= size - MESSAGE_OVERHEAD
-            self.usage.bytes += size - MESSAGE_OVERHEAD  # `_give_back` subtracts it again
+            self.context.bytes += size - MESSAGE_OVERHEAD  # `_give_back` subtracts it again
         elif message.holders != UNSHARED:
-            self.usage.leave(message)
+            self.context.leave(message)
         self._give_back(size)
 
     # -- giving up --------------------------------------------------------------------------------------------------
@@ -1033,9 +1035,10 @@ class Queue:
         if message is not None and message.revoked:
             return True
         deliveries_max = self.policy.deliveries_max
-        terms = delivery.terms if message is None else message.terms
-        if terms is not None and terms.deliveries_max and (not deliveries_max or terms.deliveries_max < deliveries_max):
-            deliveries_max = terms.deliveries_max
+        options = delivery.options if message is None else message.options
+        own = 0 if options is None else options.deliveries_max
+        if own and (not deliveries_max or own < deliveries_max):
+            deliveries_max = own
         return deliveries_max > 0 and retry >= deliveries_max
 
     def _give_up_delivery(self, delivery: Delivery, reason: str) -> bool:
@@ -1050,14 +1053,14 @@ class Queue:
         log = self.log
         if not self.policy.dead_letter:
             self.dropped += 1
-            log.settled(self.ledger, delivery.offset, DROP)
+            log.append_settlement(self.ack_run, delivery.offset, DROP)
             return True
-        if not self.usage.may_bury(log.readable):
+        if not self.context.may_bury(log.readable):
             return False
         message = log.fetch(delivery.offset)
         if message is None or not self._give_up(message, delivery.retry + 1, reason):
             return False
-        self.usage.buried(delivery.size, log.next_offset)
+        self.context.buried(delivery.size, log.next_offset)
         return True
 
     def _give_up(self, message: Message, retry: int, reason: str) -> bool:
@@ -1067,7 +1070,7 @@ class Queue:
         """
         how = DROP
         if self.policy.dead_letter and not message.revoked:
-            if not self.usage.dead_letters.take(self, message, retry, reason):
+            if not self.context.dead_letters.take(self, message, retry, reason):
                 return False
             self.dead_lettered += 1
             how = DEAD
@@ -1087,7 +1090,7 @@ class Queue:
         self._end(message, DROP, WHY[FULL])
 
     def _end(self, message: Message, how: int, why: str) -> None:
-        self.log.settled(self.ledger, message.offset, how)
+        self.log.append_settlement(self.ack_run, message.offset, how)
         if message.requester is not None and not message.revoked:
             tell_undelivered(message, why)
 
@@ -1096,7 +1099,7 @@ class Queue:
         or take much memory."""
         self.revoked += 1
         self.revoked_bytes += message.size
-        if self.revoked * 2 > self.ready or self.revoked_bytes * REVOKED_PART > self.usage.bytes_max:
+        if self.revoked * 2 > self.ready or self.revoked_bytes * REVOKED_PART > self.context.bytes_max:
             self._sweep_revoked()
 
     def _sweep_revoked(self) -> None:
@@ -1109,9 +1112,9 @@ class Queue:
             self._drop(message)
         put_off = self.delayed.sweep_revoked()
         for entry in put_off:
-            self.usage.bytes -= entry.size
+            self.context.bytes -= entry.size
             self.dropped += 1
-            self.log.settled(self.ledger, entry.offset, DROP)
+            self.log.append_settlement(self.ack_run, entry.offset, DROP)
         if put_off:
             self._set_marks()
             self._check_full()
@@ -1134,9 +1137,9 @@ class Queue:
     def _hold_delayed(self, entry: PutOff) -> None:
         message = entry.message
         if message is not None:
-            self.usage.bytes += entry.size
+            self.context.bytes += entry.size
             if message.holders != UNSHARED:
-                self.usage.join(message)
+                self.context.join(message)
 
     def bring_due(self, now: int) -> None:
         """Move due messages to the back of the queue; those not in memory are not read for that."""
@@ -1145,20 +1148,20 @@ class Queue:
             entry = self.delayed.take_due(now)
             if entry is None:
                 break
-            self.usage.work += 1
+            self.context.work += 1
             log = self.log
-            log.settled(self.ledger, entry.offset, DUE)
+            log.append_settlement(self.ack_run, entry.offset, DUE)
             message = entry.message
             if message is not None:
                 if message.holders != UNSHARED:
-                    self.usage.leave(message)
-                self.usage.bytes -= entry.size
+                    self.context.leave(message)
+                self.context.bytes -= entry.size
                 self._append(message, entry.retry)
             else:
                 sealed.append((log.next_offset - 1, log.position, entry.offset, entry.retry, entry.size))
         if sealed:
             self._put_among([], sealed)
-            self.expiring = True  # possibly: their terms are in the log
+            self.expiring = True  # possibly: their options are in the log
         self._set_marks()
         self._check_full()
         self._watch_due()
@@ -1170,17 +1173,17 @@ class Queue:
             timer = self._due_timer
             if timer is None:
                 timer = self._due_timer = DueTimer(self)
-            when = max(due, self.usage.now)  # if it is late already, other timers go first
+            when = max(due, self.context.now)  # if it is late already, other timers go first
             if not timer.armed or timer.when > when:
-                self.usage.deadlines.set(timer, when)
+                self.context.deadlines.set(timer, when)
 
     def expiry_of(self, message: Message) -> int:
         """When the message expires; 0 for never."""
-        terms = message.terms
+        options = message.options
         ttl = self.policy.ttl
-        expires_at = 0 if terms is None else terms.expires_at
+        expires_at = 0 if options is None else options.expires_at
         if ttl:
-            by_policy = (message.published_at if terms is None else max(message.published_at, terms.due_at)) + ttl
+            by_policy = (message.published_at if options is None else max(message.published_at, options.due_at)) + ttl
             if not expires_at or by_policy < expires_at:
                 return by_policy
         return expires_at
@@ -1189,7 +1192,7 @@ class Queue:
         """Give up a message taken from the backlog if it has expired; False when it is to be delivered."""
         message = message_of(item)
         expires_at = self.expiry_of(message)
-        if not expires_at or expires_at > self.usage.now or not self._give_up(message, retry_of(item), EXPIRED):
+        if not expires_at or expires_at > self.context.now or not self._give_up(message, retry_of(item), EXPIRED):
             return False
         self._shrink(message)
         return True
@@ -1203,7 +1206,7 @@ class Queue:
             expires_at = self.expiry_of(message_of(item))
             if not expires_at or expires_at > now:
                 break
-            self.usage.work += 1
+            self.context.work += 1
             self._take_first()
             if not self._let_expire(item):
                 self.put_back([item])
@@ -1226,9 +1229,9 @@ class Queue:
         timer = self._head_timer
         if timer is None:
             timer = self._head_timer = HeadTimer(self)
-        when = max(when, self.usage.now)
+        when = max(when, self.context.now)
         if not timer.armed or timer.when > when:
-            self.usage.deadlines.set(timer, when)
+            self.context.deadlines.set(timer, when)
 
     def _peek_first(self) -> Item | None:
         """The first ready message, left in place; None when there is none, or none that can be read now."""
@@ -1254,10 +1257,10 @@ class Queue:
         for item in items:
             self.ready += 1
             returned.append(item if isinstance(item, Redelivery) else Redelivery(item, 0, item.offset, 0))
-            terms = message_of(item).terms
-            if not self.expiring and terms is not None and terms.expires_at:
+            options = message_of(item).options
+            if not self.expiring and options is not None and options.expires_at:
                 self.expiring = True  # it may have been reset while the message was out
-                self._arm_head_timer(self.usage.now)
+                self._arm_head_timer(self.context.now)
         if returned:
             self._forget(self.backlog.put_back(returned, []))
             self._check_full()
@@ -1268,7 +1271,7 @@ class Queue:
         found = [walk.message(seen) for seen in walk.step(count)]
         return [message for message in found if message is not None]
 
-    def take_out(self, places: list[Place]) -> list[Item]:
+    def take_out(self, places: list[SortKey]) -> list[Item]:
         """Take ready messages out to put them elsewhere: `moved` or `put_back` must follow for each.
 
         The places are sorted; messages no longer there are left out.
@@ -1278,21 +1281,21 @@ class Queue:
             self.touch()
         assumed, paged = self.backlog.take_out(places, found)
         self.bytes += paged - assumed
-        self.usage.bytes += paged
+        self.context.bytes += paged
         self.ready -= len(found)
         if paged != assumed:
             self._check_full()
         return found
 
-    def purge(self, bound: int, limit: int) -> int:
-        """Drop up to `limit` ready messages with offsets below `bound`, from the front; returns how many."""
+    def purge(self, before_offset: int, limit: int) -> int:
+        """Drop up to `limit` ready messages with offsets below `before_offset`, from the front; returns how many."""
         taken: list[Message] = []
         unread: list[int] = []
         if not self.touched:
             self.touch()
-        assumed = self.backlog.take_first(bound, limit, taken, unread)
+        assumed = self.backlog.take_first(before_offset, limit, taken, unread)
         count = len(taken) + len(unread)
-        self.usage.work += count
+        self.context.work += count
         self.ready -= count
         self.dropped += count
         self.bytes -= assumed
@@ -1300,7 +1303,7 @@ class Queue:
             self._shrink(message)
             self._end(message, DROP, WHY_PURGED)
         for offset in unread:
-            self.log.settled(self.ledger, offset, DROP)
+            self.log.append_settlement(self.ack_run, offset, DROP)
         self._check_full()
         return count
 
@@ -1308,12 +1311,12 @@ class Queue:
 
     def clear(self) -> None:
         """Empty a queue that is being deleted, and notify its consumers."""
-        self.usage.work += len(self.subscriptions) + len(self.backlog.head) + len(self.backlog.tail)
+        self.context.work += len(self.subscriptions) + len(self.backlog.head) + len(self.backlog.tail)
         for subscription in [*self.subscriptions, *self.parked]:
             for message in subscription.let_go_of_all():
                 self._tell_requester(message)
                 if message.holders != UNSHARED:
-                    self.usage.leave(message)
+                    self.context.leave(message)
             if subscription in self.leaving:
                 continue
             subscription.active = False
@@ -1326,10 +1329,10 @@ class Queue:
         for message in [*self.backlog.in_memory(), *self.delayed.in_memory()]:
             self._tell_requester(message)
             if message.holders != UNSHARED:
-                self.usage.leave(message)
+                self.context.leave(message)
         if self.held_up:
             self.held_up = False
-            self.usage.held_up.remove(self)
+            self.context.held_up.remove(self)
         self._forget(self.bytes_in_memory())
         self.bytes = 0
         self.ready = 0
@@ -1341,20 +1344,20 @@ class Queue:
         timers = (self._due_timer, self._head_timer, self._read_timer, self._return_timer, self._pump_timer)
         for timer in timers:
             if timer is not None:
-                self.usage.deadlines.cancel(timer)
+                self.context.deadlines.cancel(timer)
         self._pump_timer = None
         self._due_timer = None
         self._head_timer = None
         self._read_timer = None
         self._return_timer = None
-        self.usage.stalled -= int(self.stalled)
+        self.context.stalled -= int(self.stalled)
         self.stalled = False
         self.waiting.clear()
         self.subscriptions.clear()
         self.parked.clear()
         self.leaving.clear()
         self.unreadable.clear()
-        self.ledger.ended = self.queued
+        self.ack_run.ended = self.queued
         self._released = False  # nothing more is logged about it
 
     def _tell_requester(self, message: Message) -> None:
@@ -1363,7 +1366,7 @@ class Queue:
 
     def restore(self, items: list[Item]) -> None:
         """Fill a new queue with messages it owes, in order."""
-        self.ledger.ended -= len(items)
+        self.ack_run.ended -= len(items)
         for item in items:
             self.backlog.append(item)
             self.ready += 1
@@ -1373,13 +1376,13 @@ class Queue:
         """Fill a new queue with messages that are in the log, without reading them."""
         self.backlog.restore(spans)
         self.ready = sum([span.live for span in spans])
-        self.ledger.ended -= self.ready
+        self.ack_run.ended -= self.ready
         self.bytes = self.backlog.cold
         self._check_full()
 
     def restore_delayed(self, entries: list[PutOff]) -> None:
         """Add delayed messages from the log to a new queue; some may be due by now."""
-        self.ledger.ended -= len(entries)
+        self.ack_run.ended -= len(entries)
         for entry in entries:
             self.delayed.add(entry)
             self._hold_delayed(entry)
@@ -1387,12 +1390,12 @@ class Queue:
         self._check_full()
         self._watch_due()
 
-    def owed(self) -> list[Place]:
+    def owed(self) -> list[SortKey]:
         """Places of all ready, unacked and unreadable messages, sorted. Delayed ones have no place yet."""
         entries = [*self.backlog.places(), *self.unreadable]
         for subscription in self.subscriptions:
             for delivery in subscription.held():
-                entries.append((delivery.bound, delivery.serial, delivery.offset, delivery.retry))
+                entries.append((delivery.after_offset, delivery.sequence, delivery.offset, delivery.retry))
         entries.sort()
         return entries
 

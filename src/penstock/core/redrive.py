@@ -8,7 +8,7 @@ log cannot be read at the moment.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from penstock.core.backlog import Item, Place, message_of
+from penstock.core.backlog import Item, SortKey, message_of
 from penstock.core.deadletters import origin_of
 from penstock.core.deadlines import Timer
 from penstock.core.places import Places
@@ -53,7 +53,7 @@ class Redrive:
     def step(self, now: int) -> bool:
         """Check the next messages and move them; True when finished."""
         broker = self._broker
-        if broker.queues.get(self.queue.name) is not self.queue or (broker.shut_because and not self.is_dry_run):
+        if broker.queues.get(self.queue.name) is not self.queue or (broker.refuse_reason and not self.is_dry_run):
             self.over = True
         if not self.over:
             going: dict[int, bytes] = {}  # target by offset
@@ -62,12 +62,12 @@ class Redrive:
                 self._move(places, going, now)
         return self.over
 
-    def _look(self, going: dict[int, bytes]) -> list[Place]:
-        places: list[Place] = []
+    def _look(self, going: dict[int, bytes]) -> list[SortKey]:
+        places: list[SortKey] = []
         walk = self.walk
         size = 0
         read_end = self.queue.log.read_bytes + self.queue.tuning.read_at_once
-        self._broker.usage.work += self.queue.tuning.look_length
+        self._broker.context.work += self.queue.tuning.look_length
         for seen in walk.step(self.queue.tuning.look_length):
             place = seen[0]
             if place[0] >= self._bound or self.moved + len(going) >= self._limit:
@@ -100,7 +100,7 @@ class Redrive:
             return b""
         return target if self._may_go is None or self._may_go(target) else b""
 
-    def _move(self, places: list[Place], going: dict[int, bytes], now: int) -> None:
+    def _move(self, places: list[SortKey], going: dict[int, bytes], now: int) -> None:
         queue = self.queue
         kept: list[Item] = []
         for item in queue.take_out(places):
@@ -162,17 +162,17 @@ class Redrives(Timer):
         if not self._places.has_room(waiter.holder):
             why = self._places.why_full(waiter.holder, "redrives that are under way")
             raise Refused(OVER_LIMIT, f"{why}: try again when one of them has ended")
-        if not self._line and broker.step_redrive(redrive, broker.usage.now):
+        if not self._line and broker.step_redrive(redrive, broker.context.now):
             waiter.finished(redrive)
             return
         self._line.append((redrive, waiter))
         self._places.enter(waiter.holder)
-        self._go_on(broker.usage.now)
+        self._go_on(broker.context.now)
 
     def fire(self, now: int) -> None:
         broker = self._broker
         redrive, waiter = self._line[0]
-        if not redrive.is_dry_run and broker.usage.bytes >= broker.usage.bytes_max and self._waits < WAITS_MAX:
+        if not redrive.is_dry_run and broker.context.bytes >= broker.context.bytes_max and self._waits < WAITS_MAX:
             self._waits += 1
             broker.deadlines.set(self, now + WAIT_TIME)
             return

@@ -20,7 +20,7 @@ from penstock.core.limits import Limits
 from penstock.core.queue import Queue
 from penstock.errors import LogError
 from penstock.log.block import RARE_TERMS, Block
-from penstock.log.port import Change, Log
+from penstock.log.interface import Change, Log
 from penstock.log.snapshot import PLACE_SIZE, QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
 from penstock.log.tuning import Tuning
@@ -44,7 +44,7 @@ class Owed:
 
     def __init__(self, tuning: Tuning) -> None:
         self.tuning = tuning
-        self.placed: dict[int, tuple[int, int, int]] = {}  # by offset: bound, serial, retry
+        self.placed: dict[int, tuple[int, int, int]] = {}  # by offset: after_offset, sequence, retry
         self.delayed: dict[int, tuple[int, int, int]] = {}  # by offset, not due yet: due_at, retry, bytes
         self.expiring = False  # one of the messages may expire
         self.out_before: tuple[int, int] | None = None  # messages with a lower place were unacked ...
@@ -111,8 +111,8 @@ class Owed:
         if offset < 0:
             self.out_before = end
         else:
-            bound, serial, _ = self.placed.get(offset, (offset, 0, 0))
-            self.out_before = (bound, serial)
+            after_offset, sequence, _ = self.placed.get(offset, (offset, 0, 0))
+            self.out_before = (after_offset, sequence)
         self.returned.clear()
 
     def lost(self, spans: list[Span]) -> tuple[set[int], int]:
@@ -125,7 +125,7 @@ class Owed:
                 for index in range(span.start, span.count):
                     if span.is_dead(index):
                         continue
-                    if (span.bound(index), span.serial(index)) >= out_before:
+                    if (span.after_offset(index), span.sequence(index)) >= out_before:
                         return found, last
                     count += 1
                     if span.offset(index) not in self.returned:
@@ -143,7 +143,9 @@ class Owed:
     def spans(self) -> list[Span]:
         """All messages that have a place, in order."""
         self._seal()
-        placed = sorted([(bound, serial, offset, retry) for offset, (bound, serial, retry) in self.placed.items()])
+        placed = sorted(
+            [(after_offset, sequence, offset, retry) for offset, (after_offset, sequence, retry) in self.placed.items()]
+        )
         return merged_spans([span for span in self._spans[self._first :] if span.live], placed, self.tuning)
 
     def contents(self) -> list[tuple[int, int]]:
@@ -304,7 +306,7 @@ class Replay:
             if run.how in GOING_BACK or run.how == OUT:
                 for offset in range(run.first, run.first + run.count):
                     self._position += 1
-                    self._settle(run.queue, offset, run.how, run.bound, run.due_at)
+                    self._settle(run.queue, offset, run.how, run.after_offset, run.due_at)
             else:
                 self._position += run.count
                 self._end(run.queue, run.first, run.count)
@@ -338,7 +340,7 @@ class Replay:
             broker.queues[name].restore_delayed(owed.put_off(self._messages))
             if owed.expiring:
                 broker.queues[name].expect_expiry()
-        broker.usage.alarms.clear()  # they were raised in the past
+        broker.context.alarms.clear()  # they were raised in the past
         return broker
 
     def _items(self, spans: list[Span]) -> list[Item]:
@@ -347,18 +349,24 @@ class Replay:
             for index in range(span.start, span.count):
                 if not span.is_dead(index):
                     message = self._messages[span.offset(index)]
-                    if span.bound(index) == message.offset and span.serial(index) == 0 and span.retry(index) == 0:
+                    if (
+                        span.after_offset(index) == message.offset
+                        and span.sequence(index) == 0
+                        and span.retry(index) == 0
+                    ):
                         items.append(message)
                     else:
-                        items.append(Redelivery(message, span.retry(index), span.bound(index), span.serial(index)))
+                        items.append(
+                            Redelivery(message, span.retry(index), span.after_offset(index), span.sequence(index))
+                        )
         return items
 
     def _route(self, message: Message, size: int) -> None:
-        terms = message.terms
-        if terms is not None and terms.dedup_seconds:
+        options = message.options
+        if options is not None and options.dedup_seconds:
             now = message.published_at
-            key = key_of(message.id, terms.owner)
-            self.broker.dedup.remember(key, now + terms.dedup_seconds * 1_000_000, now)
+            key = key_of(message.id, options.owner)
+            self.broker.dedup.remember(key, now + options.dedup_seconds * 1_000_000, now)
         if message.route == TO_QUEUE:
             self._add(self._owed_by(queue_of(message)), message, size)
         elif message.route == BY_EVENT:
@@ -366,11 +374,11 @@ class Replay:
                 self._add(self._owed[queue.name], message, size)
 
     def _add(self, owed: Owed, message: Message, size: int) -> None:
-        terms = message.terms
-        if terms is not None and terms.expires_at:
+        options = message.options
+        if options is not None and options.expires_at:
             owed.expiring = True
-        if terms is not None and is_delayed(message):
-            owed.delayed[message.offset] = (terms.due_at, 0, size)
+        if options is not None and is_delayed(message):
+            owed.delayed[message.offset] = (options.due_at, 0, size)
         else:
             owed.add(message.offset, 1, size)
 
@@ -380,8 +388,8 @@ class Replay:
             self._declare(name)
         return self._owed[name]
 
-    def _settle(self, queue: bytes, offset: int, how: int, bound: int, due_at: int) -> None:
-        """End a message of a queue, or return it; one that goes to the back is placed behind offset `bound`."""
+    def _settle(self, queue: bytes, offset: int, how: int, after_offset: int, due_at: int) -> None:
+        """End a message of a queue, or return it; one that goes to the back is placed behind offset `after_offset`."""
         if how not in GOING_BACK and how != OUT:
             self._end(queue, offset, 1)
             return
@@ -391,14 +399,14 @@ class Replay:
                 return
             raise KeyError(queue)
         if how == OUT:
-            owed.mark(offset, (bound, self._position))
+            owed.mark(offset, (after_offset, self._position))
             return
         try:
             if how == DUE:
                 _, retry, _ = owed.delayed.pop(offset)
-                owed.placed[offset] = (bound, self._position, retry)
+                owed.placed[offset] = (after_offset, self._position, retry)
                 return
-            place, serial, retry = owed.take(offset)
+            place, sequence, retry = owed.take(offset)
         except KeyError:
             if self._has_gap:
                 return
@@ -406,9 +414,9 @@ class Replay:
         if how == REJECT and due_at:
             owed.delayed[offset] = (due_at, retry + 1, MESSAGE_OVERHEAD)
         elif how == REJECT:
-            owed.placed[offset] = (bound, self._position, retry + 1)
+            owed.placed[offset] = (after_offset, self._position, retry + 1)
         else:
-            owed.placed[offset] = (place, serial, retry + 1)
+            owed.placed[offset] = (place, sequence, retry + 1)
             if owed.out_before is not None:
                 owed.returned.add(offset)
 
@@ -485,6 +493,6 @@ def _own(message: Message) -> Message:
     own = Message(message.id, message.event, message.body, message.published_at, message.protocol, message.headers)
     own.offset = message.offset
     own.route = message.route
-    own.terms = message.terms
+    own.options = message.options
     own.holders = 0
     return own

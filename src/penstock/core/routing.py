@@ -3,7 +3,7 @@
 from typing import Final
 
 from penstock.core.patterns import Patterns, document_of, may_be_object
-from penstock.core.places import GREED_OF_BYTES, NOBODY, Places
+from penstock.core.places import GREED_OF_BYTES, NO_HOLDER, Places
 from penstock.core.queue import Queue
 from penstock.message import Message
 
@@ -36,7 +36,9 @@ class Routing:
             return queues
         return matching if queues is None else list(dict.fromkeys([*queues, *matching]))
 
-    def bind(self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...], holder: str = NOBODY) -> None:
+    def bind(
+        self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...], holder: str = NO_HOLDER
+    ) -> None:
         """Replace the bindings of the queue; patterns are canonical texts."""
         self.unbind(queue)
         queue.events = tuple(dict.fromkeys(events))

@@ -10,7 +10,7 @@ from itertools import islice
 from penstock.core.backlog import (
     Backlog,
     Item,
-    Place,
+    SortKey,
     index_behind,
     item_behind,
     message_of,
@@ -20,11 +20,11 @@ from penstock.core.backlog import (
 from penstock.log.span import Span
 from penstock.message import Message
 
-Ready = tuple[Place, Message | None]  # None if the message is not in memory
+Ready = tuple[SortKey, Message | None]  # None if the message is not in memory
 
 
 class Walk:
-    def __init__(self, backlog: Backlog, after: Place | None = None) -> None:
+    def __init__(self, backlog: Backlog, after: SortKey | None = None) -> None:
         self.backlog = backlog
         self.after = after  # the place of the last message returned
         self.over = False  # there were no more
@@ -44,7 +44,7 @@ class Walk:
         self.over = len(found) < limit
         return found
 
-    def go_on_behind(self, place: Place) -> None:
+    def go_on_behind(self, place: SortKey) -> None:
         """Continue behind this place: it was the last of those returned that the caller processed."""
         self.after = place
         self.over = False
@@ -102,6 +102,6 @@ class Walk:
             offset = span.offset(index)
             place = (offset, 0, offset, 0)
             if span.places:
-                place = (span.bound(index), span.serial(index), offset, span.retry(index))
+                place = (span.after_offset(index), span.sequence(index), offset, span.retry(index))
             found.append((place, pinned.get(offset) if pinned else None))
             index += 1

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
-from penstock.access.lobby import address_of
+from penstock.auth.throttle import address_of
 from penstock.http.caller import Caller
 from penstock.http.problems import over_limit
 

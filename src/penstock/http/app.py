@@ -31,8 +31,8 @@ from penstock.http import (
     users,
 )
 from penstock.http.bodies import Intake
-from penstock.http.guard import Application, Guard, hosts_of
-from penstock.http.inside import Inside
+from penstock.http.context import AppContext
+from penstock.http.host_origin import Application, HostOriginMiddleware, hosts_of
 from penstock.http.problems import ProblemShape, catch_problems
 from penstock.http.replies import BODY_SHAPES, JSON, answer
 
@@ -74,8 +74,8 @@ RESOURCES = (
 )
 
 
-def make_app(inside: Inside) -> Application:
-    """The whole HTTP application, behind its guard."""
+def make_app(context: AppContext) -> Application:
+    """The whole HTTP application, behind its middleware."""
     app = FastAPI(
         title="Penstock",
         version=__version__,
@@ -85,15 +85,15 @@ def make_app(inside: Inside) -> Application:
         openapi_url=None,  # see below: encoded once, not per request
         redirect_slashes=False,
     )
-    largest = inside.hub.limits.line_size_max
-    intake = Intake(max(inside.shares.intake, largest))
+    largest = context.hub.limits.line_size_max
+    intake = Intake(max(context.shares.intake, largest))
     app.state.intake = intake
-    account = inside.board.account
+    account = context.board.account
     account.add("in", lambda: intake.bytes)
     account.add_share(intake.bytes_max, largest, intake.let_hold)
-    catch_problems(app, inside.hub.report)
+    catch_problems(app, context.hub.report)
     for resource in RESOURCES:
-        app.include_router(resource.routes(inside))
+        app.include_router(resource.routes(context))
     app.openapi = lambda: document_of(app)  # type: ignore[method-assign]
     document = answer(app.openapi()).body  # at load time, off the event loop
     app.include_router(page.routes())
@@ -102,7 +102,7 @@ def make_app(inside: Inside) -> Application:
         return Response(document, media_type=JSON)
 
     app.add_api_route("/openapi.json", describe, include_in_schema=False)
-    return Guard(app, hosts_of(inside.config.host, inside.config.http_hosts), inside.doorman)
+    return HostOriginMiddleware(app, hosts_of(context.config.host, context.config.http_hosts), context.authenticator)
 
 
 _documents: list[dict[str, Any]] = []

@@ -7,10 +7,10 @@ import orjson
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
-from penstock.access.rights import BROWSE, QUEUE
+from penstock.auth.rights import BROWSE, QUEUE
 from penstock.core.queue import Queue
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.steps import pass_on
 from penstock.http.texts import text_of
@@ -40,9 +40,9 @@ def bindings_of(queue: Queue, event: bytes | None) -> Iterator[tuple[bytes | Non
             yield None, pattern
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["bindings"])
-    broker = inside.broker
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["bindings"])
+    broker = context.broker
 
     @router.get("/bindings", response_model=BindingPage, responses=problems(404), summary="List bindings")
     async def list_bindings(
@@ -53,12 +53,12 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         wanted = None if event is None else event.encode()
         if queue is not None:
-            inside.caller.check(BROWSE, QUEUE, queue.encode())
-            queues = [inside.queue(queue.encode())]
+            context.caller.check(BROWSE, QUEUE, queue.encode())
+            queues = [context.queue(queue.encode())]
         elif wanted is not None:
-            queues = inside.caller.seen(broker.routing.by_event.get(wanted, ()))
+            queues = context.caller.seen(broker.routing.by_event.get(wanted, ()))
         else:
-            queues = inside.caller.seen(broker.queues.values())
+            queues = context.caller.seen(broker.queues.values())
         total = 0
         found = []
         for place, each in enumerate(queues):

@@ -1,16 +1,16 @@
 """The caller of a request, and what they may do.
 
-The guard authenticates a request before anything else is done with it (`doorman.py`). Handlers get the caller from here
-instead of an argument: it is valid for everything done in the request's task.
+The middleware authenticates a request before anything else is done with it (`authenticator.py`). Handlers get the
+caller from here instead of an argument: it is valid for everything done in the request's task.
 """
 
 from collections.abc import Iterable
 from contextvars import ContextVar
 
-from penstock.access.directory import Identity
-from penstock.access.lobby import address_of
-from penstock.access.rights import BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
-from penstock.access.user import User
+from penstock.auth.directory import Identity
+from penstock.auth.rights import BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
+from penstock.auth.throttle import address_of
+from penstock.auth.user import User
 from penstock.core.broker import Broker
 from penstock.core.queue import Queue
 from penstock.http.problems import Problem
@@ -152,7 +152,7 @@ _present: ContextVar[Caller] = ContextVar("caller")
 
 
 def enter(caller: Caller) -> None:
-    """Called by the guard: set the caller for this task."""
+    """Called by the middleware: set the caller for this task."""
     _present.set(caller)
 
 

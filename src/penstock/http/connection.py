@@ -20,8 +20,8 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from penstock.access.lobby import address_of
-from penstock.access.user import User
+from penstock.auth.throttle import address_of
+from penstock.auth.user import User
 from penstock.http.places import (
     ANSWERING,
     GRACE_SECONDS,
@@ -132,14 +132,14 @@ class HttpConnection(HttpToolsProtocol):
             if self._places.is_extra(self):
                 seconds = HEAD_SECONDS_CROWDED
         self._head_timer = self.loop.call_later(seconds, transport.abort)
-        self._enter_lobby()
+        self._enter_unauthenticated()
 
     def is_gone(self) -> bool:
         """Whether the client disconnected before its response was sent: sending to it raises nothing."""
         cycle: Any = self.cycle
         return bool(cycle.disconnected)
 
-    def _enter_lobby(self) -> None:
+    def _enter_unauthenticated(self) -> None:
         """Count it as an unauthenticated client of its address; the oldest is closed if there are too many."""
         access = None if self._hub is None else self._hub.access
         if access is None or self._strangers is None:
@@ -147,9 +147,9 @@ class HttpConnection(HttpToolsProtocol):
         self._address = address_of(self.peer)
         self.is_stranger = True
         self._stranger_timer = self.loop.call_later(access.auth_time / SECOND, self._close_stranger)
-        oldest = self._strangers.enter(self._address, self, access.lobby.per_address_max)
+        oldest = self._strangers.enter(self._address, self, access.throttle.per_address_max)
         if oldest is not None:
-            oldest.leave_lobby()
+            oldest.leave_unauthenticated()
             oldest.transport.abort()
 
     def _close_stranger(self) -> None:
@@ -160,7 +160,7 @@ class HttpConnection(HttpToolsProtocol):
         else:
             self.transport.abort()
 
-    def leave_lobby(self) -> None:
+    def leave_unauthenticated(self) -> None:
         """Stop counting it as unauthenticated."""
         if self.is_stranger and self._strangers is not None:
             self.is_stranger = False
@@ -171,7 +171,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
-        self.leave_lobby()
+        self.leave_unauthenticated()
         if self._places is not None:
             self._places.leave(self)
         self._unparsed = b""

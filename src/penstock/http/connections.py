@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import not_found
 from penstock.http.replies import answer, problems
 from penstock.http.texts import href_of, name_of
@@ -48,15 +48,15 @@ def connection_of(session: Session, connection: Connection) -> dict[str, object]
         "consumers": len(subscriptions),
         "unacked": sum(subscription.in_flight for subscription in subscriptions),
         "outbox_bytes": connection.unsent(),
-        "memory_bytes": connection.switchboard.account.of_connection(session, connection),
+        "memory_bytes": connection.reactor.account.of_connection(session, connection),
         "errors": session.errors,
         "publishing_paused": connection.reading_pauses > 0,
     }
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/connections", tags=["connections"])
-    connections = inside.board.connections
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/connections", tags=["connections"])
+    connections = context.board.connections
 
     @router.get("", response_model=ConnectionPage, responses=problems(), summary="List connections")
     async def list_connections(
@@ -65,8 +65,8 @@ def routes(inside: Inside) -> APIRouter:
         offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
         found = [s for s in connections if protocol is None or (s.protocol or "any") == protocol]
-        if not inside.caller.sees_all():
-            found = [session for session in found if session.user is inside.caller.user]
+        if not context.caller.sees_all():
+            found = [session for session in found if session.user is context.caller.user]
         page = [connection_of(session, connections[session]) for session in found[offset : offset + limit]]
         return answer({"total": len(found), "offset": offset, "limit": limit, "connections": page})
 
@@ -77,10 +77,10 @@ def routes(inside: Inside) -> APIRouter:
         peer = name_of(id).decode("utf-8", "replace")
         for session, connection in list(connections.items()):
             if session.peer == peer:
-                inside.hub.report(
+                context.hub.report(
                     "info",
                     "connection.closed",
-                    {"peer": peer, "protocol": session.protocol, "by": inside.caller.name or "http"},
+                    {"peer": peer, "protocol": session.protocol, "by": context.caller.name or "http"},
                 )
                 connection.transport.abort()
                 return answer({"closed": True})

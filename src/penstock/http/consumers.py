@@ -7,8 +7,8 @@ from pydantic import BaseModel
 
 from penstock.core.queue import Queue
 from penstock.core.subscription import Subscription
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.steps import pass_on
 from penstock.http.texts import name_of, text_of
@@ -55,17 +55,17 @@ def consumer_of(subscription: Subscription, session: Session | None) -> dict[str
     }
 
 
-def consumers_of(inside: Inside, queue: Queue, limit: int) -> list[dict[str, object]]:
+def consumers_of(context: AppContext, queue: Queue, limit: int) -> list[dict[str, object]]:
     """The consumers of one queue, active ones first."""
     wanted = [one for one in [*queue.subscriptions, *queue.parked] if one.queue is queue][:limit]
     if not wanted:
         return []
-    owners = {id(s): session for session in inside.hub.sessions for s in session.subscriptions() if s.queue is queue}
+    owners = {id(s): session for session in context.hub.sessions for s in session.subscriptions() if s.queue is queue}
     return [consumer_of(subscription, owners.get(id(subscription))) for subscription in wanted]
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["consumers"])
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["consumers"])
 
     @router.get("/consumers", response_model=ConsumerPage, responses=problems(), summary="List all consumers")
     async def list_consumers(
@@ -74,9 +74,9 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         found: list[dict[str, object]] = []
         total = 0
-        who = inside.caller
+        who = context.caller
         sees_all = who.sees_all()
-        for place, session in enumerate(list(inside.hub.sessions)):
+        for place, session in enumerate(list(context.hub.sessions)):
             if place % SLICE == SLICE - 1:
                 await pass_on()
             for subscription in session.subscriptions():
@@ -99,8 +99,8 @@ def routes(inside: Inside) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
         offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
-        queue = inside.queue(name_of(name))
-        found = consumers_of(inside, queue, offset + limit)[offset:]
+        queue = context.queue(name_of(name))
+        found = consumers_of(context, queue, offset + limit)[offset:]
         return answer({"total": queue.consumer_count(), "offset": offset, "limit": limit, "consumers": found})
 
     return router

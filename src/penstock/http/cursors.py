@@ -8,12 +8,12 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field
 
 from penstock.http.bodies import read_json
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import conflict, not_found, over_limit
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of, time_of
-from penstock.server.cursors import CURSORS_MAX, Cursor, Cursors, Going
+from penstock.storage.cursors import CURSORS_MAX, Cursor, Cursors, Going
 
 OFFSET_MAX = (1 << 62) - 1
 NAME_MAX = 1000
@@ -47,9 +47,9 @@ class Forgotten(BaseModel):
 Name = Annotated[str, Path(description="The cursor's name, percent-encoded.", max_length=NAME_MAX)]
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/cursors", tags=["log"])
-    cursors: Cursors = inside.cursors
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/cursors", tags=["log"])
+    cursors: Cursors = context.cursors
     writing = asyncio.Lock()
 
     async def keep() -> None:
@@ -58,7 +58,7 @@ def routes(inside: Inside) -> APIRouter:
             await asyncio.to_thread(cursors.write, cursors.encode())
 
     def row(name: str, cursor: Cursor) -> dict[str, object]:
-        end = inside.statistics.log()["durable_offset"]
+        end = context.statistics.log()["durable_offset"]
         return {
             "name": name,
             "href": href_of("cursors", name.encode()),
@@ -74,7 +74,7 @@ def routes(inside: Inside) -> APIRouter:
 
     def noted(note: Callable[[int], Cursor]) -> Cursor:
         try:
-            return note(inside.clock.now())
+            return note(context.clock.now())
         except Going as error:
             raise conflict(str(error), "begin there, or later: GET /v1/log/segments says what there is") from error
 

@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer
 
 
@@ -17,18 +17,18 @@ class Readiness(BaseModel):
     reasons: list[str] = Field(examples=[[]])
 
 
-def reasons_against(inside: Inside) -> list[str]:
+def reasons_against(context: AppContext) -> list[str]:
     """Why messages are not accepted at present; empty while all is well."""
     reasons = []
-    if inside.board.draining:
+    if context.board.draining:
         reasons.append("the broker is on its way down")
-    if inside.broker.shut_because:
-        reasons.append(inside.broker.shut_because)
+    if context.broker.refuse_reason:
+        reasons.append(context.broker.refuse_reason)
     return reasons
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, tags=["health"])
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, tags=["health"])
 
     @router.get("/healthz", response_model=Health, summary="Check that the process responds")
     async def healthz() -> Response:
@@ -41,7 +41,7 @@ def routes(inside: Inside) -> APIRouter:
         summary="Check whether the broker accepts messages",
     )
     async def readyz() -> Response:
-        reasons = reasons_against(inside)
+        reasons = reasons_against(context)
         return answer({"status": "unready" if reasons else "ok", "reasons": reasons}, 503 if reasons else 200)
 
     return router

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from penstock.access.rights import ADMIN, CONSUME, QUEUE
+from penstock.auth.rights import ADMIN, CONSUME, QUEUE
 from penstock.core.places import Places
 from penstock.core.queue import Queue
 from penstock.core.subscription import Basket, Delivery
@@ -24,8 +24,8 @@ from penstock.http import arrow_stream
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
 from penstock.http.connection import HttpConnection
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import not_found, over_limit
 from penstock.http.replies import ARROW, answer, problems, takes
 from penstock.http.steps import pass_on
@@ -74,26 +74,28 @@ class Lease:
 class Leases:
     """All open leases."""
 
-    def __init__(self, inside: Inside) -> None:
-        self.inside = inside
+    def __init__(self, context: AppContext) -> None:
+        self.context = context
         self.by_id: dict[str, Lease] = {}
         self.places = Places(LEASES_MAX)
-        self.bytes_max = inside.config.lease_bytes_max or inside.shares.answer
-        inside.board.account.add("leased", self.held)
+        self.bytes_max = context.config.lease_bytes_max or context.shares.answer
+        context.board.account.add("leased", self.held)
 
     def held(self, user: str | None = None) -> int:
         """Bytes of memory that leases hold, of one user or all."""
-        account = self.inside.board.account
+        account = self.context.board.account
         return sum(
             account.of_consumer(lease.inbox) for lease in self.by_id.values() if user is None or lease.user == user
         )
 
     def check_memory(self, who: Caller) -> None:
         """While memory is short, leases may hold a quarter of it, and one user half of that. Raises Problem."""
-        board = self.inside.board
-        usage = self.inside.broker.usage
-        most = usage.bytes_max // 4
-        if usage.bytes > board.holdings.bytes_max and (self.held() >= most or self.held(who.name) >= most // 2):
+        board = self.context.board
+        broker_context = self.context.broker.context
+        most = broker_context.bytes_max // 4
+        if broker_context.bytes > board.holdings.bytes_max and (
+            self.held() >= most or self.held(who.name) >= most // 2
+        ):
             raise over_limit(
                 f"leases hold {self.held()} bytes in memory: at most {most}, a quarter of memory_bytes_max, are kept "
                 "for them while it is short, and half of that for one user",
@@ -101,31 +103,31 @@ class Leases:
             )
 
     def take(self, queue: bytes, asked: NewLease, who: Caller) -> Lease:
-        inside = self.inside
+        context = self.context
         inbox = Basket(asked.owner.encode(), self._credit(asked.limit, who), self.bytes_max)
         inbox.holder = who.holder
-        inside.broker.subscribe(queue, inbox, None, inside.clock.now())
+        context.broker.subscribe(queue, inbox, None, context.clock.now())
         id = text_of(random_id(24))
-        loop = inside.board.loop
+        loop = context.board.loop
         ends_at = loop.time() + asked.seconds
         timer = loop.call_at(self._next_look(ends_at), self._look, id)
         lease = self.by_id[id] = Lease(id, queue, asked.owner, who, inbox, ends_at, timer)
         self.places.enter(who.holder)
-        inside.board.plan_flush()
+        context.board.plan_flush()
         return lease
 
     async def fill(self, lease: Lease, queue: Queue) -> None:
         """Wait until it has all messages it may get, then suspend it: accepting some of them brings no more."""
-        inside = self.inside
+        context = self.context
         try:
             while lease.inbox.queue is queue and (queue.leaving or (lease.inbox.waiting and queue.gives_later())):
-                inside.board.plan_flush()
+                context.board.plan_flush()
                 await pass_on()
         except BaseException:  # the client has disconnected
             if self.by_id.get(lease.id) is lease:
                 self.give_back(lease.id)
             raise
-        inside.broker.suspend(lease.inbox)
+        context.broker.suspend(lease.inbox)
         if self.by_id.get(lease.id) is not lease:
             raise no_lease(lease.id)
 
@@ -141,15 +143,15 @@ class Leases:
 
     def holds(self, lease: Lease) -> bool:
         """Whether its user is still authenticated and permitted to consume."""
-        return self.inside.still_welcome(lease.who) and lease.who.may(CONSUME, QUEUE, lease.queue)
+        return self.context.still_welcome(lease.who) and lease.who.may(CONSUME, QUEUE, lease.queue)
 
     def _next_look(self, ends_at: float) -> float:
-        return min(ends_at, self.inside.board.loop.time() + LOOK_SECONDS)
+        return min(ends_at, self.context.board.loop.time() + LOOK_SECONDS)
 
     def _look(self, id: str) -> None:
         """Give it back if it has expired or the permission it was taken with is lost."""
         lease = self.by_id[id]
-        loop = self.inside.board.loop
+        loop = self.context.board.loop
         if loop.time() >= lease.ends_at or not self.holds(lease):
             self.give_back(id)
         else:
@@ -161,15 +163,15 @@ class Leases:
         self.places.leave(lease.who.holder)
         lease.timer.cancel()
         count = lease.inbox.in_flight
-        self.inside.broker.cancel(lease.inbox, self.inside.clock.now())
-        self.inside.board.plan_flush()
+        self.context.broker.cancel(lease.inbox, self.context.clock.now())
+        self.context.board.plan_flush()
         return count
 
     def close(self, lease: Lease) -> None:
         del self.by_id[lease.id]
         self.places.leave(lease.who.holder)
         lease.timer.cancel()
-        self.inside.broker.cancel(lease.inbox, self.inside.clock.now())
+        self.context.broker.cancel(lease.inbox, self.context.clock.now())
 
 
 def no_lease(id: str) -> Exception:
@@ -202,9 +204,9 @@ def messages_of(queue: Queue, deliveries: list[Delivery]) -> list[Message]:
     return found
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["leases"])
-    leases = Leases(inside)
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["leases"])
+    leases = Leases(context)
 
     async def stream(lease: Lease | None, request: Request) -> AsyncIterator[bytes]:
         """The messages of a lease as a response body. If it is not sent completely, the lease is given back."""
@@ -221,7 +223,7 @@ def routes(inside: Inside) -> APIRouter:
                         return
                     if leases.by_id.get(lease.id) is not lease:
                         raise ConnectionAbortedError("the lease ended before its messages were sent")
-                    for piece in arrow_stream.batch(messages_of(inside.queue(lease.queue), some)):
+                    for piece in arrow_stream.batch(messages_of(context.queue(lease.queue), some)):
                         for first in range(0, len(piece), PIECE_BYTES):
                             yield piece[first : first + PIECE_BYTES]
                     await pass_on()
@@ -232,7 +234,7 @@ def routes(inside: Inside) -> APIRouter:
                 leases.give_back(lease.id)
 
     def is_theirs(lease: Lease) -> bool:
-        return lease.user == inside.caller.name or inside.caller.has(ADMIN)
+        return lease.user == context.caller.name or context.caller.has(ADMIN)
 
     def lease_of(id: str) -> Lease:
         lease = leases.by_id.get(id)
@@ -271,11 +273,11 @@ def routes(inside: Inside) -> APIRouter:
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
     ) -> Response:
         asked = await read_json(request, NewLease)
-        queue = inside.queue(name_of(name))
-        if not leases.places.has_room(inside.caller.holder):
-            raise over_limit(leases.places.why_full(inside.caller.holder, "leases"), "settle some")
-        leases.check_memory(inside.caller)
-        lease = leases.take(queue.name, asked, inside.caller)
+        queue = context.queue(name_of(name))
+        if not leases.places.has_room(context.caller.holder):
+            raise over_limit(leases.places.why_full(context.caller.holder, "leases"), "settle some")
+        leases.check_memory(context.caller)
+        lease = leases.take(queue.name, asked, context.caller)
         await leases.fill(lease, queue)
         if not lease.inbox.deliveries:
             leases.close(lease)
@@ -293,21 +295,21 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def accept(id: Annotated[str, Path(description="The lease's id.", max_length=100)]) -> Response:
         lease = lease_of(id)
-        inside.caller.check(CONSUME, QUEUE, lease.queue)
+        context.caller.check(CONSUME, QUEUE, lease.queue)
         count = 0
         lease.timer.cancel()
         delivery = lease.inbox.oldest
         while delivery is not None:
-            inside.broker.accept(delivery)
+            context.broker.accept(delivery)
             count += 1
             if count % SLICE == 0:
-                inside.board.plan_flush()
+                context.board.plan_flush()
                 await pass_on()
             delivery = lease.inbox.oldest
-        inside.board.plan_flush()
+        context.board.plan_flush()
         if leases.by_id.get(id) is lease:
             leases.close(lease)
-        await inside.kept()
+        await context.kept()
         return answer({"accepted": count})
 
     @router.delete(

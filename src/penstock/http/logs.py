@@ -9,10 +9,10 @@ from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
 from penstock.http.connection import HttpConnection
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.log_worker_client import Readers
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import Problem, invalid
-from penstock.http.readers import Readers
 from penstock.http.replies import ARROW, Documented, answer, problems
 from penstock.http.texts import microseconds_of, time_of
 
@@ -90,9 +90,9 @@ STREAMED: Documented = {
 }
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/log", tags=["log"])
-    readers = inside.readers
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/log", tags=["log"])
+    readers = context.readers
 
     def kept_log() -> Readers:
         if readers is None:
@@ -119,7 +119,7 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         if at is not None and size is not None:
             raise invalid("query.bytes", "and at exclude each other")
-        ends = inside.statistics.log()
+        ends = context.statistics.log()
         found: dict[str, object] = {name: ends[name] for name in ("first_offset", "next_offset", "durable_offset")}
         found |= {"at": None, "offset": None}
         if at is not None:
@@ -159,7 +159,7 @@ def routes(inside: Inside) -> APIRouter:
         return answer({"holes": (await kept_log().ask("holes"))["holes"]})
 
     def range_of(wanted: int | None, to: int | None) -> tuple[int, int]:
-        ends = inside.statistics.log()
+        ends = context.statistics.log()
         first, durable = ends["first_offset"], ends["durable_offset"]
         start = first if wanted is None else wanted
         if start < first:
@@ -178,11 +178,11 @@ def routes(inside: Inside) -> APIRouter:
         connection: HttpConnection = request.state.connection
         client = connection.lend()
         if client is None:
-            pieces = await log.stream(start, end, inside.caller.holder)
+            pieces = await log.stream(start, end, context.caller.holder)
             return ArrowStream(pieces, headers={"penstock-next-offset": str(end)})
         whole = False
         try:
-            whole = await log.answer(start, end, client, HEAD.format(ARROW, end), inside.caller.holder)
+            whole = await log.answer(start, end, client, HEAD.format(ARROW, end), context.caller.holder)
         except Problem:
             connection.take_back()
             raise
@@ -199,7 +199,7 @@ def routes(inside: Inside) -> APIRouter:
     async def lifecycle(wanted: From = None, to: To = None) -> Response:
         log = kept_log()
         start, end = range_of(wanted, to)
-        pieces = await log.stream(start, end, inside.caller.holder, "lifecycle")
+        pieces = await log.stream(start, end, context.caller.holder, "lifecycle")
         return ArrowStream(pieces, headers={"penstock-next-offset": str(end)})
 
     return router

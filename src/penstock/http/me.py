@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from penstock.access.rights import ADMIN, ROLES
-from penstock.access.user import User
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.auth.rights import ADMIN, ROLES
+from penstock.auth.user import User
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.texts import time_of
 
@@ -67,12 +67,12 @@ def use_of(user: User) -> dict[str, object]:
     }
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/me", tags=["access"])
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/me", tags=["access"])
 
     @router.get("", response_model=Me, responses=problems(), summary="Get the caller's identity, permissions and usage")
     async def me() -> Response:
-        identity = inside.caller.identity
+        identity = context.caller.identity
         if identity is None:
             nobody = {"user": None, "by": None, "which": None, "use": None, "expires_at": None}
             return answer(

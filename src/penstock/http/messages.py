@@ -16,13 +16,13 @@ import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from penstock.core.backlog import Place
+from penstock.core.backlog import SortKey
 from penstock.core.queue import Queue
 from penstock.core.walk import Walk
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import conflict, invalid, malformed
 from penstock.http.queues import QueueShape, queue_of
 from penstock.http.replies import JSON, answer, problems, takes
@@ -192,7 +192,7 @@ def message_of(seen: Seen, queue: Queue, now: int, body_max: int) -> dict[str, o
     }
 
 
-async def ready_of(queue: Queue, after: Place | None, turn: Turn) -> AsyncIterator[Seen | None]:
+async def ready_of(queue: Queue, after: SortKey | None, turn: Turn) -> AsyncIterator[Seen | None]:
     """The ready messages after a place, in order; None for each that cannot be read."""
     walk = Walk(queue.backlog, after)
     while not walk.over:
@@ -338,11 +338,11 @@ class Batch:
     """Some of the selected messages, their places in order, and their total size."""
 
     def __init__(self) -> None:
-        self.places: list[Place] = []
+        self.places: list[SortKey] = []
         self.messages: list[Message] = []
         self.bytes = 0  # bodies and headers
 
-    def add(self, place: Place, message: Message) -> None:
+    def add(self, place: SortKey, message: Message) -> None:
         self.places.append(place)
         self.messages.append(message)
         self.bytes += payload_size(message)
@@ -370,9 +370,9 @@ async def matching(queue: Queue, wanted: Filter, limit: int, bound: int) -> Asyn
         yield batch
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/queues/{name}", tags=["messages"])
-    broker = inside.broker
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/queues/{name}", tags=["messages"])
+    broker = context.broker
     orders = DelayedOrder()
 
     @router.get(
@@ -397,12 +397,12 @@ def routes(inside: Inside) -> APIRouter:
             int, Query(ge=0, le=1 << 24, description="How many bytes of each body to show.")
         ] = BODY_SHOWN,
     ) -> Response:
-        queue = inside.queue(name_of(name))
+        queue = context.queue(name_of(name))
         states: list[str] = [READY, UNACKED, DELAYED] if state is None else [state]
-        bytes_max = min(ANSWER_BYTES_MAX, inside.shares.answer)
-        async with inside.answers.room(inside.caller, min(bytes_max, limit * (ROW_BYTES + 2 * body_max))):
+        bytes_max = min(ANSWER_BYTES_MAX, context.shares.answer)
+        async with context.answers.room(context.caller, min(bytes_max, limit * (ROW_BYTES + 2 * body_max))):
             rows, mark = await page_of(
-                queue, states, Filter(event, id, search), after, limit, body_max, inside.now(), bytes_max, orders
+                queue, states, Filter(event, id, search), after, limit, body_max, context.now(), bytes_max, orders
             )
             parts = [b'{"queue":', orjson.dumps(text_of(queue.name)), b',"messages":[']
             for row in rows:
@@ -424,11 +424,11 @@ def routes(inside: Inside) -> APIRouter:
         return await set_paused(name_of(name), False)
 
     async def set_paused(name: bytes, paused: bool) -> Response:
-        queue = inside.queue(name)
-        inside.now()
+        queue = context.queue(name)
+        context.now()
         broker.pause(name, paused)
-        await inside.kept()
-        return answer(queue_of(inside, queue))
+        await context.kept()
+        return answer(queue_of(context, queue))
 
     @router.post(
         "/purge",
@@ -438,7 +438,7 @@ def routes(inside: Inside) -> APIRouter:
         summary="Delete all ready messages of a queue",
     )
     async def purge(name: QueueName) -> Response:
-        queue = inside.queue(name_of(name))
+        queue = context.queue(name_of(name))
         bound = broker.log.next_offset
         purged = 0
         while broker.queues.get(queue.name) is queue:
@@ -446,34 +446,34 @@ def routes(inside: Inside) -> APIRouter:
             purged += count
             if count < CHANGED_AT_ONCE:
                 break
-            inside.board.plan_flush()
+            context.board.plan_flush()
             await pass_on()
-        await inside.kept()
+        await context.kept()
         return answer({"purged": purged})
 
     def charge(count: int, size: int) -> None:
         """Charge messages put into a queue as published, however they got there."""
-        inside.caller.charge(count, size, inside.clock.now())
+        context.caller.charge(count, size, context.clock.now())
 
     async def has_room() -> bool:
         """Wait as long as publishers have to wait. False if that takes too long."""
         for _ in range(WAITS_MAX):
-            if not inside.board.must_wait(inside.caller.holder):
+            if not context.board.must_wait(context.caller.holder):
                 return True
-            inside.board.plan_flush()
+            context.board.plan_flush()
             await asyncio.sleep(WAIT_SECONDS)
         return False
 
     async def read_wanted(name: bytes, request: Request) -> tuple[Queue, Wanted, AsyncIterator[Batch]]:
-        inside.caller.check_rate(inside.clock.now())
+        context.caller.check_rate(context.clock.now())
         wanted = await read_json(request, Wanted)
-        inside.check_names(wanted.to.encode())
-        queue = inside.queue(name)
+        context.check_names(wanted.to.encode())
+        queue = context.queue(name)
         if not wanted.to:
             raise invalid("body.to", "is empty")
         if wanted.to.encode() == name:
             raise conflict("they are in that queue already")
-        inside.caller.check_put(wanted.to.encode(), broker)
+        context.caller.check_put(wanted.to.encode(), broker)
         which = Filter(wanted.event, wanted.id, wanted.search)
         return queue, wanted, matching(queue, which, wanted.limit, broker.log.next_offset)
 
@@ -497,16 +497,16 @@ def routes(inside: Inside) -> APIRouter:
             if not await has_room() or broker.queues.get(queue.name) is not queue:
                 break
             try:
-                done = broker.move_places(queue.name, batch.places, to, inside.now())
+                done = broker.move_places(queue.name, batch.places, to, context.now())
             except Refused:
                 if moved == 0:
                     raise
                 break  # the batches moved so far have filled it
             charge(done, sum(payload_size(message) for message in batch.messages[:done]))
             moved += done
-            inside.board.plan_flush()
+            context.board.plan_flush()
         if not wanted.dry_run:
-            await inside.kept()
+            await context.kept()
         return answer({"moved": moved, "dry_run": wanted.dry_run})
 
     @router.post(
@@ -526,18 +526,18 @@ def routes(inside: Inside) -> APIRouter:
             if not await has_room():
                 break
             try:
-                done = broker.copy(batch.messages, wanted.to.encode(), inside.now())
+                done = broker.copy(batch.messages, wanted.to.encode(), context.now())
             except Refused:
                 if copied == 0:
                     raise
                 break  # the batches copied so far have filled it
             charge(done, sum(payload_size(message) for message in batch.messages[:done]))
             copied += done
-            inside.board.plan_flush()
+            context.board.plan_flush()
             if done < len(batch.messages):
                 break
         if not wanted.dry_run:
-            await inside.kept()
+            await context.kept()
         return answer({"copied": copied, "dry_run": wanted.dry_run})
 
     @router.post(
@@ -548,32 +548,32 @@ def routes(inside: Inside) -> APIRouter:
         summary="Send dead letters back to the queues they came from",
     )
     async def redrive(name: QueueName, request: Request) -> Response:
-        who = inside.caller
-        who.check_rate(inside.clock.now())
+        who = context.caller
+        who.check_rate(context.clock.now())
         wanted = await read_json(request, Redrive)
         to = b"" if wanted.to is None else wanted.to.encode()
-        inside.check_names(to)
-        queue = inside.queue(name_of(name))
+        context.check_names(to)
+        queue = context.queue(name_of(name))
         if to:
             who.check_put(to, broker)
         bounded = wanted.dry_run or who.user is not None
-        redrive = broker.start_redrive(queue.name, wanted.limit, to, inside.now(), dry_run=bounded)
+        redrive = broker.start_redrive(queue.name, wanted.limit, to, context.now(), dry_run=bounded)
         if bounded:
             turn = Turn()
-            while not broker.step_redrive(redrive, inside.now()):
+            while not broker.step_redrive(redrive, context.now()):
                 await turn.pass_on()
             for target in redrive.targets:
                 who.check_put(target, broker)
         if not wanted.dry_run:
             may_go = None if who.user is None else lambda target: who.may_put(target, broker)
-            redrive = broker.start_redrive(queue.name, wanted.limit, to, inside.now(), may_go)
+            redrive = broker.start_redrive(queue.name, wanted.limit, to, context.now(), may_go)
             while not redrive.over and await has_room():
                 moved, size = redrive.moved, redrive.moved_bytes
-                broker.step_redrive(redrive, inside.now())
+                broker.step_redrive(redrive, context.now())
                 charge(redrive.moved - moved, redrive.moved_bytes - size)
-                inside.board.plan_flush()
+                context.board.plan_flush()
                 await pass_on()
-            await inside.kept()
+            await context.kept()
         shown = {text_of(target): count for target, count in redrive.targets.items()}
         return answer({"redriven": redrive.moved, "targets": shown, "dry_run": wanted.dry_run})
 

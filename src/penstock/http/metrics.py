@@ -11,18 +11,18 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from penstock import __version__
-from penstock.access.rights import BROWSE, QUEUE
-from penstock.access.user import User
-from penstock.core.queue import NOBODY, Queue
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.auth.rights import BROWSE, QUEUE
+from penstock.auth.user import User
+from penstock.core.queue import NO_MESSAGE, Queue
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import not_found
 from penstock.http.queues import oldest_of
 from penstock.http.replies import Documented, problems
 from penstock.http.statistics import memory_bytes
 from penstock.http.texts import text_of
-from penstock.server.doorstep import RESULTS, Doorstep
-from penstock.server.timings import BOUNDS, Timings
+from penstock.server.handshakes import RESULTS, HandshakeLimiter
+from penstock.storage.timings import BOUNDS, Timings
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 DETAIL_MAX = 100
@@ -71,11 +71,11 @@ def number_of(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
-def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> bytes:
-    statistics = inside.statistics
-    census = statistics.fresh_census()
-    counters = statistics.counters(census)
-    totals = statistics.totals(census)
+def metrics_of(context: AppContext, memory_by_user: dict[str, int] | None = None) -> bytes:
+    statistics = context.statistics
+    queue_totals = statistics.fresh_totals()
+    counters = statistics.counters(queue_totals)
+    totals = statistics.totals(queue_totals)
     log = statistics.log()
     page = Exposition()
     page.family("penstock_info", "gauge", "Version of the broker.", [({"version": __version__}, 1)])
@@ -87,21 +87,21 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
     )
     for name, help in COUNTERS.items():
         page.one(f"penstock_messages_{name}_total", "counter", help, counters[name])
-    page.one("penstock_queues", "gauge", "Number of queues.", census.queues)
-    page.one("penstock_queues_paused", "gauge", "Paused queues.", census.paused)
-    page.one("penstock_queues_full", "gauge", "Queues that have reached a limit.", census.full)
-    page.one("penstock_messages_ready", "gauge", "Messages ready for delivery.", census.ready)
-    page.one("penstock_messages_unacked", "gauge", "Messages delivered but not acked yet.", census.unacked)
-    page.one("penstock_messages_delayed", "gauge", "Messages that are not due yet.", census.delayed)
-    page.one("penstock_queue_bytes", "gauge", "Size of all messages in queues, including overhead.", census.bytes)
+    page.one("penstock_queues", "gauge", "Number of queues.", queue_totals.queues)
+    page.one("penstock_queues_paused", "gauge", "Paused queues.", queue_totals.paused)
+    page.one("penstock_queues_full", "gauge", "Queues that have reached a limit.", queue_totals.full)
+    page.one("penstock_messages_ready", "gauge", "Messages ready for delivery.", queue_totals.ready)
+    page.one("penstock_messages_unacked", "gauge", "Messages delivered but not acked yet.", queue_totals.unacked)
+    page.one("penstock_messages_delayed", "gauge", "Messages that are not due yet.", queue_totals.delayed)
+    page.one("penstock_queue_bytes", "gauge", "Size of all messages in queues, including overhead.", queue_totals.bytes)
     page.one(
         "penstock_oldest_message_age_seconds",
         "gauge",
         "Age of the oldest message at the head of a queue or not acked yet; 0 if there is none.",
         float(str(totals["oldest_age_seconds"] or 0)),
     )
-    page.one("penstock_consumers", "gauge", "Consumers of all queues.", census.consumers)
-    by_protocol = dict.fromkeys([name for name in inside.ports if name != "http"], 0) | statistics.connections()
+    page.one("penstock_consumers", "gauge", "Consumers of all queues.", queue_totals.consumers)
+    by_protocol = dict.fromkeys([name for name in context.ports if name != "http"], 0) | statistics.connections()
     page.family(
         "penstock_connections",
         "gauge",
@@ -112,10 +112,10 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
         "penstock_publishers_paused",
         "gauge",
         "Connections the broker does not read from because memory is short or the disk is behind.",
-        len(inside.board.paused),
+        len(context.board.paused),
     )
-    account = inside.board.account
-    account.held = census.held
+    account = context.board.account
+    account.held = queue_totals.held
     page.family(
         "penstock_memory_bytes",
         "gauge",
@@ -134,7 +134,7 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
         "penstock_consumers_restrained",
         "gauge",
         "Connections that get no more messages until they settle some, because memory is short.",
-        len(inside.board.holdings.restrained),
+        len(context.board.holdings.restrained),
     )
     page.one("penstock_log_next_offset", "gauge", "Offset of the next message.", log["next_offset"])
     page.one(
@@ -142,14 +142,14 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
     )
     page.one("penstock_log_behind_bytes", "gauge", "Bytes accepted but not written to disk yet.", log["behind_bytes"])
     page.one(
-        "penstock_log_full", "gauge", "1 while the disk is full, otherwise 0.", int(bool(inside.broker.shut_because))
+        "penstock_log_full", "gauge", "1 while the disk is full, otherwise 0.", int(bool(context.broker.refuse_reason))
     )
-    if inside.storage is not None:
-        page.histogram("penstock_fsync_seconds", "Duration of fsync calls.", inside.storage.syncs())
+    if context.storage is not None:
+        page.histogram("penstock_fsync_seconds", "Duration of fsync calls.", context.storage.syncs())
     page.histogram("penstock_loop_lag_seconds", "Delay of timers on the event loop.", statistics.lag)
-    _add_tls(page, inside.doorstep)
-    _add_access(page, inside)
-    pipelines = [({"pipeline": name}, report) for name, report in list(inside.pipelines.items())[-PIPELINES_MAX:]]
+    _add_tls(page, context.handshakes)
+    _add_access(page, context)
+    pipelines = [({"pipeline": name}, report) for name, report in list(context.pipelines.items())[-PIPELINES_MAX:]]
     for name, kind, help in PIPELINE_FAMILIES:
         values = [(labels, float(str(report.get(name) or 0))) for labels, report in pipelines]
         page.family(f"penstock_pipeline_{name}{'_total' if kind == 'counter' else ''}", kind, help, values)
@@ -158,9 +158,9 @@ def metrics_of(inside: Inside, memory_by_user: dict[str, int] | None = None) -> 
     return page.text()
 
 
-def _add_tls(page: Exposition, doorstep: Doorstep | None) -> None:
+def _add_tls(page: Exposition, handshakes: HandshakeLimiter | None) -> None:
     """Without TLS the families are present too, so that alerts and dashboards can refer to them."""
-    certificates = None if doorstep is None else doorstep.certificates
+    certificates = None if handshakes is None else handshakes.certificates
     expiries = {} if certificates is None else certificates.expiries
     page.family(
         "penstock_tls_certificate_expiry_timestamp_seconds",
@@ -175,22 +175,22 @@ def _add_tls(page: Exposition, doorstep: Doorstep | None) -> None:
         "Certificate reloads, by result.",
         [({"result": result}, count) for result, count in reloads.items()],
     )
-    handshakes = dict.fromkeys(RESULTS, 0) if doorstep is None else doorstep.counts
+    results = dict.fromkeys(RESULTS, 0) if handshakes is None else handshakes.counts
     page.family(
         "penstock_tls_handshakes_total",
         "counter",
         "Finished TLS handshakes, by result.",
-        [({"result": result}, count) for result, count in handshakes.items()],
+        [({"result": result}, count) for result, count in results.items()],
     )
     page.one(
-        "penstock_tls_handshakes", "gauge", "TLS handshakes in progress.", 0 if doorstep is None else len(doorstep)
+        "penstock_tls_handshakes", "gauge", "TLS handshakes in progress.", 0 if handshakes is None else len(handshakes)
     )
 
 
-def _add_access(page: Exposition, inside: Inside) -> None:
+def _add_access(page: Exposition, context: AppContext) -> None:
     """Users, failed authentications, and usage by user. Without authentication there are no users to report."""
-    access = inside.hub.access
-    doorman = inside.doorman
+    access = context.hub.access
+    authenticator = context.authenticator
     users = [] if access is None else list(access.users.values())
     page.one(
         "penstock_auth_enabled", "gauge", "1 if clients have to authenticate, otherwise 0.", int(access is not None)
@@ -199,22 +199,22 @@ def _add_access(page: Exposition, inside: Inside) -> None:
         "penstock_auth_failures_total",
         "counter",
         "Failed authentications, on all ports.",
-        0 if access is None else access.lobby.failures,
+        0 if access is None else access.throttle.failures,
     )
     page.one(
         "penstock_auth_lockouts_total",
         "counter",
         "Times an address or a user was locked out of HTTP after failed attempts.",
-        doorman.lockouts(),
+        authenticator.lockouts(),
     )
-    page.one("penstock_auth_locked_out", "gauge", "Addresses and users currently locked out.", doorman.locked())
+    page.one("penstock_auth_locked_out", "gauge", "Addresses and users currently locked out.", authenticator.locked())
     page.one(
         "penstock_connections_unauthenticated",
         "gauge",
         "Connections that have not authenticated yet.",
-        0 if access is None else access.lobby.count + inside.strangers.count,
+        0 if access is None else access.throttle.count + context.strangers.count,
     )
-    page.one("penstock_logins", "gauge", "Current console logins.", len(inside.logins))
+    page.one("penstock_logins", "gauge", "Current console logins.", len(context.logins))
     page.one("penstock_users", "gauge", "Number of users.", len(users))
     page.one("penstock_tokens", "gauge", "Number of tokens.", sum(len(user.tokens) for user in users))
     shown, others = users[:USERS_MAX], users[USERS_MAX:]
@@ -307,11 +307,11 @@ def detail_of(queues: list[Queue], now: int) -> bytes:
 
 def age_of(queue: Queue, now: int) -> float:
     oldest = oldest_of(queue)
-    return 0.0 if oldest == NOBODY else max(0, now - oldest) / 1_000_000
+    return 0.0 if oldest == NO_MESSAGE else max(0, now - oldest) / 1_000_000
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, tags=["metrics"])
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, tags=["metrics"])
     text: Documented = {
         200: {
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
@@ -323,7 +323,7 @@ def routes(inside: Inside) -> APIRouter:
         "/metrics", response_class=Response, responses={**text, **problems()}, summary="Get the broker's totals"
     )
     async def metrics() -> Response:
-        return Response(metrics_of(inside, await inside.board.account.by_user()), media_type=MEDIA_TYPE)
+        return Response(metrics_of(context, await context.board.account.by_user()), media_type=MEDIA_TYPE)
 
     @router.get(
         "/metrics/detail",
@@ -342,10 +342,10 @@ def routes(inside: Inside) -> APIRouter:
         ],
     ) -> Response:
         for name in queue:
-            inside.caller.check(BROWSE, QUEUE, name.encode())
-        found = [inside.queue(name.encode()) for name in dict.fromkeys(queue)]
+            context.caller.check(BROWSE, QUEUE, name.encode())
+        found = [context.queue(name.encode()) for name in dict.fromkeys(queue)]
         if not found:
             raise not_found("name a queue")
-        return Response(detail_of(found, inside.clock.now()), media_type=MEDIA_TYPE)
+        return Response(detail_of(found, context.clock.now()), media_type=MEDIA_TYPE)
 
     return router

@@ -9,13 +9,13 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from penstock import __version__
-from penstock.access.rights import ADMIN, BROWSE, QUEUE
+from penstock.auth.rights import ADMIN, BROWSE, QUEUE
 from penstock.core import broker as core
 from penstock.core.places import Places
 from penstock.http.caller import Caller
+from penstock.http.context import AppContext
 from penstock.http.health import reasons_against
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import over_limit
 from penstock.http.queues import row_of
 from penstock.http.replies import answer, problems
@@ -136,13 +136,13 @@ class History(BaseModel):
     samples: list[SampleShape]
 
 
-def overview_of(inside: Inside) -> dict[str, object]:
-    statistics = inside.statistics
-    census = statistics.fresh_census()
-    storage = inside.storage
-    now = inside.clock.now()
-    reasons = reasons_against(inside)
-    if inside.board.paused:
+def overview_of(context: AppContext) -> dict[str, object]:
+    statistics = context.statistics
+    queue_totals = statistics.fresh_totals()
+    storage = context.storage
+    now = context.clock.now()
+    reasons = reasons_against(context)
+    if context.board.paused:
         reasons.append("publishers wait: memory is short, or the disk is behind")
     return {
         "version": __version__,
@@ -152,16 +152,16 @@ def overview_of(inside: Inside) -> dict[str, object]:
         "uptime_seconds": (now - statistics.started_at) / 1_000_000,
         "status": "degraded" if reasons else "ok",
         "reasons": reasons,
-        "ports": dict(inside.ports),
+        "ports": dict(context.ports),
         "storage": {
             "durable": storage is not None,
-            "directory": None if storage is None or not inside.caller.has(ADMIN) else str(storage.directory),
+            "directory": None if storage is None or not context.caller.has(ADMIN) else str(storage.directory),
             "sync": None if storage is None else storage.sync,
-            "retain_seconds": None if storage is None else inside.config.retain_seconds,
-            "retain_bytes": None if storage is None else inside.config.retain_bytes,
+            "retain_seconds": None if storage is None else context.config.retain_seconds,
+            "retain_bytes": None if storage is None else context.config.retain_bytes,
         },
-        "totals": statistics.totals(census),
-        "counters": statistics.counters(census),
+        "totals": statistics.totals(queue_totals),
+        "counters": statistics.counters(queue_totals),
         "rates": statistics.rates,
         "connections": statistics.connections(),
         "log": statistics.log(),
@@ -174,14 +174,14 @@ class LiveResponse(StreamingResponse):
     media_type = "text/event-stream"
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["overview"])
-    statistics = inside.statistics
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["overview"])
+    statistics = context.statistics
     places = Places(LIVE_MAX)
 
     @router.get("/overview", response_model=Overview, responses=problems(), summary="Get the state of the broker")
     async def overview() -> Response:
-        return answer(overview_of(inside))
+        return answer(overview_of(context))
 
     @router.get(
         "/overview/history",
@@ -206,13 +206,13 @@ def routes(inside: Inside) -> APIRouter:
         openapi_extra={"x-endless": True},
     )
     async def live(queue: str | None = Query(None, description="Adds this queue's row to each sample.")) -> Response:
-        if not places.has_room(inside.caller.holder):
-            reason = places.why_full(inside.caller.holder, "live streams")
+        if not places.has_room(context.caller.holder):
+            reason = places.why_full(context.caller.holder, "live streams")
             raise over_limit(reason, "close a console that nobody looks at")
         name = None if queue is None else queue.encode()
         if name is not None:
-            inside.caller.check(BROWSE, QUEUE, name)
-        return LiveResponse(samples(name, inside.caller))
+            context.caller.check(BROWSE, QUEUE, name)
+        return LiveResponse(samples(name, context.caller))
 
     async def samples(name: bytes | None, who: Caller) -> AsyncIterator[bytes]:
         """The newest sample, then each new one, while the caller's credentials are valid.
@@ -223,11 +223,11 @@ def routes(inside: Inside) -> APIRouter:
         statistics.watchers.add(fresh)
         places.enter(who.holder)
         try:
-            while not inside.board.draining and inside.still_welcome(who):
+            while not context.board.draining and context.still_welcome(who):
                 fresh.clear()
                 yield event_of(with_queue(statistics.samples[-1], name))
                 await fresh.wait()
-            if not inside.still_welcome(who):
+            if not context.still_welcome(who):
                 yield b"event: over\ndata: {}\n\n"  # otherwise a browser would keep reconnecting
         finally:
             statistics.watchers.discard(fresh)
@@ -236,8 +236,8 @@ def routes(inside: Inside) -> APIRouter:
     def with_queue(sample: Sample, name: bytes | None) -> Sample:
         if name is None:
             return sample
-        queue = inside.broker.queues.get(name)
-        return {**sample, "queue": None if queue is None else row_of(queue, inside.clock.now())}
+        queue = context.broker.queues.get(name)
+        return {**sample, "queue": None if queue is None else row_of(queue, context.clock.now())}
 
     return router
 

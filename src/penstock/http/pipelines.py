@@ -6,8 +6,8 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field
 
 from penstock.http.bodies import read_json
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import not_found
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
@@ -56,9 +56,9 @@ EXAMPLE = {
 }
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/pipelines", tags=["pipelines"])
-    known = inside.pipelines
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/pipelines", tags=["pipelines"])
+    known = context.pipelines
 
     @router.get("", response_model=Pipelines, responses=problems(), summary="List pipelines and their latest reports")
     async def show_all() -> Response:
@@ -83,7 +83,7 @@ def routes(inside: Inside) -> APIRouter:
             **told.model_dump(),
             "batches": int(str(before.get("batches", 0))) + (told.state == "running" and told.rows > 0),
             "rows_total": min(int(str(before.get("rows_total", 0))) + told.rows, NUMBER_MAX),
-            "reported_at": time_of(inside.clock.now()),
+            "reported_at": time_of(context.clock.now()),
         }
         known[called] = rows
         while len(known) > PIPELINES_MAX:

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 from penstock.config import PolicyTable
 from penstock.core.policy import Policy
 from penstock.http.caller import Caller
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.texts import text_of
 
@@ -70,12 +70,12 @@ def seen_of(table: PolicyTable, who: Caller) -> dict[str, object] | None:
     return seen
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["queues"])
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["queues"])
 
     @router.get("/policies", response_model=Rules, responses=problems(), summary="List policies")
     async def policies() -> Response:
-        tables = [seen for table in inside.config.policy if (seen := seen_of(table, inside.caller)) is not None]
-        return answer({"policies": tables, "default": policy_of(Policy(inside.hub.limits))})
+        tables = [seen for table in context.config.policy if (seen := seen_of(table, context.caller)) is not None]
+        return answer({"policies": tables, "default": policy_of(Policy(context.hub.limits))})
 
     return router

@@ -15,14 +15,14 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.errors import Refused
 from penstock.http.bodies import media_type_of, parsed, read_body, wrong_media_type
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow, too_large
 from penstock.http.replies import ARROW, JSON, Documented, answer, problems, takes
 from penstock.http.steps import pass_on
 from penstock.http.texts import href_of, name_of, text_of
-from penstock.message import TO_QUEUE, Message, Terms, payload_size
-from penstock.wire.terms import SECONDS_MAX, TRIES_MAX, Wish
+from penstock.message import TO_QUEUE, DeliveryOptions, Message, payload_size
+from penstock.wire.delivery_options import SECONDS_MAX, TRIES_MAX, RequestedOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +88,7 @@ class Reach(BaseModel):
     queues: list[Reached]
 
 
-def message_from(new: NewMessage, inside: Inside) -> Message:
+def message_from(new: NewMessage, context: AppContext) -> Message:
     """Build the message a request describes. Errors name the field."""
     if (new.event is None) == (new.queue is None):
         raise invalid("body.event", "give either event or queue")
@@ -104,48 +104,50 @@ def message_from(new: NewMessage, inside: Inside) -> Message:
     name = new.event if new.event is not None else new.queue
     if new.dedup and not new.id:
         raise invalid("body.id", "dedup goes by the id: give one")
-    message = new_message(inside, new.id, name or "", new.queue is not None, body, new.headers)
-    message.terms = terms_of(new, message.published_at, int(inside.config.dedup_seconds))
+    message = new_message(context, new.id, name or "", new.queue is not None, body, new.headers)
+    message.options = terms_of(new, message.published_at, int(context.config.dedup_seconds))
     return message
 
 
-def own(messages: list[Message], inside: Inside) -> None:
+def own(messages: list[Message], context: AppContext) -> None:
     """Message ids are scoped to the user who publishes."""
-    owner = inside.caller.name.encode()
+    owner = context.caller.name.encode()
     if owner:
         for message in messages:
-            inside.broker.own(message, owner)
+            context.broker.own(message, owner)
 
 
-def terms_of(new: NewMessage, now: int, dedup_seconds: int) -> Terms | None:
+def terms_of(new: NewMessage, now: int, dedup_seconds: int) -> DeliveryOptions | None:
     """Delay, time to live, delivery limit and deduplication; None if none is requested."""
     if new.delay_seconds is None and new.ttl_seconds is None and new.max_deliveries is None and not new.dedup:
         return None
-    wish = Wish()
+    requested = RequestedOptions()
     if new.delay_seconds is not None:
-        wish.delay = int(new.delay_seconds * 1_000_000)
+        requested.delay = int(new.delay_seconds * 1_000_000)
     if new.ttl_seconds is not None:
-        wish.ttl = int(new.ttl_seconds * 1_000_000)
-    wish.deliveries_max = new.max_deliveries or 0
-    wish.dedup = new.dedup
-    return wish.terms(now, dedup_seconds)
+        requested.ttl = int(new.ttl_seconds * 1_000_000)
+    requested.deliveries_max = new.max_deliveries or 0
+    requested.dedup = new.dedup
+    return requested.options(now, dedup_seconds)
 
 
 def new_message(
-    inside: Inside, id: str | None, name: str, to_queue: bool, body: bytes, headers: dict[str, str] | None
+    context: AppContext, id: str | None, name: str, to_queue: bool, body: bytes, headers: dict[str, str] | None
 ) -> Message:
     if not name:
         raise invalid("body.queue" if to_queue else "body.event", "is empty")
-    size_max = inside.hub.limits.name_size_max
+    size_max = context.hub.limits.name_size_max
     encoded = name.encode()
     if len(encoded) > size_max:
         raise Problem(413, "too-large", f"name of {len(encoded)} bytes: name_size_max is {size_max}")
     if id is not None and len(id.encode()) > size_max:
         raise Problem(413, "too-large", f"id of {len(id.encode())} bytes: name_size_max is {size_max}")
-    coded = coded_headers(headers, inside.hub.limits) if headers else None
-    if coded and inside.caller.user is not None:
+    coded = coded_headers(headers, context.hub.limits) if headers else None
+    if coded and context.caller.user is not None:
         coded = headers_from_outside(coded)
-    message = Message(id.encode() if id else inside.hub.ids.next(), encoded, body, inside.clock.now(), PROTOCOL, coded)
+    message = Message(
+        id.encode() if id else context.hub.ids.next(), encoded, body, context.clock.now(), PROTOCOL, coded
+    )
     if to_queue:
         message.route = TO_QUEUE
     return message
@@ -186,26 +188,26 @@ def count_reached(broker: Broker, message: Message) -> int:
     return len(broker.routing.route(message) or ())
 
 
-async def messages_of(request: Request, inside: Inside) -> list[Message]:
+async def messages_of(request: Request, context: AppContext) -> list[Message]:
     """The messages of a request: one as JSON, or an Arrow batch."""
     kind = media_type_of(request)
-    size_max = inside.hub.limits.line_size_max
+    size_max = context.hub.limits.line_size_max
     if kind == ARROW:
         data = await read_body(request, size_max, "line_size_max")
-        return await messages_from_arrow(data, inside)
+        return await messages_from_arrow(data, context)
     if kind not in (JSON, ""):
         raise wrong_media_type(kind, JSON, ARROW)
     return [
         message_from(
-            await read_message(request, inside),
-            inside,
+            await read_message(request, context),
+            context,
         )
     ]
 
 
-async def read_message(request: Request, inside: Inside) -> NewMessage:
+async def read_message(request: Request, context: AppContext) -> NewMessage:
     """Read a message as JSON. If it is large, yield between the steps, since each copies it."""
-    limits = inside.hub.limits
+    limits = context.hub.limits
     data = await read_body(request, limits.json_size_max, "json_size_max")
     is_large = len(data) > LARGE
     if is_large:
@@ -216,12 +218,12 @@ async def read_message(request: Request, inside: Inside) -> NewMessage:
     return new
 
 
-async def messages_from_arrow(data: bytes, inside: Inside) -> list[Message]:
+async def messages_from_arrow(data: bytes, context: AppContext) -> list[Message]:
     found: list[Message] = []
-    for batch in await asyncio.to_thread(batches_of, data, inside.hub.limits.headers_max):
+    for batch in await asyncio.to_thread(batches_of, data, context.hub.limits.headers_max):
         for first, last in parts_of(batch):
             rows = batch.slice(first, last - first).to_pylist()
-            found.extend(_message_from_row(row, place, inside) for place, row in enumerate(rows, first))
+            found.extend(_message_from_row(row, place, context) for place, row in enumerate(rows, first))
             await pass_on()
     return found
 
@@ -328,7 +330,7 @@ def is_compressed(metadata: bytes) -> bool:
     return kind == 3 and bool(field(header, 3))
 
 
-def _message_from_row(row: dict[str, Any], place: int, inside: Inside) -> Message:
+def _message_from_row(row: dict[str, Any], place: int, context: AppContext) -> Message:
     event, queue = row.get("event"), row.get("queue")
     if (event is None) == (queue is None):
         raise invalid(f"body.{place}.event", "give either event or queue")
@@ -336,7 +338,7 @@ def _message_from_row(row: dict[str, Any], place: int, inside: Inside) -> Messag
     if headers and None in headers.values():
         raise invalid(f"body.{place}.headers", "a header has no value")
     name = event if event is not None else queue
-    return new_message(inside, row.get("id"), name or "", queue is not None, row.get("body") or b"", headers)
+    return new_message(context, row.get("id"), name or "", queue is not None, row.get("body") or b"", headers)
 
 
 def slices(messages: list[Message]) -> Iterator[list[Message]]:
@@ -353,9 +355,9 @@ def distinct(messages: list[Message], seen: set[tuple[bool, bytes]]) -> Iterator
             yield message
 
 
-async def check_all(messages: list[Message], inside: Inside) -> None:
+async def check_all(messages: list[Message], context: AppContext) -> None:
     """Check that the caller may publish every one of them: a single denied message stops all. Raises Refused."""
-    who = inside.caller
+    who = context.caller
     if who.user is None:
         return
     seen: set[tuple[bool, bytes]] = set()
@@ -364,20 +366,20 @@ async def check_all(messages: list[Message], inside: Inside) -> None:
         if number:
             await pass_on()
         for message in distinct(some, seen):
-            who.check_send(message, inside.broker)
-        who.check_claims(some, inside.broker)
+            who.check_send(message, context.broker)
+        who.check_claims(some, context.broker)
         size += sum(payload_size(message) for message in some)
-    who.charge(len(messages), size, inside.clock.now())
+    who.charge(len(messages), size, context.clock.now())
 
 
-async def publish_all(messages: list[Message], inside: Inside) -> dict[str, object]:
+async def publish_all(messages: list[Message], context: AppContext) -> dict[str, object]:
     """Publish a batch. A full queue refuses its own message, not the ones that follow."""
-    broker = inside.broker
+    broker = context.broker
     refused = deduplicated = 0
     refusal: Refused | None = None
     for some in slices(messages):
-        inside.now()
-        own(some, inside)
+        context.now()
+        own(some, context)
         for message in some:
             try:
                 send(broker, message)
@@ -385,11 +387,11 @@ async def publish_all(messages: list[Message], inside: Inside) -> dict[str, obje
             except Refused as error:
                 refusal = error
                 refused += 1
-        inside.board.plan_flush()
+        context.board.plan_flush()
         await pass_on()
     if refusal is not None and refused == len(messages):
         raise from_refusal(refusal)
-    await inside.kept()
+    await context.kept()
     return {
         "published": len(messages) - refused - deduplicated,
         "refused": refused,
@@ -407,14 +409,14 @@ def ends_of(messages: list[Message]) -> dict[str, object]:
     }
 
 
-async def publish_one(message: Message, inside: Inside) -> dict[str, object]:
-    inside.now()
-    reached = count_reached(inside.broker, message)
-    own([message], inside)
-    send(inside.broker, message)
+async def publish_one(message: Message, context: AppContext) -> dict[str, object]:
+    context.now()
+    reached = count_reached(context.broker, message)
+    own([message], context)
+    send(context.broker, message)
     is_new = message.offset >= 0
     # Also for a duplicate: the first one may have been published a moment ago and not be durable yet.
-    await inside.kept()
+    await context.kept()
     return {
         "published": int(is_new),
         "deduplicated": int(not is_new),
@@ -428,9 +430,9 @@ def published(result: dict[str, object]) -> Response:
     return answer(result, 201 if result["published"] else 200)
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["messages"])
-    broker = inside.broker
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["messages"])
+    broker = context.broker
     documented = problems(400, 413, 415, 429, 501, 503)
     before: Documented = {200: {"model": Published, "description": "A message with this id was published before."}}
     either: Documented = {
@@ -459,13 +461,13 @@ def routes(inside: Inside) -> APIRouter:
         summary="Publish a message or a batch",
     )
     async def publish(request: Request) -> Response:
-        inside.check_room()
-        inside.caller.check_rate(inside.clock.now())
-        messages = await messages_of(request, inside)
-        await check_all(messages, inside)
+        context.check_room()
+        context.caller.check_rate(context.clock.now())
+        messages = await messages_of(request, context)
+        await check_all(messages, context)
         if media_type_of(request) == ARROW:
-            return answer(await publish_all(messages, inside), 201)
-        return published(await publish_one(messages[0], inside))
+            return answer(await publish_all(messages, context), 201)
+        return published(await publish_one(messages[0], context))
 
     @router.post(
         "/queues/{name}/messages",
@@ -478,19 +480,19 @@ def routes(inside: Inside) -> APIRouter:
     async def put(
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
     ) -> Response:
-        inside.check_room()
-        inside.caller.check_rate(inside.clock.now())
+        context.check_room()
+        context.caller.check_rate(context.clock.now())
         if media_type_of(request) not in (JSON, ""):
             raise wrong_media_type(media_type_of(request), JSON)
-        new = await read_message(request, inside)
+        new = await read_message(request, context)
         if new.event is not None or new.queue is not None:
             raise invalid("body.event", "the queue is named by the path: leave event and queue out")
-        message = message_from(new.model_copy(update={"queue": "-"}), inside)
+        message = message_from(new.model_copy(update={"queue": "-"}), context)
         message.event = name_of(name)
-        if len(message.event) > inside.hub.limits.name_size_max:
+        if len(message.event) > context.hub.limits.name_size_max:
             raise Problem(413, "too-large", f"queue name of {len(message.event)} bytes")
-        await check_all([message], inside)
-        return published(await publish_one(message, inside))
+        await check_all([message], context)
+        return published(await publish_one(message, context))
 
     @router.post(
         "/route",
@@ -504,16 +506,16 @@ def routes(inside: Inside) -> APIRouter:
         if media_type_of(request) not in (JSON, ""):
             raise wrong_media_type(media_type_of(request), JSON)
         message = message_from(
-            await read_message(request, inside),
-            inside,
+            await read_message(request, context),
+            context,
         )
         reached = []
         if message.route == TO_QUEUE:
             queue = broker.queues.get(message.event)
-            if inside.caller.sees(message.event):
+            if context.caller.sees(message.event):
                 reached.append((message.event, "name", queue is not None and queue.full))
         else:
-            for queue in inside.caller.seen(broker.routing.route(message) or ()):
+            for queue in context.caller.seen(broker.routing.route(message) or ()):
                 by = "event" if message.event in queue.events else "pattern"
                 reached.append((queue.name, by, queue.full))
         rows = [{"name": text_of(n), "href": href_of("queues", n), "by": by, "full": full} for n, by, full in reached]

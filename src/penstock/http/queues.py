@@ -7,15 +7,15 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.broker import Broker
-from penstock.core.census import SORT_KEYS, Ranking
 from penstock.core.patterns import canonical_text
-from penstock.core.queue import NEVER, NOBODY, Queue
+from penstock.core.queue import NEVER, NO_MESSAGE, Queue
+from penstock.core.queue_totals import SORT_KEYS, Ranking
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
 from penstock.http.consumers import ConsumerShape, consumers_of
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.policies import PolicyShape, policy_of
 from penstock.http.problems import conflict, from_refusal, invalid
 from penstock.http.replies import answer, problems, takes
@@ -119,7 +119,7 @@ def row_of(queue: Queue, now: int) -> dict[str, object]:
         "delayed": len(queue.delayed),
         "bytes": queue.size(),
         "consumers": queue.consumer_count(),
-        "oldest_age_seconds": None if oldest == NOBODY else max(0, now - oldest) / 1_000_000,
+        "oldest_age_seconds": None if oldest == NO_MESSAGE else max(0, now - oldest) / 1_000_000,
         "paused": queue.paused,
         "full": queue.full,
         "queued": queue.queued,
@@ -134,15 +134,15 @@ def row_of(queue: Queue, now: int) -> dict[str, object]:
     }
 
 
-def queue_of(inside: Inside, queue: Queue) -> dict[str, object]:
+def queue_of(context: AppContext, queue: Queue) -> dict[str, object]:
     return {
-        **row_of(queue, inside.clock.now()),
+        **row_of(queue, context.clock.now()),
         "bindings": {
             "events": [text_of(event) for event in queue.events],
             "patterns": [orjson.loads(pattern) for pattern in queue.patterns],
         },
-        "consumers_list": consumers_of(inside, queue, CONSUMERS_SHOWN),
-        "policy": policy_of(queue.policy, inside.caller),
+        "consumers_list": consumers_of(context, queue, CONSUMERS_SHOWN),
+        "policy": policy_of(queue.policy, context.caller),
     }
 
 
@@ -160,9 +160,9 @@ async def page_of(
     return ranking.total, [queue for queue in found if queue is not None]
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/queues", tags=["queues"])
-    broker = inside.broker
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/queues", tags=["queues"])
+    broker = context.broker
 
     @router.get("", response_model=QueuePage, responses=problems(), summary="List queues")
     async def list_queues(
@@ -179,8 +179,8 @@ def routes(inside: Inside) -> APIRouter:
         offset: Offset = 0,
     ) -> Response:
         key = sort.removeprefix("-")
-        total, queues = await page_of(broker, inside.caller, search.encode(), key, sort.startswith("-"), offset, limit)
-        now = inside.clock.now()
+        total, queues = await page_of(broker, context.caller, search.encode(), key, sort.startswith("-"), offset, limit)
+        now = context.clock.now()
         rows = []
         for number, queue in enumerate(queues, 1):
             rows.append(row_of(queue, now))
@@ -190,7 +190,7 @@ def routes(inside: Inside) -> APIRouter:
 
     @router.get("/{name}", response_model=QueueShape, responses=problems(404), summary="Get a queue")
     async def show_queue(name: QueueName) -> Response:
-        return answer(queue_of(inside, inside.queue(name_of(name))))
+        return answer(queue_of(context, context.queue(name_of(name))))
 
     @router.put(
         "/{name}",
@@ -210,18 +210,18 @@ def routes(inside: Inside) -> APIRouter:
             await pass_on()  # parsing it took a step of its own
         queue_name = name_of(name)
         existed = queue_name in broker.queues
-        inside.check_names(queue_name, *[event.encode() for event in declaration.events or ()])
-        check_declaration(inside.caller, broker, queue_name, declaration)
-        inside.now()  # sets the broker's time: expiry counts from now
+        context.check_names(queue_name, *[event.encode() for event in declaration.events or ()])
+        check_declaration(context.caller, broker, queue_name, declaration)
+        context.now()  # sets the broker's time: expiry counts from now
         declare(broker, queue_name, declaration)
-        await inside.kept()
+        await context.kept()
         queue = broker.queues.get(queue_name)
         if queue is None:
             raise conflict("the queue was deleted at the same time")
         status = 200 if existed else 201
-        if not inside.caller.sees(queue_name):
+        if not context.caller.sees(queue_name):
             return answer({"name": text_of(queue_name), "href": href_of("queues", queue_name)}, status)
-        return answer(queue_of(inside, queue), status)
+        return answer(queue_of(context, queue), status)
 
     @router.delete("/{name}", response_model=Deleted, responses=problems(404, 409), summary="Delete a queue")
     async def delete_queue(
@@ -229,14 +229,14 @@ def routes(inside: Inside) -> APIRouter:
         if_empty: Annotated[bool, Query(description="Delete it only if it has no messages.")] = False,
         if_unused: Annotated[bool, Query(description="Delete it only if it has no consumers.")] = False,
     ) -> Response:
-        queue = inside.queue(name_of(name))
+        queue = context.queue(name_of(name))
         held = queue.ready + queue.unacked
         if if_empty and held:
             raise conflict(f"the queue holds {held} messages")
         if if_unused and queue.consumer_count():
             raise conflict(f"the queue has {queue.consumer_count()} consumers")
         broker.delete(queue.name)
-        await inside.kept()
+        await context.kept()
         return answer({"deleted": True, "messages": held})
 
     return router

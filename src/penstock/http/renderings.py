@@ -22,7 +22,7 @@ from penstock.wire.dialects import DIALECTS
 from penstock.wire.mqks.codec import encode_event, encode_word
 from penstock.wire.mqmq import codec as mqmq
 from penstock.wire.rq import codec as rq
-from penstock.wire.session import Dialect, Hub, Options, Session
+from penstock.wire.session import Dialect, Hub, ProtocolOptions, Session
 from penstock.wire.sevx.codec import encode_id
 
 SAME: Final = "same"
@@ -80,13 +80,13 @@ def why_not_sent(protocol: str, body: bytes) -> str:
     return ""
 
 
-def render(queue: bytes, message: Message, retry: int, limits: Limits, options: Options) -> list[Rendering]:
+def render(queue: bytes, message: Message, retry: int, limits: Limits, options: ProtocolOptions) -> list[Rendering]:
     """The message as each protocol delivers it to a consumer of the queue on its `retry`-th redelivery."""
     return [_render(make, queue, message, min(retry, RETRY_MAX), limits, options) for make in DIALECTS]
 
 
 def _render(
-    make: type[Dialect], queue: bytes, message: Message, retry: int, limits: Limits, options: Options
+    make: type[Dialect], queue: bytes, message: Message, retry: int, limits: Limits, options: ProtocolOptions
 ) -> Rendering:
     refusals: list[str] = []
 
@@ -226,11 +226,11 @@ def _read_sevx(line: bytes, message: Message, retry: int) -> tuple[list[Part], d
     parts = [Part("consumer", CONSUMER, "the id its client receives by"), Part("frame", b" ok ")]
     rest = line[len(CONSUMER) + 4 : -1]
     fates: dict[str, Fate] = {}
-    inside = b'{"id": ' + orjson.dumps(id.decode())
-    if rest.startswith(inside):
+    context = b'{"id": ' + orjson.dumps(id.decode())
+    if rest.startswith(context):
         read: dict[str, object] = orjson.loads(rest)
-        parts += [Part("frame", b'{"id": '), Part("id", inside[len(b'{"id": ') :])]
-        rest = rest[len(inside) :]
+        parts += [Part("frame", b'{"id": '), Part("id", context[len(b'{"id": ') :])]
+        rest = rest[len(context) :]
     else:
         parts += [Part("id", id), Part("frame", b" ")]
         rest = rest[len(id) + 1 :]

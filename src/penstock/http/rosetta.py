@@ -11,8 +11,8 @@ from penstock.core.backlog import message_of as backlog_message
 from penstock.core.backlog import retry_of
 from penstock.core.queue import Queue
 from penstock.http.bodies import read_json
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import invalid, not_found, too_large
 from penstock.http.renderings import RETRY_MAX, Part, Rendering, render, why_not_sent
 from penstock.http.replies import answer, problems, takes
@@ -71,8 +71,8 @@ class RosettaShape(BaseModel):
     renderings: list[RenderingShape]
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["rosetta"])
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["rosetta"])
 
     @router.post(
         "/rosetta",
@@ -83,8 +83,8 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def translate(request: Request) -> Response:
         given = await read_json(request, Translation, 2 * SIZE_MAX)
-        message = message_of(given, inside.clock.now())
-        return answer(rosetta_of(inside, given.queue.encode(), message, given.retries))
+        message = message_of(given, context.clock.now())
+        return answer(rosetta_of(context, given.queue.encode(), message, given.retries))
 
     @router.get(
         "/queues/{name}/messages/{offset}/rosetta",
@@ -96,11 +96,11 @@ def routes(inside: Inside) -> APIRouter:
         name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)],
         offset: Annotated[int, Path(description="The message's offset.", ge=0, le=1 << 62)],
     ) -> Response:
-        queue = inside.queue(name_of(name))
+        queue = context.queue(name_of(name))
         found = find(queue, offset)
         if found is None:
             raise not_found(f"the queue holds no message of offset {offset}", "it may have been settled meanwhile")
-        return answer(rosetta_of(inside, queue.name, *found))
+        return answer(rosetta_of(context, queue.name, *found))
 
     return router
 
@@ -156,10 +156,10 @@ def message_of(given: Translation, now: int) -> Message:
     return Message(given.id.encode(), given.event.encode(), body, now, given.protocol)
 
 
-def rosetta_of(inside: Inside, queue: bytes, message: Message, retries: int) -> dict[str, Any]:
+def rosetta_of(context: AppContext, queue: bytes, message: Message, retries: int) -> dict[str, Any]:
     if len(message.body) > SIZE_MAX:
         raise too_large(f"body of {len(message.body)} bytes: up to {SIZE_MAX} are shown in all protocols")
-    renderings = render(queue, message, retries, inside.hub.limits, inside.hub.options)
+    renderings = render(queue, message, retries, context.hub.limits, context.hub.options)
     return {
         "queue": text_of(queue),
         "event": text_of(message.event),

@@ -10,11 +10,11 @@ import uvicorn
 from penstock.config import Config
 from penstock.http.app import make_app
 from penstock.http.connection import HttpConnection
-from penstock.http.inside import Inside
+from penstock.http.context import AppContext
 from penstock.http.statistics import Statistics
 from penstock.server.accepting import BACKLOG, accept_more
-from penstock.server.connection import Switchboard
-from penstock.server.doorstep import Doorstep
+from penstock.server.connection import Reactor
+from penstock.server.handshakes import HandshakeLimiter
 
 KEEP_ALIVE_SECONDS = 30
 TICK_SECONDS = 1.0  # how old the Date header of a response may be
@@ -27,15 +27,15 @@ class HttpServer:
     def __init__(
         self,
         config: Config,
-        board: Switchboard,
+        board: Reactor,
         ports: Mapping[str, int],
         statistics: Statistics,
-        doorstep: Doorstep | None = None,
+        handshakes: HandshakeLimiter | None = None,
     ) -> None:
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-        self.inside = Inside(config, board, ports, statistics, doorstep)
-        self._doorstep = doorstep
-        app = make_app(self.inside)
+        self.context = AppContext(config, board, ports, statistics, handshakes)
+        self._handshakes = handshakes
+        app = make_app(self.context)
         self._config = uvicorn.Config(
             app,
             http=HttpConnection,
@@ -57,15 +57,17 @@ class HttpServer:
     async def start(self, listening: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         state = self._uvicorn.server_state
-        self.inside.answers.connections = state.connections
+        self.context.answers.connections = state.connections
         await self._uvicorn.on_tick(0)
         self._ticking = loop.create_task(self._tick())
 
         def make() -> asyncio.Protocol:
-            return HttpConnection(self._config, state, {}, self.inside.hub, self.inside.strangers, self.inside.places)
+            return HttpConnection(
+                self._config, state, {}, self.context.hub, self.context.strangers, self.context.places
+            )
 
-        if self._doorstep is not None:
-            make = self._doorstep.door("http", make)
+        if self._handshakes is not None:
+            make = self._handshakes.door("http", make)
         server = await loop.create_server(make, sock=listening, backlog=BACKLOG)
         self._servers = await accept_more(loop, make, server)
 
@@ -86,11 +88,11 @@ class HttpServer:
             task.cancel()
         for connection in list(state.connections):
             connection.transport.close()
-        if self.inside.readers is not None:
-            await self.inside.readers.stop()
+        if self.context.readers is not None:
+            await self.context.readers.stop()
 
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             await self._uvicorn.on_tick(0)
-            self.inside.places.look(asyncio.get_running_loop().time())
+            self.context.places.look(asyncio.get_running_loop().time())

@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from penstock.http.authenticator import cookie_name
 from penstock.http.bodies import read_json
-from penstock.http.doorman import cookie_name
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import Problem, conflict, invalid
 from penstock.http.replies import answer, problems, takes
 
@@ -32,12 +32,12 @@ class Left(BaseModel):
     left: bool
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/session", tags=["access"])
-    doorman = inside.doorman
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/session", tags=["access"])
+    authenticator = context.authenticator
 
     def session_of() -> dict[str, object]:
-        return {"authentication": inside.hub.access is not None, "user": inside.caller.name or None}
+        return {"authentication": context.hub.access is not None, "user": context.caller.name or None}
 
     @router.get("", response_model=SessionShape, responses=problems(), summary="Get the current session")
     async def show() -> Response:
@@ -52,35 +52,35 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def log_in(request: Request) -> Response:
         given = await read_json(request, Credentials, BODY_SIZE_MAX)
-        access = inside.hub.access
+        access = context.hub.access
         if access is None:
             raise conflict("authentication is off: nobody has to log in")
-        peer = inside.caller.peer
+        peer = context.caller.peer
         if given.token is not None:
             if given.user is not None or given.password is not None:
                 raise invalid("body.token", "goes without user and password")
-            identity = await doorman.by_pasted_token(access, given.token, peer)
+            identity = await authenticator.by_pasted_token(access, given.token, peer)
         elif given.user is None or given.password is None:
             raise invalid("body.user", "give user and password, or a token")
         else:
-            identity = await doorman.by_password(access, given.user, given.password, peer)
-        now = inside.clock.now()
+            identity = await authenticator.by_password(access, given.user, given.password, peer)
+        now = context.clock.now()
         if not access.still_holds(identity, now):  # it may have been revoked during the check
             raise Problem(401, "wrong-password", "user or password is wrong")
-        inside.logins.tidy(access, now)
-        if inside.caller.login:
-            inside.logins.end(inside.caller.login)
-        doorman.succeeded(identity, peer)
+        context.logins.tidy(access, now)
+        if context.caller.login:
+            context.logins.end(context.caller.login)
+        authenticator.succeeded(identity, peer)
         response = answer({"authentication": True, "user": identity.user.name})
-        set_cookie(response, request, inside.logins.begin(identity, now), int(inside.logins.seconds))
+        set_cookie(response, request, context.logins.begin(identity, now), int(context.logins.seconds))
         return response
 
     @router.delete("", response_model=Left, responses=problems(), summary="Log out")
     async def log_out(request: Request) -> Response:
-        who = inside.caller
+        who = context.caller
         if who.login:
-            inside.logins.end(who.login)
-            inside.hub.report("info", "audit.left", {"user": who.name, "peer": who.peer, "protocol": "http"})
+            context.logins.end(who.login)
+            context.hub.report("info", "audit.left", {"user": who.name, "peer": who.peer, "protocol": "http"})
         response = answer({"left": bool(who.login)})
         set_cookie(response, request, "", 0)
         return response

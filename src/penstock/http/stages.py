@@ -16,8 +16,8 @@ from penstock.core.broker import Broker, size_in_log
 from penstock.core.places import GREED_OF_BYTES, Places
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import invalid, not_found, over_limit, too_large
 from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, ends_of, messages_of, own
 from penstock.http.replies import answer, problems, takes
@@ -149,16 +149,16 @@ class NewWriters:
             self._places.leave(holder)
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["transactions"])
-    broker = inside.broker
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["transactions"])
+    broker = context.broker
     # A message of the maximum size can always be committed.
-    largest = inside.hub.limits.body_size_max + MESSAGE_OVERHEAD
-    stages = Stages(max(inside.shares.staged, largest))
-    inside.board.account.add("staged", lambda: stages.memory.taken)
-    inside.board.account.add_share(stages.memory.most, largest, stages.let_hold)
+    largest = context.hub.limits.body_size_max + MESSAGE_OVERHEAD
+    stages = Stages(max(context.shares.staged, largest))
+    context.board.account.add("staged", lambda: stages.memory.taken)
+    context.board.account.add_share(stages.memory.most, largest, stages.let_hold)
     writers = NewWriters(broker)
-    commit_bytes_max = max(inside.shares.commit, largest)  # a commit is one block of the log
+    commit_bytes_max = max(context.shares.commit, largest)  # a commit is one block of the log
 
     @router.post(
         "/stages",
@@ -174,23 +174,23 @@ def routes(inside: Inside) -> APIRouter:
             int, Query(ge=1, le=EXPIRES_SECONDS_MAX, description="Abort the stage after this many seconds.")
         ] = EXPIRES_SECONDS,
     ) -> Response:
-        inside.check_room()
-        inside.caller.check_rate(inside.clock.now())
-        holder = inside.caller.holder
+        context.check_room()
+        context.caller.check_rate(context.clock.now())
+        holder = context.caller.holder
         if not stages.places.has_room(holder):
             raise over_limit(stages.places.why_full(holder, "stages"), "commit or abort some")
-        messages = await messages_of(request, inside)
-        await check_all(messages, inside)
-        size_max = inside.hub.limits.body_size_max
+        messages = await messages_of(request, context)
+        await check_all(messages, context)
+        size_max = context.hub.limits.body_size_max
         for message in messages:
             if len(message.body) > size_max:
                 raise too_large(f"body of {len(message.body)} bytes: body_size_max is {size_max}")
         loop = asyncio.get_running_loop()
-        expires_at = inside.now() + expires_seconds * 1_000_000
+        expires_at = context.now() + expires_seconds * 1_000_000
         # The timer is created before the stage has an id, so it looks the id up when it fires.
         ids: list[str] = []
         timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
-        made = Stage(messages, expires_at, timer, inside.caller)
+        made = Stage(messages, expires_at, timer, context.caller)
         if not stages.memory.has_room(holder, made.bytes):
             timer.cancel()
             why = stages.memory.why_full(holder, "staged bytes")
@@ -223,9 +223,9 @@ def routes(inside: Inside) -> APIRouter:
         writer = wanted.writer.encode()
         if b"\0" in writer:
             raise invalid("body.writer", "has a NUL in it")
-        if len(writer) > inside.hub.limits.name_size_max:
-            raise too_large(f"writer of {len(writer)} bytes: name_size_max is {inside.hub.limits.name_size_max}")
-        who = inside.caller
+        if len(writer) > context.hub.limits.name_size_max:
+            raise too_large(f"writer of {len(writer)} bytes: name_size_max is {context.hub.limits.name_size_max}")
+        who = context.caller
         if who.user is not None and not wanted.stages:
             raise invalid("body.stages", "is empty: there is nothing to commit")
         result: dict[str, object] = {
@@ -242,15 +242,15 @@ def routes(inside: Inside) -> APIRouter:
         if wanted.batch > last_of(writer):
             messages = staged_messages(wanted.stages)
             if not messages:  # an empty commit takes up a writer too
-                who.check_rate(inside.clock.now())
-                who.charge(1, 0, inside.clock.now())
+                who.check_rate(context.clock.now())
+                who.charge(1, 0, context.clock.now())
             for message in distinct(messages, set()):  # permissions may have changed since staging
                 who.check_send(message, broker)
             who.check_claims(messages, broker)
-            now = inside.now()
+            now = context.now()
             for message in messages:
                 message.published_at = now
-            own(messages, inside)
+            own(messages, context)
             is_new = writer not in broker.committed
             if who.user is None:
                 writers.check(writer, who.holder)
@@ -265,12 +265,12 @@ def routes(inside: Inside) -> APIRouter:
             if staged is not None and staged.user == who.name:
                 stages.remove(id)
         # Also for a duplicate: the first commit may have been a moment ago and not be durable yet.
-        await inside.kept()
+        await context.kept()
         return answer(result, 200 if result["duplicate"] else 201)
 
     def key_of(writer: bytes) -> bytes:
         """The key of a writer, scoped to its user. User names contain no NUL."""
-        who = inside.caller
+        who = context.caller
         return writer if who.user is None else who.name.encode() + b"\0" + writer
 
     def last_of(writer: bytes) -> int:
@@ -280,7 +280,7 @@ def routes(inside: Inside) -> APIRouter:
 
     def stage_of(id: str) -> Stage:
         stage = stages.by_id.get(id)
-        if stage is None or stage.user != inside.caller.name:
+        if stage is None or stage.user != context.caller.name:
             raise no_stage(id)
         return stage
 
@@ -319,11 +319,11 @@ def routes(inside: Inside) -> APIRouter:
         writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
     ) -> Response:
         name = writer_of(writer)
-        inside.now()
+        context.now()
         if not broker.forget_writer(key_of(name)):
             raise not_found(f"there is no writer {text_of(name)!r}", "it has not committed, or was forgotten")
         writers.forget(key_of(name))
-        await inside.kept()
+        await context.kept()
         return answer({"forgotten": True})
 
     return router

@@ -12,14 +12,14 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
-from penstock.core.census import Census
-from penstock.core.queue import NOBODY
+from penstock.core.queue import NO_MESSAGE
+from penstock.core.queue_totals import QueueTotals
 from penstock.errors import LogError
 from penstock.http.texts import time_of
-from penstock.log.reader import UNKNOWN, LogReader
-from penstock.server.connection import Switchboard
-from penstock.server.storage import Storage
-from penstock.server.timings import Timings
+from penstock.server.connection import Reactor
+from penstock.storage.reader import UNKNOWN, LogReader
+from penstock.storage.storage import Storage
+from penstock.storage.timings import Timings
 
 SAMPLE_SECONDS = 1.0
 SAMPLES_KEPT = 300
@@ -41,19 +41,19 @@ Sample = dict[str, object]
 class Statistics:
     """Samples of one broker. Costs nothing per message, and one walk over the queues per second."""
 
-    def __init__(self, board: Switchboard) -> None:
+    def __init__(self, board: Reactor) -> None:
         self.board = board
         self.started_at = board.clock.now()
         self.lag = Timings()
         self.samples: deque[Sample] = deque(maxlen=SAMPLES_KEPT)
-        self.census = Census(board.hub.broker.gone)
+        self.queue_totals = QueueTotals(board.hub.broker.gone)
         self.watchers: set[asyncio.Event] = set()
         self.rates: dict[str, float] = dict.fromkeys(RATES, 0.0)
         self.process: dict[str, float | int] = {}
         self.memory: dict[str, object] = self._memory()
         self._counted: dict[str, int] = {}
         self._counted_at = 0.0
-        self._census_at = 0.0
+        self._totals_at = 0.0
         self._asked_at = 0.0
         self._reader: LogReader | None = None
         self._first_segment = ""
@@ -64,7 +64,7 @@ class Statistics:
         self._before = (0, 0.0, 0, 0.0)
 
     def start(self) -> None:
-        self.fresh_census()
+        self.fresh_totals()
         self._sample()
         self._sampling = self.board.loop.create_task(self._sample_again())
         self._ask_loop()
@@ -77,64 +77,65 @@ class Statistics:
         for watcher in self.watchers:
             watcher.set()
 
-    def fresh_census(self) -> Census:
+    def fresh_totals(self) -> QueueTotals:
         """Current totals, or those of the last sample if there are very many queues."""
         self._asked_at = time.monotonic()
         broker = self.board.hub.broker
         if len(broker.queues) <= QUEUES_SMALL:
             queues = list(broker.queues.values())
-            self.census = Census(broker.gone)
-            self.census.take(queues, 0, len(queues))
-        return self.census
+            self.queue_totals = QueueTotals(broker.gone)
+            self.queue_totals.take(queues, 0, len(queues))
+        return self.queue_totals
 
-    async def _take_census(self) -> None:
+    async def _take_totals(self) -> None:
         """Walk over all queues, yielding to the event loop between slices."""
         broker = self.board.hub.broker
-        census = Census(broker.gone)
+        queue_totals = QueueTotals(broker.gone)
         queues = list(broker.queues.values())
         for first in range(0, len(queues), SLICE):
             if first:
                 await asyncio.sleep(0)
-            census.take(queues, first, min(first + SLICE, len(queues)))
-        self.census = census
+            queue_totals.take(queues, first, min(first + SLICE, len(queues)))
+        self.queue_totals = queue_totals
 
-    def _is_census_due(self, now: float) -> bool:
+    def _are_totals_due(self, now: float) -> bool:
         """Each second; less often if there are many queues and nobody is watching."""
         if len(self.board.hub.broker.queues) <= QUEUES_SMALL or self.watchers:
             return True
-        return now - self._asked_at < LOOKED_SECONDS or now - self._census_at >= UNWATCHED_SECONDS
+        return now - self._asked_at < LOOKED_SECONDS or now - self._totals_at >= UNWATCHED_SECONDS
 
     # -- the parts of a sample, shared with the overview -----------------------------------------------------------
 
-    def totals(self, census: Census) -> dict[str, object]:
+    def totals(self, queue_totals: QueueTotals) -> dict[str, object]:
         board = self.board
-        age = None if census.oldest_at == NOBODY else max(0, board.clock.now() - census.oldest_at) / 1_000_000
+        oldest_at = queue_totals.oldest_at
+        age = None if oldest_at == NO_MESSAGE else max(0, board.clock.now() - oldest_at) / 1_000_000
         return {
-            "queues": census.queues,
-            "ready": census.ready,
-            "unacked": census.unacked,
-            "delayed": census.delayed,
-            "bytes": census.bytes,
-            "consumers": census.consumers,
+            "queues": queue_totals.queues,
+            "ready": queue_totals.ready,
+            "unacked": queue_totals.unacked,
+            "delayed": queue_totals.delayed,
+            "bytes": queue_totals.bytes,
+            "consumers": queue_totals.consumers,
             "oldest_age_seconds": age,
-            "paused_queues": census.paused,
-            "full_queues": census.full,
+            "paused_queues": queue_totals.paused,
+            "full_queues": queue_totals.full,
             "paused_publishers": len(board.paused),
             "connections": len(board.connections),
         }
 
-    def counters(self, census: Census) -> dict[str, int]:
+    def counters(self, queue_totals: QueueTotals) -> dict[str, int]:
         broker = self.board.hub.broker
         return {
             "published": broker.published,
             "unrouted": broker.unrouted,
             "refused": broker.refused,
-            "queued": census.counts.queued,
-            "delivered": census.counts.delivered,
-            "retried": census.counts.retried,
-            "dropped": census.counts.dropped,
-            "expired": census.counts.expired,
-            "dead_lettered": census.counts.dead_lettered,
+            "queued": queue_totals.counts.queued,
+            "delivered": queue_totals.counts.delivered,
+            "retried": queue_totals.counts.retried,
+            "dropped": queue_totals.counts.dropped,
+            "expired": queue_totals.counts.expired,
+            "dead_lettered": queue_totals.counts.dead_lettered,
             "deduplicated": broker.deduplicated,
         }
 
@@ -192,7 +193,7 @@ class Statistics:
     def _memory(self) -> dict[str, object]:
         """Memory accounted to clients and queues, by kind."""
         account = self.board.account
-        account.held = self.census.held
+        account.held = self.queue_totals.held
         kinds = account.kinds()
         return {"limit": account.limit, "used": sum(kinds.values()), "kinds": kinds}
 
@@ -203,16 +204,16 @@ class Statistics:
             await asyncio.sleep(SAMPLE_SECONDS)
             now = time.monotonic()
             try:
-                if self._is_census_due(now):
-                    self._census_at = now
-                    await self._take_census()
+                if self._are_totals_due(now):
+                    self._totals_at = now
+                    await self._take_totals()
                 self._sample()
             except Exception as error:  # a bug costs one sample, not all that follow
                 self.board.hub.report("error", "statistics.failed", {"error": repr(error)})
 
     def _sample(self) -> None:
-        census = self.census
-        counters = self.counters(census)
+        queue_totals = self.queue_totals
+        counters = self.counters(queue_totals)
         now = time.monotonic()
         if self._counted:
             passed = max(now - self._counted_at, 0.001)
@@ -226,7 +227,7 @@ class Statistics:
             {
                 "at": time_of(at),
                 "time": at / 1_000_000,
-                "totals": self.totals(census),
+                "totals": self.totals(queue_totals),
                 "counters": counters,
                 "rates": self.rates,
                 "connections": self.connections(),

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from penstock.access.tokens import Token, id_of
-from penstock.access.user import User
-from penstock.access.users import NOTE_SIZE_MAX, Users
+from penstock.auth.tokens import Token, id_of
+from penstock.auth.user import User
+from penstock.auth.users import NOTE_SIZE_MAX, Users
 from penstock.http.bodies import read_json
-from penstock.http.inside import Inside
-from penstock.http.needs import DecidedRoute
+from penstock.http.context import AppContext
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of, time_of
 from penstock.http.users import change, known_user
@@ -69,8 +69,8 @@ def token_of(user: User, token: Token, now: int) -> dict[str, object]:
     }
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1/tokens", tags=["access"])
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/tokens", tags=["access"])
 
     @router.get("", response_model=TokenPage, responses=problems(404), summary="List tokens")
     async def list_tokens(
@@ -78,13 +78,13 @@ def routes(inside: Inside) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of results.")] = 50,
         offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
-        access = inside.hub.access
+        access = context.hub.access
         if user is not None:
-            owners = [known_user(inside, user)]
+            owners = [known_user(context, user)]
         else:
             owners = [] if access is None else [owner for _, owner in sorted(access.users.items())]
         found = [(owner, token) for owner in owners for token in owner.tokens.values()]
-        now = inside.clock.now()
+        now = context.clock.now()
         rows = [token_of(owner, token, now) for owner, token in found[offset : offset + limit]]
         return answer({"total": len(found), "offset": offset, "limit": limit, "tokens": rows})
 
@@ -98,7 +98,7 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def create(request: Request) -> Response:
         new = await read_json(request, NewToken, BODY_SIZE_MAX)
-        now = inside.clock.now()
+        now = context.clock.now()
         seconds = now // SECOND
         expires_at = 0 if new.expires_seconds is None else seconds + new.expires_seconds
 
@@ -108,13 +108,13 @@ def routes(inside: Inside) -> APIRouter:
             return owner, owner.tokens[id_of(text.encode())], text
 
         # Taken from what was written: a concurrent edit of the file may have removed the user again.
-        owner, token, text = await change(inside, "token created", make, user=new.user, note=new.note)
+        owner, token, text = await change(context, "token created", make, user=new.user, note=new.note)
         return answer({**token_of(owner, token, now), "token": text}, 201)
 
     @router.delete("/{id}", response_model=Revoked, responses=problems(404, 409), summary="Revoke a token")
     async def revoke(id: Annotated[str, Path(description="The token's id.", max_length=100)]) -> Response:
         called = text_of(name_of(id))
-        owner = await change(inside, "token revoked", lambda users: users.revoke_token(called)[0].name, token=called)
+        owner = await change(context, "token revoked", lambda users: users.revoke_token(called)[0].name, token=called)
         return answer({"revoked": True, "user": owner})
 
     return router

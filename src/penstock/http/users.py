@@ -12,21 +12,21 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from penstock.access.file import UsersFile
-from penstock.access.passwords import hash_password
-from penstock.access.quotas import AMOUNT_MAX
-from penstock.access.rights import ADMIN
-from penstock.access.user import User
-from penstock.access.users import Users
+from penstock.auth.file import UsersFile
+from penstock.auth.passwords import hash_password
+from penstock.auth.quotas import AMOUNT_MAX
+from penstock.auth.rights import ADMIN
+from penstock.auth.user import User
+from penstock.auth.users import Users
 from penstock.errors import AccessError
 from penstock.http.bodies import read_json
-from penstock.http.inside import Inside
+from penstock.http.context import AppContext
 from penstock.http.me import Role, Use, roles_of, use_of
-from penstock.http.needs import DecidedRoute
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import Problem, conflict, not_found
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
-from penstock.server.keeper import Keeper
+from penstock.server.user_reloader import UserReloader
 
 LIMIT_MAX = 1000
 BODY_SIZE_MAX = 64 << 10
@@ -124,28 +124,28 @@ def user_of(user: User) -> dict[str, object]:
     }
 
 
-def known_user(inside: Inside, name: str) -> User:
-    access = inside.hub.access
+def known_user(context: AppContext, name: str) -> User:
+    access = context.hub.access
     user = None if access is None else access.users.get(name)
     if user is None:
         raise not_found(f"there is no user {name!r}", "GET /v1/users lists them")
     return user
 
 
-def kept_by(inside: Inside) -> tuple[Keeper, UsersFile]:
+def kept_by(context: AppContext) -> tuple[UserReloader, UsersFile]:
     """Where users are stored. Raises Problem if authentication is off."""
-    keeper = inside.keeper
-    if inside.hub.access is None or keeper is None or keeper.file is None:
+    user_reloader = context.user_reloader
+    if context.hub.access is None or user_reloader is None or user_reloader.file is None:
         raise conflict(
             "authentication is off",
             "`penstock user add NAME --grant admin` on the broker's machine makes the first user, and turns it on",
         )
-    return keeper, keeper.file
+    return user_reloader, user_reloader.file
 
 
-async def change(inside: Inside, what: str, edit: Callable[[Users], Result], **details: object) -> Result:
+async def change(context: AppContext, what: str, edit: Callable[[Users], Result], **details: object) -> Result:
     """Change the users file and put the change in force. `details` go to the audit log: pass no secrets."""
-    keeper, file = kept_by(inside)
+    user_reloader, file = kept_by(context)
 
     def run() -> Result:
         with file.edit() as users:
@@ -159,9 +159,9 @@ async def change(inside: Inside, what: str, edit: Callable[[Users], Result], **d
         result = await asyncio.to_thread(run)
     except AccessError as error:
         raise problem_of(str(error)) from error
-    keeper.reload()
-    who = inside.caller
-    inside.hub.report("info", "audit.changed", {"what": what, **details, "by": who.name, "peer": who.peer})
+    user_reloader.reload()
+    who = context.caller
+    context.hub.report("info", "audit.changed", {"what": what, **details, "by": who.name, "peer": who.peer})
     return result
 
 
@@ -173,11 +173,11 @@ def problem_of(reason: str) -> Problem:
     return Problem(422, "invalid", reason)
 
 
-def routes(inside: Inside) -> APIRouter:
-    router = APIRouter(route_class=DecidedRoute, prefix="/v1", tags=["access"])
+def routes(context: AppContext) -> APIRouter:
+    router = APIRouter(route_class=AuthorizedRoute, prefix="/v1", tags=["access"])
 
     def shown(name: str, status: int = 200) -> Response:
-        return answer(user_of(known_user(inside, name)), status)
+        return answer(user_of(known_user(context, name)), status)
 
     @router.get("/users", response_model=UserPage, responses=problems(), summary="List users")
     async def list_users(
@@ -185,7 +185,7 @@ def routes(inside: Inside) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of results.")] = 50,
         offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
     ) -> Response:
-        access = inside.hub.access
+        access = context.hub.access
         found = [] if access is None else [user for name, user in sorted(access.users.items()) if search in name]
         rows = [user_of(user) for user in found[offset : offset + limit]]
         page = {"authentication": access is not None, "total": len(found), "offset": offset, "limit": limit}
@@ -205,7 +205,7 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def add_user(request: Request) -> Response:
         new = await read_json(request, NewUser, BODY_SIZE_MAX)
-        hashed = "" if new.password is None else await hashed_password(inside, new.password)
+        hashed = "" if new.password is None else await hashed_password(context, new.password)
 
         def edit(users: Users) -> None:
             user = users.add(new.name)
@@ -217,13 +217,13 @@ def routes(inside: Inside) -> APIRouter:
                 users.add_certificate(new.name, certificate)
             users.set_password(new.name, hashed)
 
-        await change(inside, "user added", edit, user=new.name, grants=new.grants)
+        await change(context, "user added", edit, user=new.name, grants=new.grants)
         return shown(new.name, 201)
 
     @router.delete("/users/{name}", response_model=Removed, responses=problems(404, 409), summary="Remove a user")
     async def remove_user(name: UserName) -> Response:
         called = text_of(name_of(name))
-        await change(inside, "user removed", lambda users: users.remove(called), user=called)
+        await change(context, "user removed", lambda users: users.remove(called), user=called)
         return answer({"removed": True})
 
     @router.post(
@@ -235,7 +235,7 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def grant(name: UserName, request: Request) -> Response:
         called, new = text_of(name_of(name)), await read_json(request, NewGrant, BODY_SIZE_MAX)
-        await change(inside, "granted", lambda users: users.grant(called, new.grant), user=called, grant=new.grant)
+        await change(context, "granted", lambda users: users.grant(called, new.grant), user=called, grant=new.grant)
         return shown(called)
 
     @router.delete(
@@ -245,7 +245,7 @@ def routes(inside: Inside) -> APIRouter:
         name: UserName, grant: Annotated[str, Query(description="The permission, as it was granted.", max_length=2000)]
     ) -> Response:
         called = text_of(name_of(name))
-        await change(inside, "revoked", lambda users: users.revoke(called, grant), user=called, grant=grant)
+        await change(context, "revoked", lambda users: users.revoke(called, grant), user=called, grant=grant)
         return shown(called)
 
     @router.put(
@@ -263,7 +263,7 @@ def routes(inside: Inside) -> APIRouter:
             for quota, amount in amounts.given().items():
                 quotas.set(quota, amount)
 
-        await change(inside, "quotas set", edit, user=called, quotas=amounts.given())
+        await change(context, "quotas set", edit, user=called, quotas=amounts.given())
         return shown(called)
 
     @router.post(
@@ -276,7 +276,7 @@ def routes(inside: Inside) -> APIRouter:
     async def add_certificate(name: UserName, request: Request) -> Response:
         called, new = text_of(name_of(name)), (await read_json(request, NewCertificate, BODY_SIZE_MAX)).certificate
         await change(
-            inside, "certificate added", lambda users: users.add_certificate(called, new), user=called, certificate=new
+            context, "certificate added", lambda users: users.add_certificate(called, new), user=called, certificate=new
         )
         return shown(called)
 
@@ -292,7 +292,7 @@ def routes(inside: Inside) -> APIRouter:
     ) -> Response:
         called = text_of(name_of(name))
         await change(
-            inside,
+            context,
             "certificate removed",
             lambda users: users.remove_certificate(called, certificate),
             user=called,
@@ -309,8 +309,8 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def set_password(name: UserName, request: Request) -> Response:
         called, new = text_of(name_of(name)), await read_json(request, NewPassword, BODY_SIZE_MAX)
-        hashed = await hashed_password(inside, new.password)
-        await change(inside, "password set", lambda users: users.set_password(called, hashed), user=called)
+        hashed = await hashed_password(context, new.password)
+        await change(context, "password set", lambda users: users.set_password(called, hashed), user=called)
         return shown(called)
 
     @router.delete(
@@ -321,7 +321,7 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def remove_password(name: UserName) -> Response:
         called = text_of(name_of(name))
-        await change(inside, "password removed", lambda users: users.set_password(called, ""), user=called)
+        await change(context, "password removed", lambda users: users.set_password(called, ""), user=called)
         return shown(called)
 
     @router.put(
@@ -333,22 +333,22 @@ def routes(inside: Inside) -> APIRouter:
     )
     async def change_own_password(request: Request) -> Response:
         given = await read_json(request, OwnPassword, BODY_SIZE_MAX)
-        kept_by(inside)
-        who, access = inside.caller, inside.hub.access
+        kept_by(context)
+        who, access = context.caller, context.hub.access
         if access is None or who.user is None or not who.user.password:
             raise conflict("you have no password", "an admin can set one")
-        await inside.doorman.by_password(access, who.name, given.current, who.peer)
-        hashed = await hashed_password(inside, given.password)
-        await change(inside, "own password set", lambda users: users.set_password(who.name, hashed), user=who.name)
+        await context.authenticator.by_password(access, who.name, given.current, who.peer)
+        hashed = await hashed_password(context, given.password)
+        await change(context, "own password set", lambda users: users.set_password(who.name, hashed), user=who.name)
         return shown(who.name)
 
     return router
 
 
-async def hashed_password(inside: Inside, password: str) -> str:
+async def hashed_password(context: AppContext, password: str) -> str:
     """Runs in a thread: hashing is slow on purpose."""
-    kept_by(inside)
+    kept_by(context)
     try:
-        return await inside.doorman.hash_password(lambda: hash_password(password))
+        return await context.authenticator.hash_password(lambda: hash_password(password))
     except AccessError as error:
         raise Problem(422, "invalid", str(error)) from error

@@ -49,7 +49,7 @@ def schema() -> "pa.Schema":
 
 
 def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
-    """Messages `first` to `bound` (exclusive) of a block."""
+    """Messages `first` to `after_offset` (exclusive) of a block."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -104,7 +104,7 @@ class Gathering:
         self._bytes = 0
 
     def add(self, block: Block, first: int, bound: int) -> "list[pa.RecordBatch]":
-        """Add messages `first` to `bound` (exclusive) of a block; returns the batches that are complete."""
+        """Add messages `first` to `after_offset` (exclusive) of a block; returns the batches that are complete."""
         if bound - first >= SMALL_BLOCK or len(block.data) >= GATHERED_BYTES:
             return [*self.rest(), record_batch(block, first, bound)] if first < bound else self.rest()
         for index in range(first, bound):

@@ -32,7 +32,7 @@
                   dedup_seconds i32[m]                  rare
                   target i32[m]                         rare; code of the name, -1 if there is none
                   owner  i32[m]                         rare, since version 4; the same for the user's name
-    settlements   queue  i32[s], how i32[s], count i32[s], first i64[s], bound i64[s]
+    settlements   queue  i32[s], how i32[s], count i32[s], first i64[s], after_offset i64[s]
                   due_at i64[s]                         rare; for rejected messages that were delayed
 
 A rare column is present if a message or a settlement in the block needs it. Version 4 adds `owner` to version 3; a
@@ -43,8 +43,8 @@ of bytes is an Arrow binary array as stored.
 
 Within a block, changes come before messages and messages before settlements, whatever order they arrived in. The
 history is the same: a change that follows a message or a settlement starts a new block, and a settlement commutes with
-the messages around it, because a rejected message carries its place (`bound`) with it. A settlement run covers `count`
-consecutive offsets starting at `first`: a queue that is consumed in order needs one run per iteration.
+the messages around it, because a rejected message carries its place (`after_offset`) with it. A settlement run covers
+`count` consecutive offsets starting at `first`: a queue that is consumed in order needs one run per iteration.
 
 Byte 5 is set when the block is written to disk, because only the writer knows what has been synced by then. The
 checksum therefore does not cover it.
@@ -58,8 +58,8 @@ from librt.strings import BytesWriter, read_i32_le, read_i64_le, write_i32_le, w
 from mypy_extensions import i32, i64
 
 from penstock.errors import LogError
-from penstock.log.port import Change
-from penstock.message import HEADER_OVERHEAD, MESSAGE_OVERHEAD, Message, Terms
+from penstock.log.interface import Change
+from penstock.message import HEADER_OVERHEAD, MESSAGE_OVERHEAD, DeliveryOptions, Message
 
 MAGIC: Final = b"PNSK"
 VERSION: Final = 4
@@ -177,8 +177,8 @@ class BlockWriter:
         if named is not None:
             self._headers.write(headers)
         write_i32_le(self._header_ends, i32(len(self._headers)))
-        if message.terms is not None:
-            self._terms.append((self.message_count, message.terms))
+        if message.options is not None:
+            self._options.append((self.message_count, message.options))
         self.message_count += 1
 
     def _add_large(self, body: bytes) -> None:
@@ -190,14 +190,14 @@ class BlockWriter:
         self._gathered.append(body)
         self._gathered_size += i64(len(body))
 
-    def add_run(self, queue: bytes, how: int, first: int, count: int, bound: int, due_at: int = 0) -> None:
+    def add_run(self, queue: bytes, how: int, first: int, count: int, after_offset: int, due_at: int = 0) -> None:
         if due_at:
             self._put_off.append((self.run_count, due_at))
         write_i32_le(self._queues, i32(self.code_of(queue)))
         write_i32_le(self._hows, i32(how))
         write_i32_le(self._counts, i32(count))
         write_i64_le(self._firsts, i64(first))
-        write_i64_le(self._bounds, i64(bound))
+        write_i64_le(self._bounds, i64(after_offset))
         self.run_count += 1
         self.settled_count += count
 
@@ -243,13 +243,13 @@ class BlockWriter:
     def _rare(self) -> int:
         """Which of the rare columns the block needs."""
         rare = RARE_PUT_OFF if self._put_off else 0
-        for _, terms in self._terms:
-            rare |= RARE_DUE if terms.due_at else 0
-            rare |= RARE_EXPIRES if terms.expires_at else 0
-            rare |= RARE_DELIVERIES if terms.deliveries_max else 0
-            rare |= RARE_DEDUP if terms.dedup_seconds else 0
-            rare |= RARE_TARGET if terms.target else 0
-            rare |= RARE_OWNER if terms.owner and terms.dedup_seconds else 0
+        for _, options in self._options:
+            rare |= RARE_DUE if options.due_at else 0
+            rare |= RARE_EXPIRES if options.expires_at else 0
+            rare |= RARE_DELIVERIES if options.deliveries_max else 0
+            rare |= RARE_DEDUP if options.dedup_seconds else 0
+            rare |= RARE_TARGET if options.target else 0
+            rare |= RARE_OWNER if options.owner and options.dedup_seconds else 0
         return rare
 
     def _term_columns(self, rare: int) -> list[bytes]:
@@ -258,25 +258,25 @@ class BlockWriter:
         m = self.message_count
         columns: list[bytes] = []
         if rare & RARE_DUE:
-            columns.append(_sparse([(index, terms.due_at) for index, terms in self._terms], m, 8))
+            columns.append(_sparse([(index, options.due_at) for index, options in self._options], m, 8))
         if rare & RARE_EXPIRES:
-            columns.append(_sparse([(index, terms.expires_at) for index, terms in self._terms], m, 8))
+            columns.append(_sparse([(index, options.expires_at) for index, options in self._options], m, 8))
         if rare & RARE_DELIVERIES:
-            columns.append(_sparse([(index, terms.deliveries_max) for index, terms in self._terms], m, 4))
+            columns.append(_sparse([(index, options.deliveries_max) for index, options in self._options], m, 4))
         if rare & RARE_DEDUP:
-            columns.append(_sparse([(index, terms.dedup_seconds) for index, terms in self._terms], m, 4))
+            columns.append(_sparse([(index, options.dedup_seconds) for index, options in self._options], m, 4))
         return columns
 
     def _targets(self) -> bytes:
-        codes = [(index, int(self.code_of(terms.target))) for index, terms in self._terms if terms.target]
+        codes = [(index, int(self.code_of(options.target))) for index, options in self._options if options.target]
         return _sparse(codes, self.message_count, 4, b"\xff")
 
     def _owners(self) -> bytes:
         """The users who own the message ids, for messages that are deduplicated."""
         codes: list[tuple[int, int]] = []
-        for index, terms in self._terms:
-            if terms.owner and terms.dedup_seconds:
-                codes.append((index, int(self.code_of(terms.owner))))
+        for index, options in self._options:
+            if options.owner and options.dedup_seconds:
+                codes.append((index, int(self.code_of(options.owner))))
         return _sparse(codes, self.message_count, 4, b"\xff")
 
     def _header(self, size: int, changes_size: int, now: int, rare: int) -> bytes:
@@ -330,19 +330,19 @@ class BlockWriter:
         self._counts = _emptied(self._counts)
         self._firsts = _emptied(self._firsts)
         self._bounds = _emptied(self._bounds)
-        self._terms: list[tuple[int, Terms]] = []  # by index of the message
+        self._options: list[tuple[int, DeliveryOptions]] = []  # by index of the message
         self._put_off: list[tuple[int, int]] = []  # by index of the run
 
 
 class Run:
     """Identical settlements of consecutive offsets in one queue."""
 
-    def __init__(self, queue: bytes, how: int, first: int, count: int, bound: int, due_at: int) -> None:
+    def __init__(self, queue: bytes, how: int, first: int, count: int, after_offset: int, due_at: int) -> None:
         self.queue = queue
         self.how = how
         self.first = first
         self.count = count
-        self.bound = bound  # for REJECT and DUE: the offset after which the message is requeued
+        self.after_offset = after_offset  # for REJECT and DUE: the offset after which the message is requeued
         self.due_at = due_at  # for REJECT: the earliest time of the next try; 0 = at once
 
 
@@ -412,10 +412,10 @@ class Block:
         message.route = int(read_i32_le(data, self.routes_at + 4 * i))
         message.offset = self.first_offset + index
         if self.rare & RARE_TERMS:
-            message.terms = self.terms_of(index)
+            message.options = self.terms_of(index)
         return message
 
-    def terms_of(self, index: int) -> Terms | None:
+    def terms_of(self, index: int) -> DeliveryOptions | None:
         """The message's options beyond plain delivery; None if it has none."""
         data = self.data
         rare = self.rare
@@ -426,7 +426,7 @@ class Block:
         dedup_seconds = int(read_i32_le(data, self.dedups_at + 4 * i)) if rare & RARE_DEDUP else 0
         target = self.target_of(index)
         if due_at or expires_at or deliveries_max or dedup_seconds or target:
-            return Terms(due_at, expires_at, deliveries_max, dedup_seconds, target, self.owner_of(index))
+            return DeliveryOptions(due_at, expires_at, deliveries_max, dedup_seconds, target, self.owner_of(index))
         return None
 
     def target_of(self, index: int) -> bytes:

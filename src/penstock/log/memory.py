@@ -1,6 +1,6 @@
 """A log in memory: assigns offsets and positions, and keeps nothing unless asked to."""
 
-from penstock.log.port import Change, Ledger, Log
+from penstock.log.interface import AckRun, Change, Log
 from penstock.log.tuning import Tuning
 from penstock.message import ACCEPT, GOING_BACK, OUT, Message
 
@@ -28,21 +28,21 @@ class MemoryLog(Log):
         """Never called: `readable` stays 0."""
         return None
 
-    def settled(self, ledger: Ledger, offset: int, how: int, due_at: int = 0) -> None:
+    def append_settlement(self, ack_run: AckRun, offset: int, how: int, due_at: int = 0) -> None:
         self.position += 1
         self.durable = self.position
         if how == ACCEPT or how not in GOING_BACK:  # ACCEPT is the most frequent case and cheap to test
-            ledger.ended += 1
+            ack_run.ended += 1
         if self.keep:
-            self.entries.append(Change(Change.SETTLED, ledger.queue, offset, how, due_at=due_at))
+            self.entries.append(Change(Change.SETTLED, ack_run.queue, offset, how, due_at=due_at))
 
-    def marked(self, ledger: Ledger, offset: int) -> None:
+    def append_mark(self, ack_run: AckRun, offset: int) -> None:
         self.position += 1
         self.durable = self.position
         if self.keep:
-            self.entries.append(Change(Change.SETTLED, ledger.queue, offset, OUT))
+            self.entries.append(Change(Change.SETTLED, ack_run.queue, offset, OUT))
 
-    def changed(self, change: Change) -> None:
+    def append_change(self, change: Change) -> None:
         self.position += 1
         self.durable = self.position
         if self.keep:
@@ -71,5 +71,5 @@ class ReadableLog(MemoryLog):
         found = Message(kept.id, kept.event, kept.body, kept.published_at, kept.protocol, kept.headers)
         found.offset = offset
         found.route = kept.route
-        found.terms = kept.terms
+        found.options = kept.options
         return found

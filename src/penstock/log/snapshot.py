@@ -23,7 +23,6 @@ from librt.strings import BytesWriter, write_i32_le
 from mypy_extensions import i32
 
 from penstock.errors import LogError
-from penstock.log.disk import Disk, write_whole
 from penstock.log.ids import IdPage, IdPart, decode_ids, encode_ids
 from penstock.log.span import Span
 
@@ -33,15 +32,14 @@ VERSION: Final = 2
 READABLE: Final = (1, 2)
 HEADER_SIZE: Final = 16
 CRC_FROM: Final = 12
-KEPT: Final = 2  # number of snapshots kept: the newest may turn out to be damaged
 PLACE_SIZE: Final = 32
 
 
 class QueueImage:
     """The state of one queue.
 
-    `placed` are messages that were delivered before: (bound, serial, offset, retry), i64 each, in order. `delayed` are
-    messages that are not due yet: (due_at, offset, retry, bytes).
+    `placed` are messages that were delivered before: (after_offset, sequence, offset, retry), i64 each, in order.
+    `delayed` are messages that are not due yet: (due_at, offset, retry, bytes).
     """
 
     def __init__(
@@ -219,32 +217,6 @@ def position_in(name: str) -> int:
     """The position in the name of a snapshot file; -1 for any other name."""
     digits = name.removesuffix(SNAPSHOT_SUFFIX)
     return int(digits) if digits.isdecimal() else -1
-
-
-def snapshots_of(disk: Disk) -> list[str]:
-    """The names of the snapshot files, oldest first."""
-    return sorted([name for name in disk.names() if name.endswith(SNAPSHOT_SUFFIX)])
-
-
-def read_snapshot(disk: Disk, name: str) -> Snapshot:
-    """Raises LogError if it is not valid."""
-    with disk.read(name) as file:
-        data = file.read()
-    try:
-        return decode(data)
-    except UnknownVersion as unknown:  # another name than below: compiled, a name has one type
-        raise UnknownVersion(f"{disk.directory / name}: {unknown}") from unknown
-    except (LogError, ValueError, KeyError, TypeError) as error:
-        raise LogError(f"{disk.directory / name}: {error}") from error
-
-
-def write_snapshot(disk: Disk, name: str, pieces: list[bytes]) -> None:
-    """Write a snapshot durably, then remove the oldest ones."""
-    write_whole(disk, name, pieces)
-    disk.sync_directory()
-    for old in snapshots_of(disk)[:-KEPT]:
-        disk.remove(old)
-    disk.sync_directory()
 
 
 def _text(name: bytes) -> str:

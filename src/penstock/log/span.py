@@ -22,7 +22,7 @@ class Span:
         self.count = count
         self.size = size  # approximate bytes of the remaining messages
         self.offsets = offsets  # i64 each; empty if consecutive
-        self.places = places  # (retry, bound, serial), i64 each; empty if all messages are fresh
+        self.places = places  # (retry, after_offset, sequence), i64 each; empty if all messages are fresh
         self.start = 0
         self.live = count
         self.dead: bytearray | None = None
@@ -39,10 +39,10 @@ class Span:
     def retry(self, index: int) -> int:
         return int(read_i64_le(self.places, 24 * i64(index))) if self.places else 0
 
-    def bound(self, index: int) -> int:
+    def after_offset(self, index: int) -> int:
         return int(read_i64_le(self.places, 24 * i64(index) + 8)) if self.places else self.offset(index)
 
-    def serial(self, index: int) -> int:
+    def sequence(self, index: int) -> int:
         return int(read_i64_le(self.places, 24 * i64(index) + 16)) if self.places else 0
 
     def is_dead(self, index: int) -> bool:
@@ -125,7 +125,7 @@ class Span:
         each = self.size // self.live
         for index in range(self.start, self.count):
             if not self.is_dead(index):
-                builder.add(self.offset(index), self.retry(index), self.bound(index), self.serial(index), each)
+                builder.add(self.offset(index), self.retry(index), self.after_offset(index), self.sequence(index), each)
         return builder.finish()
 
 
@@ -157,9 +157,9 @@ class SpanBuilder:
             self._run_count = count
             self._run_size = size
 
-    def add(self, offset: int, retry: int, bound: int, serial: int, size: int) -> None:
+    def add(self, offset: int, retry: int, after_offset: int, sequence: int, size: int) -> None:
         """One message with its place."""
-        if retry == 0 and serial == 0 and bound == offset:
+        if retry == 0 and sequence == 0 and after_offset == offset:
             self.add_run(offset, 1, size)
             return
         self._end_run()
@@ -168,7 +168,7 @@ class SpanBuilder:
                 self._end_list()
             else:
                 self._widen()
-        self._list(offset, retry, bound, serial)
+        self._list(offset, retry, after_offset, sequence)
         self._size += size
 
     def add_span(self, span: Span) -> None:
@@ -199,16 +199,16 @@ class SpanBuilder:
             self._list(offset, 0, offset, 0)
         self._size += self._run_size
 
-    def _list(self, offset: int, retry: int, bound: int, serial: int) -> None:
+    def _list(self, offset: int, retry: int, after_offset: int, sequence: int) -> None:
         if self._listed >= self.tuning.span_length:
             self._end_list()
-        if retry or serial or bound != offset:
+        if retry or sequence or after_offset != offset:
             self._widen()
         if self._listed == 0:
             self._first = offset
         write_i64_le(self._offsets, i64(offset))
         if self._wide:
-            self._place(retry, bound, serial)
+            self._place(retry, after_offset, sequence)
         self._listed += 1
 
     def _widen(self) -> None:
@@ -218,10 +218,10 @@ class SpanBuilder:
             for index in range(self._listed):
                 self._place(0, int(read_i64_le(offsets, 8 * i64(index))), 0)
 
-    def _place(self, retry: int, bound: int, serial: int) -> None:
+    def _place(self, retry: int, after_offset: int, sequence: int) -> None:
         write_i64_le(self._places, i64(retry))
-        write_i64_le(self._places, i64(bound))
-        write_i64_le(self._places, i64(serial))
+        write_i64_le(self._places, i64(after_offset))
+        write_i64_le(self._places, i64(sequence))
 
     def _end_list(self) -> None:
         if self._listed:

@@ -23,12 +23,13 @@ import gc
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from penstock.core.memory_shares import MIB
 from penstock.core.subscription import Subscription
 from penstock.server.holdings import held_by, held_of
-from penstock.server.memory import MIB, QUEUE_BYTES, resident_bytes
+from penstock.server.memory import QUEUE_BYTES, resident_bytes
 
 if TYPE_CHECKING:
-    from penstock.server.connection import Connection, Switchboard
+    from penstock.server.connection import Connection, Reactor
     from penstock.wire.session import Session
 
 KINDS = ("ready", "held", "leased", "staged", "in", "out", "queues", "bindings", "ids", "log")
@@ -53,7 +54,7 @@ class Share:
 
 
 class Account:
-    def __init__(self, board: "Switchboard") -> None:
+    def __init__(self, board: "Reactor") -> None:
         self.limit = board.hub.limits.memory_bytes_max
         self.held = 0  # un-acked bytes in memory at the last scan of the queues
         self._board = board
@@ -79,7 +80,7 @@ class Account:
         """Bytes by kind."""
         board = self._board
         broker = board.hub.broker
-        in_queues = broker.usage.bytes
+        in_queues = broker.context.bytes
         # A message in several queues is in memory once, but each queue counts it.
         leased = min(self._of_others("leased"), in_queues)
         held = min(max(0, self.held - leased), in_queues - leased)

@@ -10,24 +10,25 @@ import traceback
 from collections.abc import Callable
 from typing import cast
 
-from penstock.access.certificates import names_of
-from penstock.access.directory import Directory
-from penstock.access.lobby import address_of
-from penstock.access.tokens import redacted
-from penstock.access.user import User
+from penstock.auth.certificates import names_of
+from penstock.auth.directory import Directory
+from penstock.auth.throttle import address_of
+from penstock.auth.tokens import redacted
+from penstock.auth.user import User
 from penstock.clock import Clock
+from penstock.core.memory_shares import Shares
 from penstock.core.places import GREED_OF_ONE, Places
 from penstock.core.queue import Queue
 from penstock.server.account import Account
 from penstock.server.filling import Filling
 from penstock.server.holdings import Holdings
 from penstock.server.incoming import Incoming
-from penstock.server.memory import Collector, Shares
+from penstock.server.memory import Collector
 from penstock.server.outgoing import Outgoing
-from penstock.server.storage import Storage
 from penstock.server.turns import BYTES_PER_WORK, FULL_READ, READ_WORK, SMALL_READ, Turns
 from penstock.server.waiting_reads import WaitingReads
-from penstock.wire.gate import Gate
+from penstock.storage.storage import Storage
+from penstock.wire.preauth import PreAuth
 from penstock.wire.refusals import TEXT_SIZE_MAX
 from penstock.wire.session import LEFT_AT_ONCE, Dialect, Hub, Session
 
@@ -54,7 +55,7 @@ CROWDED_TOLD_MAX = 10
 TIMER_SECONDS_MAX = 30.0
 
 
-class Switchboard:
+class Reactor:
     """All connections of a broker: writes their outboxes, and pauses publishers while memory is short."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, hub: Hub, clock: Clock, connections_max: int) -> None:
@@ -82,14 +83,14 @@ class Switchboard:
         shares = Shares(hub.limits.memory_bytes_max)
         self.incoming = Incoming(loop, shares.incoming, self.is_short)
         self.waiting_reads = WaitingReads(shares.incoming // 2, self.connections, lambda: bool(self.paused))
-        self.outgoing = Outgoing(loop, hub.broker.usage, shares.outgoing)
+        self.outgoing = Outgoing(loop, hub.broker.context, shares.outgoing)
         self.holdings = Holdings(loop, hub, shares.held)
-        self.filling = Filling(loop, hub.broker.usage)
+        self.filling = Filling(loop, hub.broker.context)
         self.account = Account(self)
         self.collector = Collector()
         # From here on clients with messages to settle, which must still be read, may not publish either.
         self.refuse_at = hub.limits.memory_bytes_max + hub.limits.memory_bytes_max // REFUSE_PART
-        self.free_at = hub.broker.usage.keep_max  # bytes of messages from which on memory is freed
+        self.free_at = hub.broker.context.keep_max  # bytes of messages from which on memory is freed
         self.freed_up_to = 0  # end of the readable log when memory was last freed
         self.may_free = True  # memory was not freed in this turn yet
 
@@ -119,14 +120,14 @@ class Switchboard:
             self._run_awake()
         if hub.broken:
             self._end_broken()
-        if hub.broker.usage.alarms:
+        if hub.broker.context.alarms:
             self._tell_alarms()
         hub.broker.end_turn()
         if self.storage is not None:
             self.storage.end_turn(self.clock.now())
         self.turns.begin()
         self.may_free = True
-        self.collector.end_turn(hub.broker.usage.work)
+        self.collector.end_turn(hub.broker.context.work)
         if hub.unfinished:
             self._put_in_line()
         dirty = hub.dirty
@@ -146,9 +147,9 @@ class Switchboard:
         if self.slowed:
             for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < queue.congested_bytes // 2]:
                 slowdown.end()
-        if hub.broker.usage.unsent or self.outgoing.is_watching():
+        if hub.broker.context.unsent or self.outgoing.is_watching():
             self.outgoing.go_on()
-        if hub.broker.usage.bytes > self.holdings.bytes_max:
+        if hub.broker.context.bytes > self.holdings.bytes_max:
             self.holdings.watch()
         if (self.paused or self.incoming.waiting) and not self.is_short():
             if self.paused:
@@ -183,18 +184,18 @@ class Switchboard:
             if not is_full and self.places.has_room(holder):
                 return ""
             return f"connections_max is {self.connections_max}: {self.places.why_full(holder, 'connections')}"
-        if is_full and not self._let_go(access.lobby.first(), "connections_max"):
+        if is_full and not self._let_go(access.throttle.first(), "connections_max"):
             return f"connections_max is {self.connections_max}"
         return ""
 
-    def make_room_in_lobby(self, access: Directory, address: str) -> None:
+    def make_room_for_unauthenticated(self, access: Directory, address: str) -> None:
         """Evict unauthenticated connections of an address until it may have one more."""
-        while access.lobby.is_full(address):
-            self._let_go(access.lobby.first(address), "unauthenticated_per_address_max")
+        while access.throttle.is_full(address):
+            self._let_go(access.throttle.first(address), "unauthenticated_per_address_max")
 
     def _let_go(self, guest: object, limit: str) -> bool:
         """Close an unauthenticated connection to make room for another. False if there is none."""
-        if not isinstance(guest, Gate):
+        if not isinstance(guest, PreAuth):
             return False
         session = guest.session
         connection = self.connections.get(session)
@@ -251,9 +252,9 @@ class Switchboard:
                 self._run_awake()
 
     def _tell_alarms(self) -> None:
-        usage = self.hub.broker.usage
-        alarms = usage.alarms
-        usage.alarms = []
+        context = self.hub.broker.context
+        alarms = context.alarms
+        context.alarms = []
         for alarm in alarms:
             details: dict[str, object] = {
                 "queue": alarm.queue.decode("utf-8", "backslashreplace"),
@@ -297,41 +298,41 @@ class Switchboard:
         if self.storage is not None and self.storage.is_behind():
             return True
         broker = self.hub.broker
-        usage = broker.usage
-        if usage.bytes < self.free_at:
-            if usage.bytes < usage.keep_max:
-                self.free_at = usage.keep_max
+        context = broker.context
+        if context.bytes < self.free_at:
+            if context.bytes < context.keep_max:
+                self.free_at = context.keep_max
             return False
-        limit = usage.bytes_max
-        if self.may_free and (usage.is_freeing or broker.log.readable > self.freed_up_to):
+        limit = context.bytes_max
+        if self.may_free and (context.is_freeing or broker.log.readable > self.freed_up_to):
             self.may_free = False  # again in the next turn
-            if not usage.is_freeing:
+            if not context.is_freeing:
                 # What was written to the log since the last time can be freed now.
                 self.freed_up_to = broker.log.readable
             broker.free_memory()
-            if not usage.is_freeing:
+            if not context.is_freeing:
                 # What could not be freed is not scanned again until there is more of it.
-                self.free_at = min(limit, max(usage.keep_max, usage.bytes + limit // 16))
+                self.free_at = min(limit, max(context.keep_max, context.bytes + limit // 16))
             self.plan_flush()
-        return usage.bytes >= limit
+        return context.bytes >= limit
 
     def must_wait(self, holder: str) -> bool:
         """Whether a user or address may not publish now: memory is short, and it has used its fair share."""
         if not self.is_short():
             return False
         is_behind = self.storage is not None and self.storage.is_behind()
-        return is_behind or self.hub.broker.usage.bytes >= self.refuse_at or self.filling.is_over(holder)
+        return is_behind or self.hub.broker.context.bytes >= self.refuse_at or self.filling.is_over(holder)
 
     def let_queues_hold(self, bytes_max: int) -> None:
         """Set how many bytes queues may hold before memory counts as short."""
-        usage = self.hub.broker.usage
-        usage.bytes_max = bytes_max
-        usage.keep_max = bytes_max // 4
+        context = self.hub.broker.context
+        context.bytes_max = bytes_max
+        context.keep_max = bytes_max // 4
         self.free_at = min(self.free_at, bytes_max)
         self.refuse_at = bytes_max + bytes_max // REFUSE_PART
         self.holdings.bytes_max = bytes_max // 2
-        usage.relieve()
-        if self.paused or self.incoming.waiting or usage.held_up:
+        context.relieve()
+        if self.paused or self.incoming.waiting or context.held_up:
             self.plan_flush()
 
     def is_far_behind(self) -> bool:
@@ -341,8 +342,8 @@ class Switchboard:
     def pause_publisher(self, connection: "Connection") -> None:
         """Stop reading from a publisher until queues have drained somewhat or the disk has caught up."""
         if not self.paused:
-            held = self.hub.broker.usage.bytes
-            limit = "memory_bytes_max" if held >= self.hub.broker.usage.bytes_max else "the disk is behind"
+            held = self.hub.broker.context.bytes
+            limit = "memory_bytes_max" if held >= self.hub.broker.context.bytes_max else "the disk is behind"
             self.hub.report("warning", "publishers.paused", {"limit": limit, "bytes": held})
         self.paused.append(connection)
         connection.is_held_back = True
@@ -390,7 +391,7 @@ class Switchboard:
 class Slowdown:
     """Publishers paused for one congested queue."""
 
-    def __init__(self, board: Switchboard, queue: Queue) -> None:
+    def __init__(self, board: Reactor, queue: Queue) -> None:
         self.board = board
         self.queue = queue
         self.delivered = queue.delivered
@@ -411,8 +412,8 @@ class Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, switchboard: Switchboard, dialect: Dialect) -> None:
-        self.switchboard = switchboard
+    def __init__(self, reactor: Reactor, dialect: Dialect) -> None:
+        self.reactor = reactor
         self.dialect = dialect
         self.session: Session | None = None
         self.reading_pauses = 0  # the number of reasons why reading is paused
@@ -437,7 +438,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
-        board = self.switchboard
+        board = self.reactor
         peer = peer_name(transport)
         access = board.hub.access
         limit = "draining" if board.draining else board.make_room(peer)
@@ -457,7 +458,7 @@ class Connection(asyncio.Protocol):
             names = certificate_names(transport)
             identity = access.by_certificate(names) or access.by_default(self.dialect.default_user)
             if identity is None:
-                board.make_room_in_lobby(access, address_of(peer))
+                board.make_room_for_unauthenticated(access, address_of(peer))
             limit = "" if identity is None else limit_of(board.hub, identity.user)
             if limit:
                 board.report_crowded("connection.refused", peer, self.dialect.name, limit)
@@ -477,10 +478,10 @@ class Connection(asyncio.Protocol):
         session = self.session
         if session is None:
             return
-        board = self.switchboard
+        board = self.reactor
         size = len(data)
         turns = board.turns
-        board.hub.broker.usage.work += READ_WORK + size // BYTES_PER_WORK
+        board.hub.broker.context.work += READ_WORK + size // BYTES_PER_WORK
         self.says_much = size > SMALL_READ
         self.was_full = size >= FULL_READ
         if self.says_much:
@@ -508,7 +509,7 @@ class Connection(asyncio.Protocol):
         if not self.waits:
             self.waits = True
             self.pause_reading()
-        self.switchboard.turns.add(self)
+        self.reactor.turns.add(self)
 
     def go_on(self) -> None:
         """Do the next slice: more deliveries, and more of what was read."""
@@ -525,15 +526,15 @@ class Connection(asyncio.Protocol):
         elif session.unfed:
             session = self._work(session, session.unfed.pop(0))
         if session.busy or session.unfed:
-            self.switchboard.turns.add(self)
+            self.reactor.turns.add(self)
             return
-        if self.gone and not session.leave_some(self.switchboard.clock.now()):
-            self.switchboard.turns.add(self)
-            self.switchboard.plan_flush()
+        if self.gone and not session.leave_some(self.reactor.clock.now()):
+            self.reactor.turns.add(self)
+            self.reactor.plan_flush()
             return
         if self.was_full and not self.gone:
             self.was_full = False
-            if self.switchboard.turns.rest(self):
+            if self.reactor.turns.rest(self):
                 return
         self.waits = False
         self.resume_reading()
@@ -548,20 +549,20 @@ class Connection(asyncio.Protocol):
 
         Returns the session that serves the connection afterwards.
         """
-        board = self.switchboard
+        board = self.reactor
         hub = board.hub
-        usage = hub.broker.usage
-        before, work = hub.broker.published, usage.work
+        context = hub.broker.context
+        before, work = hub.broker.published, context.work
         log = hub.broker.log
         entries = log.position + len(hub.receipts)
         now = board.clock.now()
         failure: Exception | None = None
-        is_refused = hub.broker.usage.bytes >= board.refuse_at and board.is_short() and holds_work(session)
+        is_refused = hub.broker.context.bytes >= board.refuse_at and board.is_short() and holds_work(session)
         if is_refused:
             hub.broker.hold_memory(True)
         try:
             board.feeding = self
-            hub.broker.usage.publisher = session.holder
+            hub.broker.context.publisher = session.holder
             if data is None:
                 session.go_on(now)
             else:
@@ -579,10 +580,10 @@ class Connection(asyncio.Protocol):
             board.report_failed(session, failure)
             session.hang_up()
         board.plan_flush()
-        board.turns.charge(session.holder, usage.work - work)
-        if usage.congested is not None:
-            board.slow_down(self, usage.congested)
-            usage.congested = None
+        board.turns.charge(session.holder, context.work - work)
+        if context.congested is not None:
+            board.slow_down(self, context.congested)
+            context.congested = None
         pending = session.pending()
         if pending or self.kept_in:
             board.incoming.hold(self, session.holder, pending)
@@ -598,7 +599,7 @@ class Connection(asyncio.Protocol):
         elif board.is_far_behind() and log.position + len(hub.receipts) != entries:
             board.behind.append(self)
             self.pause_reading()
-        if session.gate is not None and session.gate.failing and not self.deaf:
+        if session.preauth is not None and session.preauth.failing and not self.deaf:
             self.deaf = True  # never reset: the refusal is sent after a delay, then the connection closes
             self.pause_reading()
         user = session.user
@@ -619,7 +620,7 @@ class Connection(asyncio.Protocol):
                 "bytes": size,
                 "limit": "memory_bytes_max",
             }
-            self.switchboard.hub.report("warning", "connection.stalled", details)
+            self.reactor.hub.report("warning", "connection.stalled", details)
         self.transport.abort()
 
     def pause_reading(self) -> None:
@@ -633,7 +634,7 @@ class Connection(asyncio.Protocol):
             if not self.transport.is_closing():
                 self.transport.resume_reading()
         elif self.reading_pauses == 1 and self.waits:
-            self.switchboard.turns.add(self)
+            self.reactor.turns.add(self)
 
     def eof_received(self) -> bool:
         """A half-closed connection counts as closed: pending requests are answered, no more deliveries are sent."""
@@ -682,7 +683,7 @@ class Connection(asyncio.Protocol):
         session = self.session
         if session is not None:
             self.session = None
-            board = self.switchboard
+            board = self.reactor
             board.connections.pop(session, None)
             if self.place:
                 board.places.leave(self.place)
@@ -717,19 +718,19 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self.writing_paused = False
-        self.switchboard.outgoing.leave(self)  # also ends a squeeze
+        self.reactor.outgoing.leave(self)  # also ends a squeeze
         if self.unread:
             self.unread = False
             self.resume_reading()
-        if self.session is not None and self.session.gate is None:
+        if self.session is not None and self.session.preauth is None:
             self.refills = True
-            self.switchboard.turns.add(self)
+            self.reactor.turns.add(self)
 
     def _refill(self, session: Session) -> None:
         """Resume deliveries."""
-        if not self.writing_paused and not self.is_squeezed and not self.gone and session.gate is None:
+        if not self.writing_paused and not self.is_squeezed and not self.gone and session.preauth is None:
             session.resume()
-            self.switchboard.plan_flush()
+            self.reactor.plan_flush()
 
     def unsent(self) -> int:
         """Bytes not sent to the client yet, in the session and in the transport."""
@@ -749,9 +750,9 @@ class Connection(asyncio.Protocol):
         if self.is_squeezed:
             self.is_squeezed = False
             self.resume_reading()
-            if not self.writing_paused and self.session is not None and self.session.gate is None:
+            if not self.writing_paused and self.session is not None and self.session.preauth is None:
                 self.session.resume()
-                self.switchboard.plan_flush()
+                self.reactor.plan_flush()
 
     def write_outbox(self) -> None:
         session = self.session
@@ -767,21 +768,21 @@ class Connection(asyncio.Protocol):
             full = size >= session.outbox_max
             self.transport.write(session.drain())
             if self.transport.get_write_buffer_size():
-                self.switchboard.outgoing.hold(self, size)
+                self.reactor.outgoing.hold(self, size)
             if self.writing_paused and not self.unread and self.transport.get_write_buffer_size() > UNREAD_MAX:
                 self.unread = True
                 self.pause_reading()
             takes_more = not self.writing_paused and not self.is_squeezed and not self.half_closed
-            if full and takes_more and session.gate is None:
+            if full and takes_more and session.preauth is None:
                 # The outbox was the limit, not the socket, so `resume_writing` will not be called.
                 self.refills = True
-                self.switchboard.turns.add(self)
+                self.reactor.turns.add(self)
         if session.closing and not session.unconfirmed and not session.outbox_size:
             self.transport.close()
 
     def succeed(self, session: Session, successor: Session) -> Session:
         """Replace the session by another one, now that the protocol is known."""
-        connections = self.switchboard.connections
+        connections = self.reactor.connections
         del connections[session]
         connections[successor] = self
         self.session = successor

@@ -10,15 +10,15 @@ This is checked up to five times a second while memory is that short; there is n
 
 import asyncio
 
-from penstock.core.usage import Usage
+from penstock.core.context import BrokerContext
 
 LOOK_SECONDS = 0.2
 NOTABLE_PART = 32  # publishers that have filled 1/32 of the memory or more count when it is divided into fair parts
 
 
 class Filling:
-    def __init__(self, loop: asyncio.AbstractEventLoop, usage: Usage) -> None:
-        self._usage = usage
+    def __init__(self, loop: asyncio.AbstractEventLoop, context: BrokerContext) -> None:
+        self._context = context
         self._loop = loop
         self._look_at = 0.0
         self._filled: dict[str, int] = {}
@@ -33,11 +33,11 @@ class Filling:
         return self._filled.get(holder, 0) >= self._share
 
     def _look(self) -> None:
-        usage = self._usage
+        context = self._context
         self._filled = {}
-        for queue in usage.warm:
+        for queue in context.warm:
             size = queue.bytes_in_memory() - queue.unacked_bytes + queue.unkept
             if size:
                 self._filled[queue.filled_by] = self._filled.get(queue.filled_by, 0) + size
-        notable = sum(1 for size in self._filled.values() if size * NOTABLE_PART >= usage.bytes_max)
-        self._share = usage.bytes_max // (2 * max(1, notable))
+        notable = sum(1 for size in self._filled.values() if size * NOTABLE_PART >= context.bytes_max)
+        self._share = context.bytes_max // (2 * max(1, notable))

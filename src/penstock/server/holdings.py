@@ -16,11 +16,11 @@ from penstock.core.subscription import Subscription
 from penstock.message import MESSAGE_OVERHEAD
 
 if TYPE_CHECKING:
-    from penstock.access.user import User
+    from penstock.auth.user import User
     from penstock.wire.session import Hub, Session
 
 LOOK_SECONDS = 0.1
-CALM = 0.75  # a consumer resumes below this part of the limit it exceeded
+RESUMES_BELOW = 0.75  # a consumer resumes below this part of the limit it exceeded
 
 
 def held_by(subscription: Subscription) -> int:
@@ -52,8 +52,8 @@ class Holdings:
 
     def look(self) -> None:
         self._timer = None
-        usage = self._hub.broker.usage
-        is_tight = usage.bytes > self.bytes_max
+        context = self._hub.broker.context
+        is_tight = context.bytes > self.bytes_max
         over = self._over() if is_tight or self.restrained else {}
         for session in [session for session in self.restrained if session not in over]:
             del self.restrained[session]
@@ -76,13 +76,15 @@ class Holdings:
                 users.setdefault(session.user or session, {})[session] = held
                 total += held
         found: dict[Session, int] = {}
-        if total > self.bytes_max * (CALM if self.restrained else 1):
+        if total > self.bytes_max * (RESUMES_BELOW if self.restrained else 1):
             fair = self.bytes_max // (2 * len(users))
             for sessions in users.values():
-                if sum(sessions.values()) > fair * (CALM if any(s in self.restrained for s in sessions) else 1):
+                if sum(sessions.values()) > fair * (
+                    RESUMES_BELOW if any(s in self.restrained for s in sessions) else 1
+                ):
                     part = fair // len(sessions)
                     for session, held in sessions.items():
-                        if held > part * (CALM if session in self.restrained else 1):
+                        if held > part * (RESUMES_BELOW if session in self.restrained else 1):
                             found[session] = held
         return found
 

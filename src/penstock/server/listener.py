@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from penstock.errors import Error
 from penstock.server.accepting import BACKLOG, accept_more
-from penstock.server.connection import Connection, Switchboard
-from penstock.server.doorstep import Doorstep
+from penstock.server.connection import Connection, Reactor
+from penstock.server.handshakes import HandshakeLimiter
 from penstock.wire.session import Dialect
 
 
@@ -18,26 +18,26 @@ class ListenError(Error):
 class Listener:
     def __init__(
         self,
-        switchboard: Switchboard,
+        reactor: Reactor,
         dialect: Dialect,
         host: str,
         port: int,
-        doorstep: Doorstep | None = None,
+        handshakes: HandshakeLimiter | None = None,
         plain_too: bool = False,
     ) -> None:
-        """With a doorstep clients must use TLS; with `plain_too` they may."""
-        self.switchboard = switchboard
+        """with TLS clients must use TLS; with `plain_too` they may."""
+        self.reactor = reactor
         self.dialect = dialect
         self.host = host
         self.port = port
         self._make: Callable[[], asyncio.Protocol] = self._connection
-        if doorstep is not None:
-            self._make = doorstep.door(dialect.name, self._connection, plain=plain_too)
+        if handshakes is not None:
+            self._make = handshakes.door(dialect.name, self._connection, plain=plain_too)
         self._servers: list[asyncio.Server] = []
 
     async def start(self) -> None:
         """Accept connections. With port 0 the system chooses one, and `port` is set to it."""
-        loop = self.switchboard.loop
+        loop = self.reactor.loop
         try:
             server = await loop.create_server(self._make, self.host, self.port, backlog=BACKLOG, reuse_address=True)
         except OSError as error:
@@ -54,4 +54,4 @@ class Listener:
         self._servers = []
 
     def _connection(self) -> Connection:
-        return Connection(self.switchboard, self.dialect)
+        return Connection(self.reactor, self.dialect)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import structlog
 
-from penstock.access.lobby import address_of
-from penstock.core.places import NOBODY, Places
+from penstock.auth.throttle import address_of
+from penstock.core.places import NO_HOLDER, Places
 from penstock.plain import plain, plain_lines
 from penstock.wire.session import Report
 
@@ -83,7 +83,7 @@ def _who_caused(details: dict[str, object]) -> str:
     if isinstance(user, str) and user:
         return f"user {user!r}"
     peer = details.get("peer")
-    return f"address {address_of(peer)}" if isinstance(peer, str) and peer else NOBODY
+    return f"address {address_of(peer)}" if isinstance(peer, str) and peer else NO_HOLDER
 
 
 def start_logs(level: str, style: str) -> Report:

@@ -11,7 +11,7 @@ memory.
 import asyncio
 from typing import TYPE_CHECKING
 
-from penstock.core.usage import Usage
+from penstock.core.context import BrokerContext
 
 if TYPE_CHECKING:
     from penstock.server.connection import Connection
@@ -25,11 +25,11 @@ ALONE_BYTES_LEAST = 64 << 20  # one connection may always have this: the largest
 
 
 class Outgoing:
-    def __init__(self, loop: asyncio.AbstractEventLoop, usage: Usage, bytes_max: int) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, context: BrokerContext, bytes_max: int) -> None:
         self.bytes = 0  # at the last count
         self.alone_max = max(bytes_max, ALONE_BYTES_LEAST)
         self._loop = loop
-        self._usage = usage
+        self._context = context
         self.let_hold(bytes_max)
         self._held: dict[Connection, int] = {}  # connections with unsent bytes, and how many at the last check
         self._since = 0  # bytes written to them since the last count
@@ -41,7 +41,7 @@ class Outgoing:
     def let_hold(self, bytes_max: int) -> None:
         """Set the share."""
         self.bytes_max = bytes_max
-        self._usage.unsent_max = bytes_max
+        self._context.unsent_max = bytes_max
 
     def hold(self, connection: "Connection", size: int) -> None:
         """The socket did not accept all of the last write, which had `size` bytes."""
@@ -64,7 +64,7 @@ class Outgoing:
 
     def go_on(self) -> None:
         """At the end of a turn, count again if a message waits for it or the last count is old."""
-        if self._usage.waiting_to_send or self._loop.time() >= self._counted_at + COUNT_SECONDS:
+        if self._context.waiting_to_send or self._loop.time() >= self._counted_at + COUNT_SECONDS:
             self.count()
 
     def count(self) -> None:
@@ -85,10 +85,10 @@ class Outgoing:
                 holder = "" if connection.session is None else connection.session.holder
                 unsent_of[holder] = unsent_of.get(holder, 0) + left
         self.bytes = unsent
-        self._usage.sent(unsent_of)
+        self._context.sent(unsent_of)
         if unsent > self.bytes_max:
             self._squeeze()
-        if (self._usage.waiting_to_send or self._squeezed) and self._timer is None:
+        if (self._context.waiting_to_send or self._squeezed) and self._timer is None:
             self._timer = self._loop.call_later(PATIENCE_SECONDS, self._look)
 
     def _squeeze(self) -> None:
@@ -113,7 +113,7 @@ class Outgoing:
     def _look(self) -> None:
         """If others wait, close connections whose sockets made no progress since the last check."""
         self._timer = None
-        if not self._usage.waiting_to_send and self.bytes <= self.bytes_max:
+        if not self._context.waiting_to_send and self.bytes <= self.bytes_max:
             return
         for connection, before in list(self._held.items()):
             left = connection.unsent()

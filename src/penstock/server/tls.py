@@ -2,8 +2,8 @@
 
 The loop has such a layer of its own. This one exists because a broker needs more: a client that has closed its sending
 side is still answered (a close_notify closes one direction, as EOF does on a plain stream), the size of unsent data is
-exact, and the context is chosen when a ClientHello arrives (`doorstep.py`). The cryptography is OpenSSL's, used through
-`ssl.SSLObject`.
+exact, and the context is chosen when a ClientHello arrives (`handshakes.py`). The cryptography is OpenSSL's, used
+through `ssl.SSLObject`.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ RECORD_SIZE_MAX = 16 << 10  # of a TLS record: the most that one read of the SSL
 PLAIN_SIZE = 320 << 10  # one read of the loop, 256 KiB, plus what was left of the one before
 OWN_SIZE_MAX = 64 << 10  # of TLS's own output, such as key updates, to a peer that does not read
 
-NOBODY = asyncio.Protocol()
+NO_PROTOCOL = asyncio.Protocol()
 
 Reading = Callable[[int, memoryview], int]
 
@@ -38,7 +38,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         self._incoming = incoming
         self._outgoing = outgoing
         self._plain = plain
-        self._protocol = NOBODY
+        self._protocol = NO_PROTOCOL
         self._closing = False
         self._ended = False
         self._own_size = 0  # of TLS's own output since the write buffer was last empty
@@ -65,7 +65,7 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         self._closing = True
         # Break reference cycles and drop large objects now: the garbage collector runs rarely.
         protocol = self._protocol
-        self._protocol = NOBODY
+        self._protocol = NO_PROTOCOL
         protocol.connection_lost(exc)
         del self._secure, self._incoming, self._outgoing
 

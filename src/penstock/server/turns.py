@@ -50,7 +50,7 @@ class Turns:
     def __init__(self, loop: asyncio.AbstractEventLoop, hub: Hub) -> None:
         self._loop = loop
         self._hub = hub
-        self._usage = hub.broker.usage
+        self._context = hub.broker.context
         self._soon: Line[Connection] = Line()  # connections with small reads
         self._line: Line[Connection] = Line()
         self._heard: dict[str, int] = {}  # small reads since this turn was over, by user or address
@@ -59,12 +59,12 @@ class Turns:
         self._short_left = 0  # how many more turns are short
         self._busy_for = ""  # who caused background work that did not fit a turn ...
         self._busy_left = 0  # ... and for how many more turns that counts
-        self._over_at = self._usage.work + TURN_WORK
+        self._over_at = self._context.work + TURN_WORK
         hub.slice_work = SLICE_WORK
 
     def is_over(self) -> bool:
         """Whether the work of this turn has reached its limit."""
-        return self._usage.work >= self._over_at
+        return self._context.work >= self._over_at
 
     def charge(self, holder: str, work: int) -> None:
         """Charge work to a user, which moves it back behind others in line."""
@@ -90,12 +90,12 @@ class Turns:
             self._short_left -= 1
             if not self._short_left:
                 self._set_part(1)
-        self._over_at = self._usage.work + self._work
+        self._over_at = self._context.work + self._work
         if self._heard:
             self._heard.clear()
-        if self._usage.busy_for:
-            self._busy_for = self._usage.busy_for
-            self._usage.busy_for = ""
+        if self._context.busy_for:
+            self._busy_for = self._context.busy_for
+            self._context.busy_for = ""
             self._busy_left = BUSY_TURNS
         elif self._busy_left:
             self._busy_left -= 1
@@ -138,7 +138,7 @@ class Turns:
         for number in range(len(soon)):
             if number >= SMALL_READS and self.is_over():
                 break
-            self._usage.work += READ_WORK  # the cost of reading again
+            self._context.work += READ_WORK  # the cost of reading again
             self._go_on(soon.pop())
         at_least = min(line.holders(), USERS_AT_LEAST)
         for number in range(len(line)):

@@ -14,13 +14,13 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from penstock.log.holes import holes_of
-from penstock.log.lifecycle import lifecycle_batches
-from penstock.log.moments import offset_at
-from penstock.log.reader import LogReader
 from penstock.spark.client import BrokerClient, Patience, TryAgain, name_in_path
 from penstock.spark.options import SourceOptions
 from penstock.spark.ranges import Range
+from penstock.storage.lifecycle import lifecycle_batches
+from penstock.storage.offset_gaps import holes_of
+from penstock.storage.reader import LogReader
+from penstock.storage.time_index import offset_at
 
 
 class Bounds(NamedTuple):

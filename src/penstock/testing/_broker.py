@@ -12,7 +12,7 @@ import uvloop
 
 from penstock.client import Options
 from penstock.config import LISTENERS, Config
-from penstock.server.node import Node
+from penstock.node import Node
 from penstock.testing._people import People, make_certificates
 
 START_SECONDS = 20.0
@@ -115,7 +115,7 @@ class Broker:
 
     def _reload(self) -> None:
         if self._thread.is_alive():
-            self.call(self.node.keeper.reload)
+            self.call(self.node.user_reloader.reload)
 
     def start(self) -> Self:
         self._thread.start()
@@ -152,7 +152,7 @@ class Broker:
         try:
             node = self.node = Node(self.config, self._report, die=self._die)
             # Failed logins are answered with a delay; tests need not wait for it.
-            node.keeper.directory.lobby.delay_step = REFUSAL_MICROSECONDS
+            node.user_reloader.directory.throttle.delay_step = REFUSAL_MICROSECONDS
             self.ports = await node.start()
         except Exception as error:
             self._error = error

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from penstock.access.file import UsersFile
-from penstock.access.users import Users
+from penstock.auth.file import UsersFile
+from penstock.auth.users import Users
 
 DAYS = 2
 
@@ -60,7 +60,7 @@ class People:
 
 def make_certificates(directory: Path, client: str = "client") -> None:
     """Create ca.pem, server.pem, server.key, client.pem and client.key for a broker on this machine."""
-    from penstock.cli.tls import make  # slow to import
+    from penstock.auth.self_signed import make  # slow to import
 
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in make(["localhost", "127.0.0.1", "::1"], client, DAYS).items():

@@ -23,7 +23,7 @@ class LineSession(Session):
         self.unsettled = False  # a settlement takes more than one slice, see `settle_on`
         self._todo: list[bytes] = []  # lines of a read that did not fit in one slice ...
         self._done: i64 = 0  # ... and how many of them are executed
-        self.slice_end: i64 = 0  # the value of `usage.work` at which the slice ends
+        self.slice_end: i64 = 0  # the value of `context.work` at which the slice ends
 
     def pending(self) -> int:
         return self.lines.pending()
@@ -54,7 +54,7 @@ class LineSession(Session):
 
     def work_off(self, lines: list[bytes], start: i64) -> None:
         """Execute the lines of a read from `start` on; the rest waits for the next slice."""
-        usage = self.broker.usage
+        context = self.broker.context
         self.begin_slice()
         while True:
             try:
@@ -69,7 +69,7 @@ class LineSession(Session):
             if not self.lines.uncut():
                 self.end_read()
                 return
-            if usage.work >= self.slice_end:
+            if context.work >= self.slice_end:
                 self.be_busy()
                 return
             lines = self.lines.more()
@@ -82,7 +82,7 @@ class LineSession(Session):
         return size
 
     def begin_slice(self) -> None:
-        self.slice_end = self.broker.usage.work + self.hub.slice_work
+        self.slice_end = self.broker.context.work + self.hub.slice_work
 
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         """Execute lines from `start` until the slice ends or one is `unsettled`; return how many are executed."""

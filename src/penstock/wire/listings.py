@@ -7,7 +7,7 @@ With very many queues, it is reused for a second in any case.
 from collections.abc import Callable
 from typing import Final
 
-from penstock.access.user import User
+from penstock.auth.user import User
 from penstock.wire.session import Session
 
 MOMENT: Final = 50_000  # microseconds: permissions and deliveries change without a log entry
@@ -45,9 +45,9 @@ class Listings:
         found = self._by_user.get(user)
         if found is None or not found.holds(position, session.now):
             count = len(broker.queues)
-            broker.usage.work += count
+            broker.context.work += count
             if len(self._by_user) >= USERS_MAX:
                 self._by_user.clear()
             found = self._by_user[user] = Listing(make(), position, session.now, count)
-        broker.usage.work += len(found.text) // BYTES_PER_WORK
+        broker.context.work += len(found.text) // BYTES_PER_WORK
         return found.text

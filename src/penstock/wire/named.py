@@ -16,8 +16,8 @@ from typing import Final
 
 from librt.strings import BytesWriter
 
-from penstock.access.directory import Identity
-from penstock.access.user import User
+from penstock.auth.directory import Identity
+from penstock.auth.user import User
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import OVER_LIMIT, Refused
@@ -223,7 +223,7 @@ class NamingSession(LineSession):
 
     def _settle(self, deliveries: list[Delivery], how: int, due_at: int) -> None:
         broker = self.broker
-        broker.usage.work += len(deliveries)
+        broker.context.work += len(deliveries)
         for delivery in deliveries:
             if how == ACCEPT:
                 broker.accept(delivery)
@@ -270,7 +270,7 @@ class NamingSession(LineSession):
                 self.write(lines)
         if not lates:
             self.late = None
-            if self.halted and not self.blocked and self.gate is None:
+            if self.halted and not self.blocked and self.preauth is None:
                 self.resume()  # late deliveries may have filled the room, and nothing else would resume them
 
     # -- back-pressure ----------------------------------------------------------------------------------------------

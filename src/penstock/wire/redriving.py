@@ -40,7 +40,7 @@ class Redriving(RedriveWaiter):
         owner = self.owner
         broker = owner.broker
         may_put = None if owner.puttable is None or dry_run else owner.may_put
-        now = broker.usage.now
+        now = broker.context.now
         broker.redrives.add(broker.start_redrive(self.queue, self.limit, self.to, now, may_put, dry_run), self)
 
     def finished(self, redrive: Redrive) -> None:

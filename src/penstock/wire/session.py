@@ -15,11 +15,11 @@ import orjson
 from librt.strings import BytesWriter
 from mypy_extensions import i64
 
-from penstock.access.directory import Directory, Identity
-from penstock.access.lobby import address_of
-from penstock.access.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
-from penstock.access.tokens import id_of, redacted
-from penstock.access.user import User
+from penstock.auth.directory import Directory, Identity
+from penstock.auth.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
+from penstock.auth.throttle import address_of
+from penstock.auth.tokens import id_of, redacted
+from penstock.auth.user import User
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.patterns import event_claimed_by, may_claim_event
@@ -29,8 +29,8 @@ from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
 from penstock.message import Message
 from penstock.wire.expression import Allowance
-from penstock.wire.gate import LEAVES, PINGS, SHOWS, Gate, Greeting
 from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
+from penstock.wire.preauth import PREAUTH_PING, PREAUTH_QUIT, PREAUTH_TOKEN, PreAuth, PreAuthRequest
 from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals
 
 # Whether the first bytes of a connection match a protocol.
@@ -54,7 +54,7 @@ EVALUATION_WORK: Final = 10_000  # of any `_eval`: more than a slice, so that ot
 Report = Callable[[str, str, dict[str, object]], None]
 
 
-class Options:
+class ProtocolOptions:
     """Each option restores the behaviour of a protocol's original program in place of our default."""
 
     def __init__(
@@ -71,9 +71,11 @@ class Options:
 class Hub:
     """State shared by all sessions of one node."""
 
-    def __init__(self, broker: Broker, report: Report, options: Options | None = None, id_prefix: bytes = b"") -> None:
+    def __init__(
+        self, broker: Broker, report: Report, options: ProtocolOptions | None = None, id_prefix: bytes = b""
+    ) -> None:
         self.broker = broker
-        self.options = options or Options()
+        self.options = options or ProtocolOptions()
         self.limits: Limits = broker.limits
         self.report = report
         self.ids = IdSource(id_prefix or random_id(10) + b".")
@@ -156,7 +158,7 @@ class Session:
         self.holder = f"address {address_of(peer)}"  # who its usage is charged to: its address or, once known, its user
         self.publishable: dict[bytes, None] | None = None  # see `User.publishable`; None: no access control
         self.puttable: dict[bytes, None] | None = None
-        self.gate: Gate | None = None  # until it has authenticated
+        self.preauth: PreAuth | None = None  # until it has authenticated
         hub.sessions[self] = None
 
     # -- called by the owner of the socket --------------------------------------------------------------------------
@@ -172,7 +174,7 @@ class Session:
     def go_on(self, now: int) -> None:
         """Run the next slice of a busy session."""
         self.busy = False
-        if not self.closing and self.gate is None:
+        if not self.closing and self.preauth is None:
             self.now = now
             self.broker.set_time(now)
             self.run_on()
@@ -238,7 +240,7 @@ class Session:
         left = [subscription for subscription in subscriptions if subscription.queue is not None]
         for subscription in left[:LEFT_AT_ONCE]:
             self.broker.cancel(subscription, now)
-        self.broker.usage.work += len(subscriptions) // LOOKS_PER_WORK
+        self.broker.context.work += len(subscriptions) // LOOKS_PER_WORK
         return len(left) <= LEFT_AT_ONCE
 
     def end(self, now: int) -> None:
@@ -251,8 +253,8 @@ class Session:
         self.unfed = []
         self.hub.sessions.pop(self, None)
         self.leave_user()
-        if self.gate is not None:
-            self.gate.leave()
+        if self.preauth is not None:
+            self.preauth.leave()
         self.tell_ids()
         self.tell_counted()
 
@@ -282,122 +284,122 @@ class Session:
         if identity is not None:
             self._become(identity)
         elif access is not None:
-            self.gate = Gate(self, access)
-            self.broker.deadlines.set(self.gate, now + access.auth_time)
+            self.preauth = PreAuth(self, access)
+            self.broker.deadlines.set(self.preauth, now + access.auth_time)
 
     def inherit(self, former: "Session") -> None:
         """Replace the session that handled the connection before its protocol was known."""
-        gate = former.gate
-        if gate is not None:
-            gate.session = gate.owner = self
-            self.gate = gate
+        preauth = former.preauth
+        if preauth is not None:
+            preauth.session = preauth.owner = self
+            self.preauth = preauth
         if former.identity is not None:
             self._adopt(former.identity)
             former.user = None  # the connection is counted once
 
-    def knock(self, data: bytes, now: int) -> None:
+    def feed_unauthenticated(self, data: bytes, now: int) -> None:
         """What `feed` does until the client has authenticated."""
-        gate = self.gate
-        if gate is None or gate.failing:
+        preauth = self.preauth
+        if preauth is None or preauth.failing:
             return
         self.now = now
-        data = gate.held + data
+        data = preauth.held + data
         at = 0
         while at < len(data):
-            greeting = self.greet(data, at)
-            size = gate.spent + (len(data) if greeting is None else greeting.end)
-            if size > gate.access.unauthenticated_bytes_max:
-                limit = f"unauthenticated_bytes_max is {gate.access.unauthenticated_bytes_max}"
-                self.turn_away(b"", f"sent {size} bytes before it said who it is: {limit}", b"")
+            request = self.parse_preauth(data, at)
+            size = preauth.spent + (len(data) if request is None else request.end)
+            if size > preauth.access.unauthenticated_bytes_max:
+                limit = f"unauthenticated_bytes_max is {preauth.access.unauthenticated_bytes_max}"
+                self.reject_connection(b"", f"sent {size} bytes before it said who it is: {limit}", b"")
                 return
-            if greeting is None:
+            if request is None:
                 break
-            at = greeting.end
-            if greeting.kind == SHOWS:
-                self.present(greeting.id, greeting.data)
-                if self.gate is None and at < len(data) and not self.closing:
+            at = request.end
+            if request.kind == PREAUTH_TOKEN:
+                self.authenticate(request.id, request.data)
+                if self.preauth is None and at < len(data) and not self.closing:
                     self.feed(data[at:], now)
                 return
-            if greeting.kind == PINGS:
-                self.write(greeting.data)
-            elif greeting.kind == LEAVES:
+            if request.kind == PREAUTH_PING:
+                self.write(request.data)
+            elif request.kind == PREAUTH_QUIT:
                 self.hang_up()
                 return
             else:
-                self.turn_away(greeting.id, "asked for something before it said who it is", b"")
+                self.reject_connection(request.id, "asked for something before it said who it is", b"")
                 return
-        gate.spent += at
-        gate.held = data[at:]
+        preauth.spent += at
+        preauth.held = data[at:]
 
-    def greet(self, data: bytes, at: int) -> Greeting | None:
+    def parse_preauth(self, data: bytes, at: int) -> PreAuthRequest | None:
         """Decode the request of an unauthenticated client that starts at `at`; None while it is incomplete."""
         raise NotImplementedError
 
-    def welcome(self, id: bytes) -> bytes:
+    def auth_ok(self, id: bytes) -> bytes:
         """The answer to a valid token."""
         return b""
 
-    def rebuff(self, id: bytes, reason: str) -> bytes:
+    def auth_error(self, id: bytes, reason: str) -> bytes:
         """The answer to a client whose authentication failed, before the connection closes."""
         return b""
 
-    def present(self, id: bytes, token: bytes) -> None:
+    def authenticate(self, id: bytes, token: bytes) -> None:
         """The client presents a token. Without access control, any token is accepted."""
         access = self.hub.access
         if access is not None:
             identity = access.authenticate(token, self.now)
             if identity is None:
                 why = f": {access.why}" if access.why else ""
-                self.turn_away(id, f"the token is not known, or not any longer{why}", token)
+                self.reject_connection(id, f"the token is not known, or not any longer{why}", token)
                 return
             if identity.user is not self.user and self.user is not None and self.subscriptions():
                 # They were granted to the former user, and would survive the revocation of its permissions.
                 reason = f"has consumers as user {self.user.name!r}: it cannot become another one"
-                self.turn_away(id, reason, token, True)
+                self.reject_connection(id, reason, token, True)
                 return
             if identity.user is not self.user and not identity.user.has_room():
                 quota = identity.user.quotas.connections
                 reason = f"user {identity.user.name!r} has reached its quota: connections is {quota}"
-                self.turn_away(id, reason, token, True)
+                self.reject_connection(id, reason, token, True)
                 return
             if identity.user is not self.user and not self.hub.has_place(identity.user):
                 limit = f"connections_max is {self.hub.connections_max}, and the last ones are kept for others"
                 reason = f"user {identity.user.name!r} has {identity.user.connections} connections: {limit}"
-                self.turn_away(id, reason, token, True)
+                self.reject_connection(id, reason, token, True)
                 return
             self._become(identity)
-        self.send(self.welcome(id))
+        self.send(self.auth_ok(id))
 
     def present_among_others(self, id: bytes, token: bytes) -> None:
         """The same for a client that is already authenticated. Raises TurnedAway when the token is wrong."""
-        self.present(id, token)
-        if self.gate is not None:
+        self.authenticate(id, token)
+        if self.preauth is not None:
             raise TurnedAway
 
-    def turn_away(self, id: bytes, reason: str, token: bytes, at_once: bool = False) -> None:
+    def reject_connection(self, id: bytes, reason: str, token: bytes, at_once: bool = False) -> None:
         """Refuse the client and close, after a delay that grows with the earlier failures of its address."""
         access = self.hub.access
         if access is None or self.closing:
             return
-        self.hold_back()
-        gate = self.gate
-        if gate is None:
-            gate = self.gate = Gate(self, access)
+        self.suspend()
+        preauth = self.preauth
+        if preauth is None:
+            preauth = self.preauth = PreAuth(self, access)
         details: dict[str, object] = {"peer": self.peer, "protocol": self.protocol, "reason": reason}
         if token:
             details["token"] = id_of(token) or "of another shape"
         self.hub.report("warning", "audit.auth_failed", details)
-        gate.failing = True
-        access.lobby.put_first(gate.address, gate)
-        gate.held = b""
-        gate.refusal = self.rebuff(id, reason)
+        preauth.failing = True
+        access.throttle.put_first(preauth.address, preauth)
+        preauth.held = b""
+        preauth.refusal = self.auth_error(id, reason)
         self.tell_ids()
         if at_once:
-            gate.fire(self.now)
+            preauth.fire(self.now)
         else:
-            self.broker.deadlines.set(gate, self.now + access.lobby.failed(gate.address, self.now))
+            self.broker.deadlines.set(preauth, self.now + access.throttle.failed(preauth.address, self.now))
 
-    def hold_back(self) -> None:
+    def suspend(self) -> None:
         """Stop deliveries to the client; `resume` is not called any more."""
         self.suspend_all()
 
@@ -407,10 +409,10 @@ class Session:
             self.leave_user()
             identity.user.connect()
         self._adopt(identity)
-        gate = self.gate
-        if gate is not None:
-            self.gate = None
-            gate.leave()
+        preauth = self.preauth
+        if preauth is not None:
+            self.preauth = None
+            preauth.leave()
         details: dict[str, object] = {
             "user": identity.user.name,
             "by": identity.how,
@@ -442,10 +444,10 @@ class Session:
         if access is None:
             return True
         if self.identity is None:
-            return self.gate is not None
+            return self.preauth is not None
         return access.still_holds(self.identity, now)  # also if its next token was wrong and the refusal is delayed
 
-    def show_out(self, now: int) -> None:
+    def revoke(self, now: int) -> None:
         """The client's credentials were revoked: close. It may reconnect with others."""
         if not self.closing:
             self.now = now
@@ -453,11 +455,11 @@ class Session:
             if self.user is not None:
                 details["user"] = self.user.name
             self.hub.report("info", "audit.shown_out", details)
-            self.say_out("what it came in by was taken away")
+            self.notify_revoked("what it came in by was taken away")
             self.tell_ids()
             self.hang_up()
 
-    def say_out(self, reason: str) -> None:
+    def notify_revoked(self, reason: str) -> None:
         """Tell the client, if the protocol has an unambiguous way to."""
 
     # -- permissions ------------------------------------------------------------------------------------------------
@@ -728,7 +730,7 @@ class Session:
 
     def _is_in_full(self) -> bool:
         self.errors += 1
-        self.broker.usage.work += ERROR_WORK
+        self.broker.context.work += ERROR_WORK
         refusals = self.refusals
         if refusals.enter(self.now):
             self.tell_counted()

@@ -14,7 +14,7 @@ def text(name: bytes) -> str:
 
 def evaluate_state(hub: Hub, code: str, now: int) -> object:
     """The result of a client's `_eval`. Raises ExpressionError."""
-    hub.broker.usage.work += EVALUATION_WORK
+    hub.broker.context.work += EVALUATION_WORK
     return evaluate(code, {"state": StateView(hub)}, STEPS_MAX, hub.evaluations, now)
 
 

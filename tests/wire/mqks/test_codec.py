@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import Refused
 from penstock.message import Message
+from penstock.wire.delivery_options import FlagOptions
 from penstock.wire.lines import LineBuffer, looks_like_http
 from penstock.wire.mqks.codec import (
     BadRequest,
@@ -22,7 +23,6 @@ from penstock.wire.mqks.codec import (
     encode_error,
     encode_ok,
 )
-from penstock.wire.terms import Flags
 
 
 def test_a_line_is_cut_at_its_first_two_spaces() -> None:
@@ -217,8 +217,8 @@ def test_an_http_request_is_told_by_its_first_line() -> None:
 def test_a_request_has_so_many_flags_and_words_and_no_more() -> None:
     """Each was looked at with all that follows it: a line of them took minutes."""
     with pytest.raises(Refused, match="more than 16 flags"):
-        Flags(b"--ttl=1 " * 17 + b"e x")
-    assert Flags(b"--ttl=1 " * 16 + b"e x").rest == b"e x"
+        FlagOptions(b"--ttl=1 " * 17 + b"e x")
+    assert FlagOptions(b"--ttl=1 " * 16 + b"e x").rest == b"e x"
     with pytest.raises(Refused, match="more than 16 flags"):
         decode_reject(b"c m" + b" --dead" * 17)
     assert decode_reject(b"c m" + b" --dead" * 16).message == b"m"
@@ -227,4 +227,4 @@ def test_a_request_has_so_many_flags_and_words_and_no_more() -> None:
     with pytest.raises(BadRequest, match="events_per_queue_max is 3"):
         decode_consume(b"q" + b" e" * 20, 3)
     with pytest.raises(Refused, match="--ttl wants a number of seconds"):
-        Flags(b"--ttl=" + b"1" * 100_000 + b" e x")
+        FlagOptions(b"--ttl=" + b"1" * 100_000 + b" e x")

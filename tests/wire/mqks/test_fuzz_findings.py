@@ -3,11 +3,11 @@
 from fuzz.world import World
 
 from penstock.core.limits import Limits
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 
 def make_world(**limits: int) -> World:
-    return World(Limits(**limits), Options())  # type: ignore[arg-type]
+    return World(Limits(**limits), ProtocolOptions())  # type: ignore[arg-type]
 
 
 def test_a_line_over_the_limit_is_refused_wherever_the_reads_were_cut() -> None:

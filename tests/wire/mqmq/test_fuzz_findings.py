@@ -4,7 +4,7 @@ from fuzz.words import mqmq_frame
 from fuzz.world import World
 
 from penstock.core.limits import Limits
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 BODY = b"x" * 1000
 COUNT = 10
@@ -12,7 +12,7 @@ COUNT = 10
 
 def test_answers_behind_a_confirmation_that_waits_for_the_disk_fill_the_outbox_as_others_do() -> None:
     """A Get is short and its answer may be long: as many as fit are answered, and the rest when there is room."""
-    world = World(Limits(outbox_bytes_max=2000), Options(), late=True)
+    world = World(Limits(outbox_bytes_max=2000), ProtocolOptions(), late=True)
     client = world.connect("mqmq", "mqmq", "peer")
     client.feed(mqmq_frame(b"Put", b"full", BODY) * COUNT)
     world.turn()
@@ -26,7 +26,7 @@ def test_answers_behind_a_confirmation_that_waits_for_the_disk_fill_the_outbox_a
 
 
 def test_answers_that_had_to_wait_for_room_are_given_before_the_door_closes() -> None:
-    world = World(Limits(outbox_bytes_max=50), Options())
+    world = World(Limits(outbox_bytes_max=50), ProtocolOptions())
     client = world.connect("mqmq", "mqmq", "peer")
     client.feed(mqmq_frame(b"Put", b"q", b"x") * 12 + mqmq_frame(b"Quit"))
     world.turn()

@@ -11,7 +11,7 @@ from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.wire.mqks.session import Mqks
 from penstock.wire.rq.session import Rq, RqSession
-from penstock.wire.session import Hub, Options, Session
+from penstock.wire.session import Hub, ProtocolOptions, Session
 
 SECOND = 1_000_000
 VECTORS = Path(__file__).parents[2] / "vectors" / "rq.json"
@@ -144,7 +144,7 @@ class Node:
 
 
 class House:
-    def __init__(self, options: Options | None = None, **limits: object) -> None:
+    def __init__(self, options: ProtocolOptions | None = None, **limits: object) -> None:
         self.reports: list[dict[str, object]] = []
         self.log = MemoryLog(keep=True)
         self.broker = Broker(self.log, Limits(**limits))  # type: ignore[arg-type]

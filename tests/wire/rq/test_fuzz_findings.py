@@ -5,7 +5,7 @@ from fuzz.world import World
 
 from penstock.core.limits import Limits
 from penstock.wire.rq.session import RqSession
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 ID, QUEUE, PAYLOAD = 0x80, 0xA0, 0xE0
 REQUEST, REPLY, CONSUME, CLOSING = 0x0A, 0x0B, 0x14, 0x16
@@ -23,7 +23,7 @@ def reply(number: int, body: bytes) -> bytes:
 def test_one_payload_that_answers_many_requests_is_not_copied_for_all_of_them_at_once() -> None:
     """Six bytes a reply would fill the memory. They come as fast as the requester takes them, and in order."""
     body = b"R" * 1000
-    world = World(Limits(outbox_bytes_max=2000), Options())
+    world = World(Limits(outbox_bytes_max=2000), ProtocolOptions())
     consumer = world.connect("rq", "rq", "consumer")
     requester = world.connect("rq", "rq", "requester")
     consumer.feed(rq_group(rq_command(QUEUE, b"q"), CONSUME))
@@ -43,7 +43,7 @@ def test_one_payload_that_answers_many_requests_is_not_copied_for_all_of_them_at
 
 
 def test_replies_that_wait_for_room_end_with_their_requester() -> None:
-    world = World(Limits(outbox_bytes_max=1), Options())
+    world = World(Limits(outbox_bytes_max=1), ProtocolOptions())
     consumer = world.connect("rq", "rq", "consumer")
     requester = world.connect("rq", "rq", "requester")
     consumer.feed(rq_group(rq_command(QUEUE, b"q"), CONSUME))
@@ -59,7 +59,7 @@ def test_replies_that_wait_for_room_end_with_their_requester() -> None:
 
 
 def test_queues_that_are_refused_leave_nothing_behind() -> None:
-    world = World(Limits(queues_max=1, name_size_max=8), Options())
+    world = World(Limits(queues_max=1, name_size_max=8), ProtocolOptions())
     node = world.connect("rq", "rq", "node")
     for name in (b"first", b"second", b"too long a name"):
         node.feed(rq_group(rq_command(QUEUE, name), CONSUME))

@@ -6,7 +6,7 @@ Section 5, where the protocol's text and its programs differ, follows.
 import pytest
 
 from penstock.wire.rq.consumer import IDS_MAX
-from penstock.wire.session import Options
+from penstock.wire.session import ProtocolOptions
 
 
 def test_6_01_a_payload_over_the_cap_ends_the_connection_when_its_length_is_seen(make_house, commands) -> None:
@@ -309,7 +309,7 @@ def test_6_09_BROADCAST_by_QUEUEID_reaches_the_sender_too(house) -> None:
 
 
 def test_6_09_by_a_switch_BROADCAST_comes_as_a_NOREPLY_request(make_house) -> None:
-    house = make_house(options=Options(rq_broadcast_as_request=True))
+    house = make_house(options=ProtocolOptions(rq_broadcast_as_request=True))
     consumer, sender = house.consumer("work"), house.node()
     sender.say("CLEAR QUEUE=work PAYLOAD=news BROADCAST").request(1, "work", "x")
     assert consumer.hear() == ["QUEUEID=1 PAYLOAD=news NOREPLY ID=0 REQUEST", "QUEUEID=1 PAYLOAD=x ID=1 REQUEST"]
@@ -630,7 +630,7 @@ def test_6_15_reconnect_storms_leave_nothing_behind(house) -> None:
     assert house.broker.queues[b"work"].consumer_count() == 0
     house.advance(1)
     assert house.broker.deadlines.next_due() == -1
-    assert house.broker.usage.bytes == 0
+    assert house.broker.context.bytes == 0
     assert house.consumer("work").hear() == []
 
 

@@ -12,7 +12,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
-from penstock.wire.session import Hub, Options, Session
+from penstock.wire.session import Hub, ProtocolOptions, Session
 from penstock.wire.sevx.codec import DEPTH_MAX, encode_delivery
 from penstock.wire.sevx.session import Sevx
 
@@ -46,7 +46,7 @@ DEEP = st.builds(lambda make, depth: make(depth), st.sampled_from([arrays, objec
 BODIES = st.binary() | JSON_LIKE | SPACED | DEEP
 
 
-def house(options: Options | None = None) -> tuple[Broker, Session]:
+def house(options: ProtocolOptions | None = None) -> tuple[Broker, Session]:
     broker = Broker(MemoryLog(keep=True), Limits())
     session = Sevx(Hub(broker, lambda level, event, details: None, options)).open("peer", NOW)
     return broker, session
@@ -77,7 +77,7 @@ def read_body(text: bytes, body: bytes) -> None:
 @example(arrays(1024), "mqks", False)
 @example(arrays(1024), "mqmq", True)
 def test_any_body_is_delivered_twice_and_what_is_behind_it_too(body: bytes, protocol: str, id_inside: bool) -> None:
-    broker, session = house(Options(sevx_id_inside=id_inside))
+    broker, session = house(ProtocolOptions(sevx_id_inside=id_inside))
     broker.put(b"q", Message(b"m1", b"q", body, NOW, protocol))
     broker.put(b"q", Message(b"m2", b"q", b"behind", NOW, protocol))
     answer, first, behind = say(session, RECV)

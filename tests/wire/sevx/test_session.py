@@ -16,7 +16,7 @@ from penstock.errors import REFUSAL_CODES
 from penstock.log.memory import MemoryLog
 from penstock.message import LINE_SAFE, Message
 from penstock.wire.mqks.session import Mqks
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Options, Session
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, ProtocolOptions, Session
 from penstock.wire.sevx.session import Sevx
 
 ERROR = re.compile(rb"([^ ]*) error ([0-9A-Za-z]{24})")
@@ -28,7 +28,7 @@ START = 1_483_228_799_123_456
 class House:
     """A broker and as many clients as a test wants, with time in its hand."""
 
-    def __init__(self, options: Options | None = None, **limits: object) -> None:
+    def __init__(self, options: ProtocolOptions | None = None, **limits: object) -> None:
         self.reports: list[dict[str, object]] = []
         self.broker = Broker(MemoryLog(keep=True), Limits(**limits))  # type: ignore[arg-type]
         self.hub = Hub(self.broker, lambda level, event, details: self.reports.append(details), options)
@@ -820,7 +820,7 @@ def test_an_event_whose_id_came_coded_is_acked_by_that_word(house: House, client
 
 
 def test_the_id_goes_inside_where_the_switch_says_so() -> None:
-    house = House(Options(sevx_id_inside=True))
+    house = House(ProtocolOptions(sevx_id_inside=True))
     client = house.client()
     client.recv(manual_ack=True)
     assert client.say(b'1 send {"id": 5, "n": 1}') == [b"1 ok ", b'r ok {"id": "1", "n": 1}']
@@ -953,7 +953,7 @@ def test_every_line_is_answered_once_under_its_id_and_nothing_raises(script: lis
             id = piece.partition(b" ")[0]
             assert answers[0].startswith(id + b" ") or DTID.match(answers[0])
     client.leave()
-    assert house.broker.usage.bytes == sum(queue.bytes for queue in house.broker.queues.values())
+    assert house.broker.context.bytes == sum(queue.bytes for queue in house.broker.queues.values())
 
 
 @settings(deadline=None)

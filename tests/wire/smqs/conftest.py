@@ -9,7 +9,7 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.wire.mqks.session import Mqks
-from penstock.wire.session import Hub, Options, Session
+from penstock.wire.session import Hub, ProtocolOptions, Session
 from penstock.wire.smqs.session import Smqs
 
 
@@ -20,7 +20,7 @@ class World:
         self.hub = Hub(
             self.broker,
             lambda level, event, details: self.reports.append(details),
-            Options(smqs_lose_undone=lose_undone),
+            ProtocolOptions(smqs_lose_undone=lose_undone),
         )
         self.smqs = Smqs(self.hub)
         self.mqks = Mqks(self.hub)

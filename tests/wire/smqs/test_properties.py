@@ -31,7 +31,7 @@ def test_any_split_of_lines_with_their_ends_gives_the_same_answers(make_world, l
     reads = [data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     assert split.client(*reads).drain() == whole.client(data).drain()
     assert split.stats() == whole.stats()
-    assert split.broker.usage.bytes == whole.broker.usage.bytes
+    assert split.broker.context.bytes == whole.broker.context.bytes
 
 
 @given(lines=st.lists(LINES, max_size=10))

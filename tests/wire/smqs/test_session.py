@@ -362,7 +362,7 @@ def test_with_lose_undone_the_undone_messages_of_a_lost_consumer_are_gone(make_w
     consumer = world.client(b"C:q\nC:p\n", b"M:q:1\nM:q:2\nM:p:3\nM:q:4\n")
     consumer.end(1)
     assert world.stats() == {"q": 0, "p": 0}
-    assert world.broker.usage.bytes == 0
+    assert world.broker.context.bytes == 0
     assert world.client(b"C:q\nC:p\n").drain() == b""
 
 

@@ -5,8 +5,8 @@ answer    {request_id} ok {data}           an empty `ok ` keeps its trailing spa
 refusal   {request_id} error {error_id}
 delivery  {consumer_id} ok {msg_id} event={event}[,retry={n}][,encoding=base64][,escaped=event] {data}
 
-Our extensions: flags before the event of a publish (`wire/terms.py`) and after the message of a reject, `redrive` and
-`unrouted`.
+Our extensions: flags before the event of a publish (`wire/delivery_options.py`) and after the message of a reject,
+`redrive` and `unrouted`.
 """
 
 import re
@@ -14,7 +14,7 @@ from base64 import b64encode
 from typing import Final
 
 from penstock.message import Message, fits_one_line
-from penstock.wire.terms import (
+from penstock.wire.delivery_options import (
     DELAY,
     FLAGS_MAX,
     REDRIVE_LIMIT,

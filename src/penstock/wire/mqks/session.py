@@ -13,9 +13,9 @@ from mypy_extensions import i64
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
-from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, Message, Terms
+from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, DeliveryOptions, Message
+from penstock.wire.delivery_options import FlagOptions
 from penstock.wire.expression import ExpressionError, render
-from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.lines import looks_like_http, may_begin_text
 from penstock.wire.mqks.codec import (
     COMMA,
@@ -34,10 +34,10 @@ from penstock.wire.mqks.codec import (
     encode_word,
 )
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest
 from penstock.wire.redriving import Redriving
 from penstock.wire.session import MAYBE, NO, YES, Session, is_denied
 from penstock.wire.state import evaluate_state
-from penstock.wire.terms import Flags
 
 ALL: Final = b"--all"
 SHARED_WITH_SEVX: Final = (b"auth", b"ack", b"reject", b"redrive", b"unrouted", b"delete_queue", b"_eval")
@@ -45,7 +45,7 @@ DASH: Final = 45
 SPACE: Final = 32  # an int: appending it costs a fifth of appending bytes
 LF: Final = 10
 RECOGNISE_WITHIN: Final = 512  # an id and action are not longer than this
-NOBODY: Final = b"None"  # the id in the answer to a line without one
+NO_ID: Final = b"None"  # the id in the answer to a line without one
 
 
 class Mqks(NamingDialect):
@@ -120,8 +120,8 @@ class MqksSession(NamingSession):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
-        if self.gate is not None:
-            self.knock(data, now)
+        if self.preauth is not None:
+            self.feed_unauthenticated(data, now)
             return
         self.now = now
         self.broker.set_time(now)
@@ -136,13 +136,13 @@ class MqksSession(NamingSession):
 
     def end_read(self) -> None:
         if self.lines.fault:
-            self.send(encode_error(NOBODY, self.fail(self.lines.fault, b"")))
+            self.send(encode_error(NO_ID, self.fail(self.lines.fault, b"")))
             self.hang_up()
         self.tell_ids()
 
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         broker = self.broker
-        usage = broker.usage
+        context = broker.context
         slice_end = self.slice_end + start  # each line counts as at least one unit of work
         count: i64 = len(lines)
         consumers = self.consumers
@@ -154,7 +154,7 @@ class MqksSession(NamingSession):
         last_event = b""
         has_comma = False
         done = start
-        while done < count and usage.work + done < slice_end:
+        while done < count and context.work + done < slice_end:
             line = lines[done]
             done += 1
             parts = line.split(b" ", 3)
@@ -172,7 +172,7 @@ class MqksSession(NamingSession):
                     if not has_comma:
                         message.line_fit = LINE_SAFE
                     if owner:
-                        message.terms = Terms(owner=owner)
+                        message.options = DeliveryOptions(owner=owner)
                     try:
                         if publishable is not None:
                             if event not in publishable:
@@ -195,16 +195,16 @@ class MqksSession(NamingSession):
             publishable = self.publishable  # the request may have been a token
             owner = self.owner if broker.dedups else b""
             consumers = self.consumers
-        usage.work += done - start
+        context.work += done - start
         return done
 
     def _request(self, line: bytes) -> None:
         request = decode(line)
         if request is None:
-            self._refuse(NOBODY, "expected {request_id} {action} {data}", line)
+            self._refuse(NO_ID, "expected {request_id} {action} {data}", line)
             return
         if len(request.id) > self.name_size_max:
-            self._refuse(NOBODY, f"id of {len(request.id)} bytes: name_size_max is {self.name_size_max}", line)
+            self._refuse(NO_ID, f"id of {len(request.id)} bytes: name_size_max is {self.name_size_max}", line)
             return
         handler = HANDLERS.get(request.action)
         if handler is None:
@@ -217,35 +217,35 @@ class MqksSession(NamingSession):
 
     # -- authentication ---------------------------------------------------------------------------------------------
 
-    def greet(self, data: bytes, at: int) -> Greeting | None:
+    def parse_preauth(self, data: bytes, at: int) -> PreAuthRequest | None:
         end = data.find(b"\n", at)
         if end < 0:
             return None
         request = decode(data[at:end].rstrip())
         if request is None or len(request.id) > self.name_size_max:
-            return Greeting(ASKS, end + 1)
+            return PreAuthRequest(PREAUTH_OTHER, end + 1)
         if request.action == b"auth":
-            return Greeting(SHOWS, end + 1, request.id, request.rest)
+            return PreAuthRequest(PREAUTH_TOKEN, end + 1, request.id, request.rest)
         if request.action == b"ping":
-            return Greeting(PINGS, end + 1, request.id, encode_ok(request.id, request.rest))
-        return Greeting(ASKS, end + 1, request.id)
+            return PreAuthRequest(PREAUTH_PING, end + 1, request.id, encode_ok(request.id, request.rest))
+        return PreAuthRequest(PREAUTH_OTHER, end + 1, request.id)
 
     def on_auth(self, request: Request) -> None:
         self.present_among_others(request.id, request.rest)
 
-    def welcome(self, id: bytes) -> bytes:
+    def auth_ok(self, id: bytes) -> bytes:
         return encode_ok(id)
 
-    def rebuff(self, id: bytes, reason: str) -> bytes:
-        return encode_error(id or NOBODY, self.fail(reason, b"", True))
+    def auth_error(self, id: bytes, reason: str) -> bytes:
+        return encode_error(id or NO_ID, self.fail(reason, b"", True))
 
-    def say_out(self, reason: str) -> None:
-        self.send(self.rebuff(b"", reason))
+    def notify_revoked(self, reason: str) -> None:
+        self.send(self.auth_error(b"", reason))
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
     def on_publish(self, request: Request) -> None:
-        flags = Flags(request.rest)
+        flags = FlagOptions(request.rest)
         event, data = decode_publish(flags.rest)
         if len(event) > self.name_size_max:
             raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {self.name_size_max}")
@@ -255,8 +255,8 @@ class MqksSession(NamingSession):
             if self.broker.routing.has_patterns:
                 self.check_claim(event, data)
         message = Message(request.id, event, data, self.now, PROTOCOL)
-        if flags.wish is not None:
-            message.terms = flags.wish.terms(self.now, self.hub.limits.dedup_seconds)
+        if flags.requested is not None:
+            message.options = flags.requested.options(self.now, self.hub.limits.dedup_seconds)
         if self.owner:
             self.broker.own(message, self.owner)
         if request.confirm:

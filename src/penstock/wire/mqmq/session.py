@@ -27,7 +27,7 @@ from penstock.errors import (
     Refused,
 )
 from penstock.message import Message
-from penstock.wire.gate import ASKS, LEAVES, SHOWS, Greeting
+from penstock.wire.delivery_options import JsonOptions
 from penstock.wire.listings import Listings
 from penstock.wire.mqmq.codec import (
     AUTH,
@@ -53,8 +53,8 @@ from penstock.wire.mqmq.codec import (
     encode_info,
     encode_ok_head,
 )
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_QUIT, PREAUTH_TOKEN, PreAuthRequest
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
-from penstock.wire.terms import Options
 from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "mqmq"
@@ -166,8 +166,8 @@ class MqmqSession(Session):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
-        if self.gate is not None:
-            self.knock(data, now)
+        if self.preauth is not None:
+            self.feed_unauthenticated(data, now)
             return
         self.now = now
         self.broker.set_time(now)
@@ -210,11 +210,11 @@ class MqmqSession(Session):
         decoder = self.decoder
         name_size_max = self.name_size_max
         puttable = self.puttable
-        usage = broker.usage
+        context = broker.context
         done: i64 = 0
-        slice_end = usage.work + self.hub.slice_work  # each request counts as at least one unit of work
-        while self.waiting is None and self._has_room() and not self.closing and self.gate is None:
-            if usage.work + done >= slice_end:
+        slice_end = context.work + self.hub.slice_work  # each request counts as at least one unit of work
+        while self.waiting is None and self._has_room() and not self.closing and self.preauth is None:
+            if context.work + done >= slice_end:
                 if decoder.pending():
                     self.be_busy()
                 break
@@ -241,15 +241,15 @@ class MqmqSession(Session):
             else:
                 self._rest(request)
                 puttable = self.puttable  # the request may have been a token
-        usage.work += done
+        context.work += done
 
     def _set_terms(self, message: Message, text: bytes) -> None:
         limits = self.hub.limits
-        options = Options(text, limits.name_size_max)
-        message.terms = options.wish.terms(self.now, limits.dedup_seconds)
+        options = JsonOptions(text, limits.name_size_max)
+        message.options = options.requested.options(self.now, limits.dedup_seconds)
         if options.id:
             message.id = options.id
-            message.terms.owner = self.owner
+            message.options.owner = self.owner
 
     def _has_room(self) -> bool:
         """Whether there is room for one more answer behind those not sent yet."""
@@ -289,7 +289,7 @@ class MqmqSession(Session):
         elif command == QUIT:
             self.hang_up()
         elif command == AUTH and request.count > 1:
-            self.present(b"", request.queue)
+            self.authenticate(b"", request.queue)
         elif command == AUTH:
             self._refuse(BAD_PARAMS, "Auth needs a token", AUTH)
         elif command != PUT:
@@ -310,7 +310,7 @@ class MqmqSession(Session):
 
     # -- authentication ---------------------------------------------------------------------------------------------
 
-    def greet(self, data: bytes, at: int) -> Greeting | None:
+    def parse_preauth(self, data: bytes, at: int) -> PreAuthRequest | None:
         start = at + 4
         end = start + int.from_bytes(data[at:start], "big")
         if len(data) < start or (len(data) < end and end - at <= FRAME_SIZE_MAX):
@@ -320,24 +320,24 @@ class MqmqSession(Session):
                 raise ProtocolError("a frame that is too large")
             request = decode(data, start, end)
         except ProtocolError:
-            return Greeting(ASKS, len(data))
+            return PreAuthRequest(PREAUTH_OTHER, len(data))
         if request.command == AUTH and request.count > 1:
-            return Greeting(SHOWS, end, b"", request.queue)
-        return Greeting(LEAVES if request.command == QUIT else ASKS, end)
+            return PreAuthRequest(PREAUTH_TOKEN, end, b"", request.queue)
+        return PreAuthRequest(PREAUTH_QUIT if request.command == QUIT else PREAUTH_OTHER, end)
 
-    def welcome(self, id: bytes) -> bytes:
+    def auth_ok(self, id: bytes) -> bytes:
         return OK
 
-    def rebuff(self, id: bytes, reason: str) -> bytes:
+    def auth_error(self, id: bytes, reason: str) -> bytes:
         self.complain(reason, b"")
         return encode_error(REFUSALS[DENIED])
 
-    def hold_back(self) -> None:
+    def suspend(self) -> None:
         self._stop_waiting()
 
-    def say_out(self, reason: str) -> None:
+    def notify_revoked(self, reason: str) -> None:
         self._stop_waiting()
-        self.send(self.rebuff(b"", reason))
+        self.send(self.auth_error(b"", reason))
 
     # -- refusals ---------------------------------------------------------------------------------------------------
 

@@ -23,8 +23,8 @@ from mypy_extensions import i64
 
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import ProtocolError, Refused
-from penstock.message import MESSAGE_OVERHEAD, TO_CONSUMERS, Message, Terms, tell_delivered
-from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
+from penstock.message import MESSAGE_OVERHEAD, TO_CONSUMERS, DeliveryOptions, Message, tell_delivered
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest
 from penstock.wire.rq.asks import Ask, Timeout
 from penstock.wire.rq.codec import (
     ABSENT,
@@ -179,8 +179,8 @@ class RqSession(Session):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing or not data:
             return
-        if self.gate is not None:
-            self.knock(data, now)
+        if self.preauth is not None:
+            self.feed_unauthenticated(data, now)
             return
         self.now = now
         self.broker.set_time(now)
@@ -194,12 +194,12 @@ class RqSession(Session):
 
     def run_on(self) -> None:
         decoder = self.decoder
-        usage = self.broker.usage
+        context = self.broker.context
         done: i64 = 0
-        slice_end = usage.work + self.hub.slice_work  # each action counts as at least one unit of work
+        slice_end = context.work + self.hub.slice_work  # each action counts as at least one unit of work
         try:
             while not self.closing:
-                if usage.work + done >= slice_end:
+                if context.work + done >= slice_end:
                     if decoder.pending():
                         self.be_busy()
                     break
@@ -222,7 +222,7 @@ class RqSession(Session):
                         break
         except ProtocolError as error:
             self._break_off(error.reason)
-        usage.work += done
+        context.work += done
 
     def _past_http(self, head: bytes) -> bytes:
         """The first bytes of the connection; empty if they are, or could still become, an HTTP request."""
@@ -249,14 +249,14 @@ class RqSession(Session):
 
     # -- authentication ---------------------------------------------------------------------------------------------
 
-    def greet(self, data: bytes, at: int) -> Greeting | None:
+    def parse_preauth(self, data: bytes, at: int) -> PreAuthRequest | None:
         code = data[at]
         if code in (CLEAR, NOP, PONG):
-            return Greeting(PINGS, at + 1)
+            return PreAuthRequest(PREAUTH_PING, at + 1)
         if code == PING:
-            return Greeting(PINGS, at + 1, b"", PONG_BYTES)
+            return PreAuthRequest(PREAUTH_PING, at + 1, b"", PONG_BYTES)
         if code not in (TOKEN, LONG_TOKEN):
-            return Greeting(ASKS, at + 1)
+            return PreAuthRequest(PREAUTH_OTHER, at + 1)
         start = at + HEADER_SIZES[code >> 5]
         if len(data) < start:
             return None
@@ -264,30 +264,30 @@ class RqSession(Session):
         if len(data) < end:
             return None
         self.showed_token = True
-        return Greeting(SHOWS, end, b"", data[start:end])
+        return PreAuthRequest(PREAUTH_TOKEN, end, b"", data[start:end])
 
     def on_token(self, fields: Fields) -> None:
         token = fields.token
         fields.token = b""
         self.showed_token = True
-        self.present(b"", token)
+        self.authenticate(b"", token)
 
     def _is_held(self) -> bool:
-        return self.gate is not None
+        return self.preauth is not None
 
-    def welcome(self, id: bytes) -> bytes:
+    def auth_ok(self, id: bytes) -> bytes:
         return WELCOME_BYTES
 
-    def rebuff(self, id: bytes, reason: str) -> bytes:
+    def auth_error(self, id: bytes, reason: str) -> bytes:
         self.complain(reason, b"")
         return DENIED_BYTES if self.showed_token else b""
 
-    def hold_back(self) -> None:
+    def suspend(self) -> None:
         self.parting = True
         self._review()
 
-    def say_out(self, reason: str) -> None:
-        self.hold_back()
+    def notify_revoked(self, reason: str) -> None:
+        self.suspend()
         self.send(DENIED_BYTES if self.showed_token else CLOSING_BYTES)
 
     # -- requester --------------------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ class RqSession(Session):
         headers: dict[bytes, bytes] | None = {NOREPLY_HEADER: b"1"} if fields.noreply else None
         message = Message(id, queue, payload, self.now, PROTOCOL, headers)
         if fields.retries >= 0 or fields.timeout > 0 or fields.delay > 0 or fields.ttl >= 0:
-            message.terms = self._terms_of(fields)
+            message.options = self._terms_of(fields)
         ask: Ask | None = None
         if is_asked:
             ask = Ask(self, fields.id, message, fields.noreply)
@@ -332,7 +332,7 @@ class RqSession(Session):
                 ask.timeout = Timeout(ask)
                 self.broker.deadlines.set(ask.timeout, self.now + fields.timeout * SECOND)
 
-    def _terms_of(self, fields: Fields) -> Terms:
+    def _terms_of(self, fields: Fields) -> DeliveryOptions:
         """The request's limits. They are logged, so the TIMEOUT also holds after a restart, when no timer exists."""
         now = self.now
         due_at = now + fields.delay * MILLISECOND if fields.delay > 0 else 0
@@ -342,7 +342,7 @@ class RqSession(Session):
         if fields.timeout > 0:
             over_at = now + fields.timeout * SECOND
             expires_at = min(expires_at, over_at) if expires_at else over_at
-        return Terms(due_at, expires_at, fields.retries + 1 if fields.retries >= 0 else 0)
+        return DeliveryOptions(due_at, expires_at, fields.retries + 1 if fields.retries >= 0 else 0)
 
     def on_broadcast(self, fields: Fields) -> None:
         """Send to all current consumers of the queue. It is never answered; an ID is ignored."""

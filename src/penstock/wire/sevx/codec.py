@@ -6,8 +6,8 @@
     delivery  {receiver_id} ok {event_id} {json object}
               {receiver_id} ok {json object with "id"}           with `sevx_id_inside`
 
-Our extensions: flags before the JSON of a send (`wire/terms.py`), `delay` and `dead` in a reject, `redrive` and
-`unrouted`.
+Our extensions: flags before the JSON of a send (`wire/delivery_options.py`), `delay` and `dead` in a reject,
+`redrive` and `unrouted`.
 
 The JSON of an event is delivered as the bytes that were sent; added members go in front.
 """
@@ -20,13 +20,13 @@ import orjson
 
 from penstock.core.documents import SHORT, SIZE_MAX, loads
 from penstock.message import Message
+from penstock.wire.delivery_options import REDRIVE_LIMIT, REDRIVE_LIMIT_MAX, count_of, seconds_of
 from penstock.wire.expression import DICT_ITEMS, DICT_KEYS, DICT_VALUES, TEXT_MAX, render
 from penstock.wire.ids import ALPHABET
-from penstock.wire.terms import REDRIVE_LIMIT, REDRIVE_LIMIT_MAX, count_of, seconds_of
 
 PROTOCOL: Final = "sevx"
 DTID_TAIL_LENGTH: Final = 4
-AT_ONCE: Final = 0
+EXPIRES_IMMEDIATELY: Final = 0
 NEVER: Final = -1
 SECONDS_MAX: Final = 1e9
 
@@ -169,12 +169,12 @@ def _expiry(arguments: dict[str, object], name: str) -> int | None:
         return None
     value = arguments[name]
     if isinstance(value, bool):
-        return AT_ONCE if value else NEVER
+        return EXPIRES_IMMEDIATELY if value else NEVER
     if not isinstance(value, (int, float)):
         raise BadRequest(f"{name} is neither true nor false nor a number of seconds")
     if value > SECONDS_MAX:
         raise BadRequest(f"{name} is more than {SECONDS_MAX:.0f} seconds")
-    return round(value * 1_000_000) if value > 0 else AT_ONCE
+    return round(value * 1_000_000) if value > 0 else EXPIRES_IMMEDIATELY
 
 
 def is_id(id: bytes) -> bool:

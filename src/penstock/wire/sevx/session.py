@@ -17,12 +17,13 @@ from penstock.core.patterns import canonical_text
 from penstock.core.redrive import Redrive
 from penstock.core.subscription import Delivery
 from penstock.errors import Refused
-from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, Message, Terms
+from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, DeliveryOptions, Message
+from penstock.wire.delivery_options import FlagOptions
 from penstock.wire.expression import ExpressionError
-from penstock.wire.gate import ASKS, PINGS, SHOWS, Greeting
 from penstock.wire.ids import random_id
 from penstock.wire.lines import HEAD, LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest
 from penstock.wire.redriving import Redriving
 from penstock.wire.session import (
     MAYBE,
@@ -35,9 +36,9 @@ from penstock.wire.session import (
     nobody,
 )
 from penstock.wire.sevx.codec import (
-    AT_ONCE,
     COMMA,
     DTID_TAIL_LENGTH,
+    EXPIRES_IMMEDIATELY,
     PROTOCOL,
     BadRequest,
     RecvRequest,
@@ -62,7 +63,6 @@ from penstock.wire.sevx.codec import (
     is_printable_word,
 )
 from penstock.wire.state import evaluate_state
-from penstock.wire.terms import Flags
 
 loads: Final = orjson_loads  # a Final global saves a lookup per message
 SEND: Final = b"send"
@@ -197,8 +197,8 @@ class SevxSession(NamingSession):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
-        if self.gate is not None:
-            self.knock(data, now)
+        if self.preauth is not None:
+            self.feed_unauthenticated(data, now)
             return
         self.now = now
         self.broker.set_time(now)
@@ -228,12 +228,12 @@ class SevxSession(NamingSession):
 
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         is_clean = self.is_clean
-        usage = self.broker.usage
+        context = self.broker.context
         beginning = self.lines.beginning
         slice_end = self.slice_end + start  # each line counts as at least one unit of work
         count: i64 = len(lines)
         done = start
-        while done < count and usage.work + done < slice_end:
+        while done < count and context.work + done < slice_end:
             line = lines[done]
             done += 1
             if len(line) > self.line_max or line is beginning:
@@ -254,7 +254,7 @@ class SevxSession(NamingSession):
             self._request(line.rstrip())
             if self.unsettled:
                 break
-        usage.work += done - start
+        context.work += done - start
         return done
 
     def _refuse_long(self, line: bytes, size: int) -> None:
@@ -265,7 +265,9 @@ class SevxSession(NamingSession):
         size_max = self.hub.limits.json_size_max
         self._refuse(id, f"line of {size} bytes: json_size_max is {size_max}", line)
 
-    def _publish(self, id: bytes, text: bytes, is_clean: bool, line: bytes, terms: Terms | None = None) -> None:
+    def _publish(
+        self, id: bytes, text: bytes, is_clean: bool, line: bytes, options: DeliveryOptions | None = None
+    ) -> None:
         if text and (text[-1] <= 32 or text[0] <= 32):
             text = text.strip()
         if len(text) > self.hub.limits.body_size_max:
@@ -279,7 +281,7 @@ class SevxSession(NamingSession):
         try:
             document: object = loads(text)
         except ValueError as error:
-            if terms is None and text.startswith(b"--") and self._publish_flagged(id, text, line):
+            if options is None and text.startswith(b"--") and self._publish_flagged(id, text, line):
                 return
             self._refuse(id, f"invalid JSON: {error}", line)
             return
@@ -296,8 +298,8 @@ class SevxSession(NamingSession):
             return
         message = Message(id, event, text, self.now, PROTOCOL)
         message.document = document
-        message.terms = terms
-        if self.owner and (terms is not None or self.broker.dedups):
+        message.options = options
+        if self.owner and (options is not None or self.broker.dedups):
             self.broker.own(message, self.owner)
         if (is_clean or RETURN not in text) and self.dialect.is_line_safe(event):
             message.line_fit = LINE_SAFE
@@ -327,13 +329,13 @@ class SevxSession(NamingSession):
     def _publish_flagged(self, id: bytes, text: bytes, line: bytes) -> bool:
         """Publish an event with flags before its JSON; False if there are no valid flags."""
         try:
-            flags = Flags(text)
+            flags = FlagOptions(text)
         except Refused as refusal:
             self._refuse(id, str(refusal), line)
             return True
-        if flags.wish is None:
+        if flags.requested is None:
             return False
-        self._publish(id, flags.rest, False, line, flags.wish.terms(self.now, self.hub.limits.dedup_seconds))
+        self._publish(id, flags.rest, False, line, flags.requested.options(self.now, self.hub.limits.dedup_seconds))
         return True
 
     def _ack_one(self, id: bytes, text: bytes) -> bool:
@@ -377,7 +379,7 @@ class SevxSession(NamingSession):
 
     # -- authentication ---------------------------------------------------------------------------------------------
 
-    def greet(self, data: bytes, at: int) -> Greeting | None:
+    def parse_preauth(self, data: bytes, at: int) -> PreAuthRequest | None:
         end = data.find(b"\n", at)
         if end < 0:
             return None
@@ -387,25 +389,25 @@ class SevxSession(NamingSession):
         try:
             if request.action == b"auth":
                 token = decode_text(decode_object(request.text), "token")
-                return Greeting(SHOWS, end + 1, request.id or self._new_id(), token)
+                return PreAuthRequest(PREAUTH_TOKEN, end + 1, request.id or self._new_id(), token)
             if request.action == b"_ping":
                 pong = encode_ok(request.id or self._new_id(), decode_ping(request.text))
-                return Greeting(PINGS, end + 1, request.id, pong)
+                return PreAuthRequest(PREAUTH_PING, end + 1, request.id, pong)
         except BadRequest:
             pass
-        return Greeting(ASKS, end + 1, request.id)
+        return PreAuthRequest(PREAUTH_OTHER, end + 1, request.id)
 
     def on_auth(self, request: Request) -> None:
         self.present_among_others(request.id, decode_text(decode_object(request.text), "token"))
 
-    def welcome(self, id: bytes) -> bytes:
+    def auth_ok(self, id: bytes) -> bytes:
         return encode_ok(id)
 
-    def rebuff(self, id: bytes, reason: str) -> bytes:
+    def auth_error(self, id: bytes, reason: str) -> bytes:
         return encode_error(id or self._new_id(), self.fail(reason, b"", True))
 
-    def say_out(self, reason: str) -> None:
-        self.send(self.rebuff(b"", reason))
+    def notify_revoked(self, reason: str) -> None:
+        self.send(self.auth_error(b"", reason))
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
@@ -426,7 +428,7 @@ class SevxSession(NamingSession):
         if arguments.expires_after is not None:
             broker.expire(queue, arguments.expires_after)
         elif is_new:
-            broker.expire(queue, AT_ONCE)
+            broker.expire(queue, EXPIRES_IMMEDIATELY)
         self.send(encode_ok(request.id))
         self.start(queue, Receiver(self, request.id, arguments.manual_ack))
 

@@ -15,15 +15,15 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from penstock.access.directory import BY_TOKEN
-from penstock.access.tokens import id_of
+from penstock.auth.directory import BY_TOKEN
+from penstock.auth.tokens import id_of
 from penstock.core.subscription import Delivery, Subscription
 from penstock.errors import Refused
 from penstock.message import Message
-from penstock.wire.gate import ASKS, SHOWS, Greeting
 from penstock.wire.line_session import SETTLED_AT_ONCE, LineSession
 from penstock.wire.lines import looks_like_http
 from penstock.wire.listings import Listings
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_TOKEN, PreAuthRequest
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session, TurnedAway, is_denied
 from penstock.wire.smqs.codec import (
     AUTH,
@@ -169,8 +169,8 @@ class SmqsSession(LineSession):
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
             return
-        if self.gate is not None:
-            self.knock(data, now)
+        if self.preauth is not None:
+            self.feed_unauthenticated(data, now)
             return
         self.now = now
         self.broker.set_time(now)
@@ -223,7 +223,7 @@ class SmqsSession(LineSession):
 
     def run_unfinished(self, now: int) -> None:
         """The timeout expired: execute the unterminated line if it can be a request."""
-        if self.closing or self.over or self.gate is not None or self.busy:
+        if self.closing or self.over or self.preauth is not None or self.busy:
             return
         *lines, rest = split_done(self.lines.take_rest())
         if needs_no_end(rest):
@@ -249,14 +249,14 @@ class SmqsSession(LineSession):
 
     def run_lines(self, lines: list[bytes], start: i64) -> i64:
         broker = self.broker
-        usage = broker.usage
+        context = broker.context
         slice_end = self.slice_end + start  # each line counts as at least one unit of work
         count: i64 = len(lines)
         ids = self.hub.ids
         now = self.now
         puttable = self.puttable
         done = start
-        while done < count and usage.work + done < slice_end:
+        while done < count and context.work + done < slice_end:
             line = lines[done]
             done += 1
             parts = line.split(b":", 2)
@@ -283,7 +283,7 @@ class SmqsSession(LineSession):
             else:
                 self._request(line, parts)
                 puttable = self.puttable  # the request may have been a token
-        usage.work += done - start
+        context.work += done - start
         return done
 
     def _request(self, line: bytes, parts: list[bytes]) -> None:
@@ -302,14 +302,14 @@ class SmqsSession(LineSession):
 
     # -- authentication ---------------------------------------------------------------------------------------------
 
-    def greet(self, data: bytes, at: int) -> Greeting | None:
+    def parse_preauth(self, data: bytes, at: int) -> PreAuthRequest | None:
         end = data.find(b"\n", at)
         if end < 0:
             return None
         kind, colon, token = data[at:end].partition(b":")
         if kind == AUTH and colon:
-            return Greeting(SHOWS, end + 1, b"", token.rstrip(b"\r"))
-        return Greeting(ASKS, end + 1)
+            return PreAuthRequest(PREAUTH_TOKEN, end + 1, b"", token.rstrip(b"\r"))
+        return PreAuthRequest(PREAUTH_OTHER, end + 1)
 
     def on_auth(self, line: bytes, parts: list[bytes]) -> None:
         token = line[2:].rstrip(b"\r")
@@ -318,14 +318,14 @@ class SmqsSession(LineSession):
         else:
             self.present_among_others(b"", token)
 
-    def rebuff(self, id: bytes, reason: str) -> bytes:
+    def auth_error(self, id: bytes, reason: str) -> bytes:
         self.complain(reason, b"")
         return UNKNOWN_TYPE
 
-    def hold_back(self) -> None:
+    def suspend(self) -> None:
         if self.quiet_time is not None:
             self.broker.deadlines.cancel(self.quiet_time)  # nothing after a wrong token is executed
-        super().hold_back()
+        super().suspend()
 
     # -- requests ---------------------------------------------------------------------------------------------------
 
@@ -407,7 +407,7 @@ class SmqsSession(LineSession):
         """Ack the oldest deliveries of one consumer."""
         broker = self.broker
         count = min(count, consumer.in_flight)
-        broker.usage.work += count
+        broker.context.work += count
         if self.order is not None:
             self.stale += count
             consumer.ordered -= count
@@ -425,7 +425,7 @@ class SmqsSession(LineSession):
                 return False
             room -= 1
             accepting.given -= 1
-            broker.usage.work += 1
+            broker.context.work += 1
             delivery = order.popleft()
             if delivery.open:
                 accepting.others -= 1
@@ -518,7 +518,7 @@ class SmqsSession(LineSession):
         self.now = now
         self.suspend_all()  # the remaining counts must not cause deliveries
         self._finish_accepting()
-        *counts, rest = split_done(b"" if self.closing or self.gate is not None else self.lines.take_rest())
+        *counts, rest = split_done(b"" if self.closing or self.preauth is not None else self.lines.take_rest())
         if rest.startswith(b"D:"):
             counts.append(rest)
         self._run(counts)

@@ -1,0 +1,1 @@
+"""What keeps the log: files, segments, recovery, retention, cursors, backup and repair."""

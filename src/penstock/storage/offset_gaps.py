@@ -1,0 +1,45 @@
+"""Holes: stretches of offsets in the middle of the log that retention has deleted.
+
+An unsettled message keeps its segment, while the segments around it are deleted. Deletions before the oldest segment
+are not holes: the log just starts later.
+"""
+
+from bisect import bisect_left
+
+from penstock.errors import LogError
+from penstock.storage.reader import UNKNOWN, LogReader
+from penstock.storage.recovery import read_gaps
+from penstock.storage.segments import position_of
+
+TRIES = 10
+
+
+def holes_of(reader: LogReader) -> list[tuple[int, int]]:
+    """The holes in order, each as first offset and end (exclusive)."""
+    for _ in range(TRIES):
+        holes = _look(reader)
+        if holes is not None:
+            return holes
+    raise LogError(f"{reader.directory}: segments go faster than they can be looked at")
+
+
+def _look(reader: LogReader) -> list[tuple[int, int]] | None:
+    """None if a segment was deleted meanwhile."""
+    # The order matters: a gap is recorded before its segments are deleted.
+    segments = reader.segments()
+    gaps = read_gaps(reader.disk)
+    positions = [position_of(segment) for segment in segments]
+    holes: list[tuple[int, int]] = []
+    for gap in gaps:
+        if not gap.trimmed:
+            continue
+        number = max(bisect_left(positions, gap.start), 1)
+        # Usually there is one segment before the gap and one after it; some within it may not be deleted yet.
+        while number < len(segments) and positions[number - 1] < gap.end:
+            low, high = reader.end_offset(segments[number - 1]), reader.first_offset(segments[number])
+            if low == UNKNOWN or high == UNKNOWN:
+                return None
+            if low < high:
+                holes.append((low, high))
+            number += 1
+    return holes
