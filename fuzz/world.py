@@ -307,16 +307,16 @@ def check_queue(queue: Queue, limits: Limits) -> None:
     for message, _ in owed:
         assert len(message.body) <= limits.body_size_max
         assert len(message.id) + len(message.event) <= MESSAGE_OVERHEAD, f"{message!r} is larger than what is counted"
-    everyone = [*queue.subscriptions, *queue.parked]
+    everyone = [*queue.consumers.active, *queue.consumers.parked]
     assert queue.unacked == sum(subscription.in_flight for subscription in everyone)
     for subscription in everyone:
         assert subscription.queue is queue
         able = subscription.active and not subscription.suspended
         if subscription.manual:
             able = able and subscription.in_flight < subscription.credit
-        assert subscription.waiting == able == (subscription in queue.waiting)
-    assert len(queue.waiting) <= len(queue.subscriptions)
-    assert not (queue.ready and queue.waiting), f"{queue!r} keeps what somebody waits for"
+        assert subscription.waiting == able == (subscription in queue.consumers.waiting)
+    assert len(queue.consumers.waiting) <= len(queue.consumers.active)
+    assert not (queue.ready and queue.consumers.waiting), f"{queue!r} keeps what somebody waits for"
 
 
 def buffered(session: Session, limits: Limits) -> tuple[int, int]:

@@ -412,7 +412,7 @@ def test_a_consumer_whose_code_fails_breaks_its_session_and_no_other(protocol: s
     world = World(ann=ALL)
     session, other = world.open(protocol, "ann"), world.open(protocol, "ann")
     world.say(session, CONSUMERS[protocol][0] if protocol in CONSUMERS else b"C:q\n")
-    (consumer,) = world.broker.queues[b"q"].subscriptions
+    (consumer,) = world.broker.queues[b"q"].consumers.active
     error = ValueError("a mistake of ours")
     consumer.failed(error)
     assert world.hub.broken == [(session, error)]

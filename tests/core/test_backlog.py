@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from penstock.core.backlog import Backlog, Item, Redelivery, SortKey, message_of, place_with
+from penstock.core.backlog import Backlog, place_with
+from penstock.core.delivery import Delivery, Item, message_of
+from penstock.core.spans import SortKey
 from penstock.core.walk import Walk
 from penstock.log.memory import ReadableLog
 from penstock.log.tuning import Tuning
@@ -78,7 +80,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
     @rule(data=st.data(), to_the_back=st.booleans())
     def put_back(self, data: st.DataObject, to_the_back: bool) -> None:
         chosen = data.draw(st.lists(st.sampled_from(self.out), min_size=1, unique=True))
-        returned: list[Redelivery] = []
+        returned: list[Delivery] = []
         sealed: list[tuple[int, int, int, int, int]] = []
         for after_offset, sequence, offset, retry in chosen:
             self.out.remove((after_offset, sequence, offset, retry))
@@ -91,7 +93,7 @@ class BacklogAgainstList(RuleBasedStateMachine):
             if offset < self.log.readable and data.draw(st.booleans()):
                 sealed.append((*place, message.size))
             else:
-                returned.append(Redelivery(message, place[3], place[0], place[1]))
+                returned.append(Delivery(message, None, place[3], place[0], place[1]))
                 self.in_memory += message.size
         self.model.sort()
         fetched = self.log.fetched

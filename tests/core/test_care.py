@@ -87,7 +87,9 @@ class Bench:
         from_snapshot = Replay(DurableLog(1 << 20), self.limits, decode(encode(capture(broker, 0))))
         for other in (rebuilt.finish(), from_snapshot.finish()):
             assert durable_state(other) == durable_state(broker)
-            assert [q.paused for q in other.queues.values()] == [q.paused for q in broker.queues.values()]
+            assert [q.consumers.paused for q in other.queues.values()] == [
+                q.consumers.paused for q in broker.queues.values()
+            ]
             assert list(other.committed.items()) == list(broker.committed.items())
         assert self.log.pager is not None
         assert not self.log.pager.faults

@@ -10,10 +10,11 @@ import pytest
 
 from penstock.core.broker import Broker
 from penstock.core.context import Alarm
+from penstock.core.fullness import ALARM_PAUSE, ALARMS_MAX
 from penstock.core.invariants import wrong_memory
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE, Limits
 from penstock.core.policy import Policies, Rule
-from penstock.core.queue import ALARM_PAUSE, ALARMS_MAX, Queue
+from penstock.core.queue import Queue
 from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, Refused

@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from penstock.core.backlog import Item
 from penstock.core.broker import Broker
+from penstock.core.delivery import Item
 from penstock.core.guarded import Fault, GuardedBroker
 from penstock.core.invariants import Inconsistent
 from penstock.core.limits import Limits

@@ -5,9 +5,9 @@ from typing import cast
 
 import pytest
 
-from penstock.core.backlog import Item
-from penstock.core.broker import Broker, QueueExpiry
+from penstock.core.broker import Broker
 from penstock.core.deadlines import Timer
+from penstock.core.delivery import Item
 from penstock.core.guarded import Fault, GuardedBroker
 from penstock.core.invariants import Inconsistent
 from penstock.core.limits import Limits
@@ -105,6 +105,10 @@ def test_a_guarded_broker_does_what_a_broker_does() -> None:
     assert (guarded.fault, guarded.is_broken) == (None, False)
 
 
+def broken(now: int) -> None:
+    raise NotImplementedError
+
+
 class Broken:
     """A broker with a queue that nothing can be done with, and a consumer of it that holds a message."""
 
@@ -146,7 +150,7 @@ class Broken:
         return self.broker
 
     def without_expiry(self) -> Broker:
-        self.broker._expiries[b"q"] = cast(QueueExpiry, "no timer")
+        self.broker._expiries[b"q"] = cast(Timer, "no timer")
         return self.broker
 
     def with_a_writer_of_no_time(self) -> Broker:
@@ -154,7 +158,7 @@ class Broken:
         return self.broker
 
     def with_a_timer_of_nothing(self) -> Broker:
-        self.broker.deadlines.set(Timer(), NOW)
+        self.broker.deadlines.set(Timer(broken), NOW)
         return self.broker
 
     def touched(self) -> Broker:
@@ -173,7 +177,7 @@ class Broken:
     def out_of_line(self) -> Inbox:
         """A consumer that believes to stand in a line that is empty."""
         self.worker.waiting = True
-        self.broker.queues[b"q"].waiting.clear()
+        self.broker.queues[b"q"].consumers.waiting.clear()
         return self.worker
 
 

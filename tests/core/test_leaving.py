@@ -96,7 +96,7 @@ def test_who_takes_its_place_gets_all_of_it_in_order(house: House) -> None:
     house.put(b"100")
     house.go_on()
     assert received(heir) == [*((number, 1) for number in range(COUNT)), (100, 0)]
-    assert house.queue.subscriptions == [heir]
+    assert house.queue.consumers.active == [heir]
 
 
 def test_an_exclusive_one_waits_until_all_of_it_is_back(house: House) -> None:

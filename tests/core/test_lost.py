@@ -9,12 +9,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from penstock.core.backlog import SortKey
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import Replay, durable_state, replay
+from penstock.core.spans import SortKey
 from penstock.core.subscription import Inbox
 from penstock.log.interface import Change
 from penstock.log.memory import MemoryLog, ReadableLog
@@ -312,7 +312,7 @@ class Crashes(RuleBasedStateMachine):
         if not self.ended:
             return
         queue = self.broker.queues[b"q"]
-        held = {d.offset for s in queue.subscriptions for d in s.held()}
+        held = {d.offset for s in queue.consumers.active for d in s.held()}
         ready = queue.backlog.first_place()
         before = [entry for entry in queue.owed() if not ready or entry[:2] < ready[0][:2]]
         assert {offset for _, _, offset, _ in before} <= held
@@ -346,7 +346,7 @@ def out_of(broker: Broker) -> tuple[dict[bytes, set[int]], dict[bytes, set[int]]
     held: dict[bytes, set[int]] = {}
     before: dict[bytes, set[int]] = {}
     for name, queue in broker.queues.items():
-        held[name] = {d.offset for s in queue.subscriptions for d in s.held()}
+        held[name] = {d.offset for s in queue.consumers.active for d in s.held()}
         ready = queue.backlog.first_place()
         before[name] = {entry[2] for entry in queue.owed() if not ready or entry[:2] < ready[0][:2]}
     return held, before

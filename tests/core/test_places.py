@@ -6,12 +6,12 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.core.backlog import SortKey
 from penstock.core.broker import Broker
 from penstock.core.capture import capture
 from penstock.core.invariants import violations
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
+from penstock.core.spans import SortKey
 from penstock.core.subscription import Inbox
 from penstock.log.snapshot import decode, encode
 from penstock.message import Message

@@ -5,7 +5,8 @@ import pytest
 from penstock.core.broker import Broker
 from penstock.core.limits import REFUSE, Limits
 from penstock.core.policy import Rule
-from penstock.core.queue import NO_MESSAGE, Queue
+from penstock.core.queue import Queue
+from penstock.core.queue_store import NO_MESSAGE
 from penstock.core.queue_totals import SORT_KEYS, QueueTotals, Ranking
 from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog

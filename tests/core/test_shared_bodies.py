@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from penstock.core.broker import Broker
+from penstock.core.delivery import Delivery
 from penstock.core.invariants import violations, wrong_memory
 from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import durable_state, replay
-from penstock.core.subscription import Delivery, Inbox
+from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog, ReadableLog
 from penstock.message import MESSAGE_OVERHEAD, DeliveryOptions, Message
 

@@ -74,7 +74,7 @@ class House:
         assert wrong_memory(broker.context) == ""
         for queue in broker.queues.values():
             assert violations(queue) == ""
-            held = [d for s in queue.subscriptions for d in s.held()]
+            held = [d for s in queue.consumers.active for d in s.held()]
             messages = [*queue.backlog.in_memory(), *queue.delayed.in_memory()]
             assert queue.bytes_in_memory() == (
                 sum(m.size for m in messages) + sum(MESSAGE_OVERHEAD if d.message is None else d.size for d in held)

@@ -9,7 +9,8 @@ import pytest
 from penstock.core.broker import Broker
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, Limits
 from penstock.core.policy import Rule
-from penstock.core.queue import READ_AGAIN_TIME, Queue
+from penstock.core.queue import Queue
+from penstock.core.queue_store import READ_AGAIN_TIME
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import OVER_LIMIT, Refused

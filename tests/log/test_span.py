@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.core.backlog import merged_spans
+from penstock.core.spans import merged_spans
 from penstock.log.span import Span, SpanBuilder
 from penstock.log.tuning import Tuning
 

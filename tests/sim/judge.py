@@ -6,9 +6,9 @@ time and what clients asked for in this step; and what had to be written has to 
 """
 
 from penstock.core.deadletters import DELIVERIES, EXPIRED, FULL, QUEUE, REASON, REJECTED
+from penstock.core.delivery import Delivery
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST
 from penstock.core.queue import NEVER
-from penstock.core.subscription import Delivery
 from penstock.log.interface import Change
 from penstock.message import (
     ACCEPT,
@@ -112,7 +112,7 @@ class Judge(Life):
         assert all(isinstance(entry, Change) and entry.number == OUT for entry in self.log.entries)
         self.settle_up()
         for name, page in self.book.queues.items():
-            held = {delivery.offset for delivery in self.held_now if delivery.subscription.name == name}
+            held = {delivery.offset for delivery in self.held_now if held_in(delivery) == name}
             assert page.out - page.stale <= held, f"{page.out} of {name!r} should be out, and {held} are"
             for offset, _ in page.state()[3]:
                 if offset not in held or name not in told:
@@ -285,7 +285,7 @@ class Judge(Life):
         found = self._busy.get(name)
         if found is None:
             held = [*self.held_before, *self.held_now]
-            found = {delivery.offset for delivery in held if delivery.subscription.name == name}
+            found = {delivery.offset for delivery in held if held_in(delivery) == name}
             found |= {offset for queue_name, offset in self.in_transit if queue_name == name}
             queue = self.broker.queues.get(name)
             if queue is not None:
@@ -296,7 +296,7 @@ class Judge(Life):
     def ready(self, name: bytes) -> list[int]:
         """Offsets of what is ready, in order."""
         queue = self.broker.queues[name]
-        out = {delivery.offset for delivery in self.held_by_clients() if delivery.subscription.name == name}
+        out = {delivery.offset for delivery in self.held_by_clients() if held_in(delivery) == name}
         out |= {offset for _, _, offset, _ in queue.unreadable}
         return [offset for offset, _ in self.book.queues[name].state()[3] if offset not in out]
 
@@ -315,7 +315,7 @@ class Judge(Life):
         """What was given to consumers was the first of what was ready, and not for those who were to have nothing."""
         last: dict[bytes, int] = {}
         for delivery in self.held_now - self.held_before:
-            name, offset = delivery.subscription.name, delivery.offset
+            name, offset = held_in(delivery), delivery.offset
             page = self.book.queues[name]
             place, retry = page.owed[offset]
             assert retry == delivery.retry
@@ -333,8 +333,8 @@ class Judge(Life):
         """Who has left and still holds something is known to its queue, which waits for that."""
         self.leaving = [inbox for inbox in self.leaving if inbox.in_flight]
         for name, queue in self.broker.queues.items():
-            assert queue.leaving == [inbox for inbox in self.leaving if inbox.name == name]
-            assert not queue.leaving or not queue.waiting
+            assert queue.consumers.leaving == [inbox for inbox in self.leaving if inbox.name == name]
+            assert not queue.consumers.leaving or not queue.consumers.waiting
 
     def _check_waiters(self) -> None:
         """Who sent a request hears its end once, and is not left waiting for what will not be done."""
@@ -389,5 +389,10 @@ class Judge(Life):
         return [delivery for inbox in [*self.inboxes, *self.leaving] for delivery in inbox.held()]
 
 
+def held_in(delivery: Delivery) -> bytes:
+    assert delivery.subscription is not None
+    return delivery.subscription.name
+
+
 def place_of(delivery: Delivery) -> Where:
-    return delivery.subscription.name, delivery.offset
+    return held_in(delivery), delivery.offset

@@ -240,7 +240,7 @@ class Life:
 
     def check_queue(self, queue: Queue) -> None:
         backlog, delayed, page = queue.backlog, queue.delayed, self.book.queues[queue.name]
-        active = queue.subscriptions
+        active = queue.consumers.active
         out = [delivery for subscription in active for delivery in subscription.held()]
         assert queue.ready == len(backlog)
         assert queue.unacked == len(out) == sum([subscription.in_flight for subscription in active])
@@ -256,21 +256,21 @@ class Life:
         policy = queue.policy
         is_full = queue.length() >= policy.length_max or queue.size() >= policy.bytes_max
         assert queue.full == is_full, f"{queue!r} says full={queue.full}"
-        is_held_up = not queue.ready or not queue.waiting or queue.stalled or queue.gives_later()
+        is_held_up = not queue.ready or not queue.consumers.waiting or queue.stalled or queue.gives_later()
         assert is_held_up, f"{queue!r}: somebody waits for nothing"
         assert not queue.stalled or self.disk.reads_failed, f"{queue!r} waits for a log that can be read"
         for subscription in active:
-            able = not subscription.suspended and not queue.paused and not queue.leaving
+            able = not subscription.suspended and not queue.consumers.paused and not queue.consumers.leaving
             if able and subscription.manual:
                 able = subscription.in_flight < subscription.credit and subscription.bytes < subscription.bytes_credit
-            assert subscription.waiting == (subscription in queue.waiting)
+            assert subscription.waiting == (subscription in queue.consumers.waiting)
             is_held_up = queue.held_up and able and subscription.in_flight > 0
             assert subscription.waiting == able or is_held_up, f"{queue!r}: who can take more is not in the line"
             assert not subscription.exclusive or len(active) == 1
-        for subscription in queue.parked:
+        for subscription in queue.consumers.parked:
             assert not subscription.in_flight
             assert not subscription.active
-        assert active or not queue.parked
+        assert active or not queue.consumers.parked
         assert queue.held_up == (queue in self.broker.context.held_up)
         wrong = violations(queue)
         assert not wrong, f"{queue!r}: {wrong}"
@@ -370,8 +370,15 @@ def numbers_of(queue: Queue) -> tuple[object, ...]:
         (queue.ready, queue.unacked, queue.bytes, queue.unacked_bytes, queue.unkept, queue.queued, queue.delivered),
         (backlog.cold, len(backlog.head), len(backlog.tail), len(backlog.spans), len(backlog.pinned)),
         (delayed.bytes, delayed.cold, len(queue.unreadable), queue.ack_run.ended, queue.used, queue.policy),
-        (queue.full, queue.paused, queue.stalled, queue.held_up, len(queue.waiting), len(queue.parked)),
-        [(sub.suspended, sub.credit, sub.in_flight, sub.bytes, sub.waiting) for sub in queue.subscriptions],
+        (
+            queue.full,
+            queue.consumers.paused,
+            queue.stalled,
+            queue.held_up,
+            len(queue.consumers.waiting),
+            len(queue.consumers.parked),
+        ),
+        [(sub.suspended, sub.credit, sub.in_flight, sub.bytes, sub.waiting) for sub in queue.consumers.active],
     )
 
 

@@ -6,14 +6,15 @@ right. Here is what clients and people may ask of it: every verb there is.
 
 from collections.abc import Callable
 
-from penstock.core.backlog import SortKey
 from penstock.core.deadletters import QUEUE
 from penstock.core.dedup import key_of
+from penstock.core.delivery import Delivery
 from penstock.core.limits import DEAD_LETTER, DROP_OLDEST, REFUSE
 from penstock.core.policy import Rule
 from penstock.core.queue import BY_POLICY, NEVER
 from penstock.core.redrive import Redrive
-from penstock.core.subscription import Delivery, Inbox, Waiter
+from penstock.core.spans import SortKey
+from penstock.core.subscription import Inbox, Waiter
 from penstock.core.walk import Walk
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, Refused
 from penstock.log.interface import Change
@@ -315,7 +316,12 @@ class World(Judge):
         if message is not None:
             self.check_same(message)
             self.done.add((name, message.offset))
-        elif not queue.waiting and not queue.paused and not queue.leaving and not queue.is_reserved():
+        elif (
+            not queue.consumers.waiting
+            and not queue.consumers.paused
+            and not queue.consumers.leaving
+            and not queue.consumers.is_reserved()
+        ):
             assert not queue.ready or queue.stalled
         self.note(f"got {message!r} of {name!r}")
 

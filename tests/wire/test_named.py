@@ -6,9 +6,10 @@ import json
 import pytest
 from fuzz.world import Client, World
 
+from penstock.core.delivery import Delivery
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
-from penstock.core.subscription import Delivery, Inbox
+from penstock.core.subscription import Inbox
 from penstock.message import Message
 from penstock.wire.named import NamingSession
 from penstock.wire.session import ProtocolOptions

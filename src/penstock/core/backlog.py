@@ -9,7 +9,7 @@ soon as the log can give it back. When the spans are used up, the tail becomes t
 its offsets in memory, and reading it back goes through the log in order.
 
 The backlog is sorted by place. A fresh message's place is its offset; one that was sent to the back of the queue has
-its place just behind every message that was in the log by then. `Redelivery` stores that place as (after_offset,
+its place just behind every message that was in the log by then. `Delivery` stores that place as (after_offset,
 sequence): behind offset `after_offset`, and among those, in order of `sequence`. So messages that several consumers
 return, in whatever order, end up in the same order, and so does a replay of the log, which sees no deliveries at all.
 
@@ -20,42 +20,28 @@ spans before the log can give it back.
 from collections import deque
 from typing import Final
 
+from penstock.core.delivery import Delivery, Item, message_of
+from penstock.core.spans import (
+    FAR_AWAY,
+    Sealed,
+    SortKey,
+    first_alive,
+    index_behind,
+    place_in,
+    span_behind,
+    with_entries,
+)
 from penstock.log.interface import Log
-from penstock.log.span import Span, SpanBuilder, split
-from penstock.log.tuning import Tuning
+from penstock.log.span import Span, SpanBuilder
 from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
 STALLED: Final = -1  # returned instead of a number of bytes
-FAR_AWAY: Final = 1 << 62  # behind every place
-
-
-class Redelivery:
-    """A ready message whose place in the queue is not its offset, or that was delivered before."""
-
-    def __init__(self, message: Message, retry: int, after_offset: int, sequence: int) -> None:
-        self.message = message
-        self.retry = retry
-        self.after_offset = after_offset
-        self.sequence = sequence
-
-
-Item = Message | Redelivery
-SortKey = tuple[int, int, int, int]  # after_offset, sequence, offset, retry: they sort in queue order
-Sealed = tuple[int, int, int, int, int]  # the same, and the size of a message that is not in memory
-
-
-def message_of(item: Item) -> Message:
-    return item.message if isinstance(item, Redelivery) else item
 
 
 def place_of(item: Item) -> tuple[int, int]:
-    if isinstance(item, Redelivery):
+    if isinstance(item, Delivery):
         return item.after_offset, item.sequence
     return item.offset, 0
-
-
-def retry_of(item: Item) -> int:
-    return item.retry if isinstance(item, Redelivery) else 0
 
 
 class Backlog:
@@ -152,7 +138,7 @@ class Backlog:
             freed = 0
         else:
             freed = self._let_go(message)
-        if isinstance(item, Redelivery):
+        if isinstance(item, Delivery):
             builder.add(message.offset, item.retry, item.after_offset, item.sequence, freed)
         else:
             builder.add_run(message.offset, 1, freed)
@@ -292,7 +278,7 @@ class Backlog:
                     continue
                 paged += message.size
             if span.places:
-                found.append(Redelivery(message, span.retry(index), span.after_offset(index), span.sequence(index)))
+                found.append(Delivery(message, None, span.retry(index), span.after_offset(index), span.sequence(index)))
             else:
                 found.append(message)
             before = span.size
@@ -326,14 +312,14 @@ class Backlog:
                 return 0
             cost = message.size
         if span.places:
-            self.head.append(Redelivery(message, span.retry(index), span.after_offset(index), span.sequence(index)))
+            self.head.append(Delivery(message, None, span.retry(index), span.after_offset(index), span.sequence(index)))
         else:
             self.head.append(message)
         return cost
 
     # -- putting back -----------------------------------------------------------------------------------------------
 
-    def put_back(self, returned: list[Redelivery], sealed: list[Sealed]) -> int:
+    def put_back(self, returned: list[Delivery], sealed: list[Sealed]) -> int:
         """Return messages to their places, in memory or not, without reading any; returns the bytes freed.
 
         Messages that belong among the spans go there and are released. If one that is not in memory belongs before one
@@ -354,7 +340,7 @@ class Backlog:
             self._merge(returned[:near])
         entries = sealed
         for item in returned[near:]:
-            message = item.message
+            message = message_of(item)
             if message.offset >= self.log.readable or message.requester is not None or message.revoked:
                 self.pinned[message.offset] = message
                 size = 0
@@ -381,7 +367,7 @@ class Backlog:
                 return span.after_offset(index), span.sequence(index)
         return place_of(self.tail[0]) if self.tail else (FAR_AWAY, 0)
 
-    def _merge(self, returned: list[Redelivery]) -> None:
+    def _merge(self, returned: list[Delivery]) -> None:
         """Merge items, sorted by place, back into the head; mostly they belong before all of it."""
         head = self.head
         behind: list[Item] = []
@@ -421,7 +407,7 @@ class Backlog:
         spans.rotate(-first)
         touched = [spans.popleft() for _ in range(first, end)]
         size = sum([span.size for span in touched]) + sum([entry[4] for entry in entries])
-        made = _with_entries(touched, entries, self.tuning)
+        made = with_entries(touched, entries, self.tuning)
         made[0].size += size - sum([span.size for span in made])  # rounding error
         spans.extendleft(reversed(made))
         spans.rotate(first)
@@ -500,135 +486,6 @@ class Backlog:
         return found if found is not None else self.log.fetch(offset)
 
 
-def merged_spans(spans: list[Span], placed: list[SortKey], tuning: Tuning) -> list[Span]:
-    """Merge sorted places into spans of fresh messages."""
-    builder = SpanBuilder(tuning)
-    next_placed = 0
-    for span in spans:
-        rest: Span | None = span
-        while rest is not None and next_placed < len(placed):
-            after_offset = placed[next_placed][0]
-            if after_offset >= rest.last():
-                break
-            front, rest = split(rest, after_offset) if after_offset >= rest.first else (None, rest)
-            if front is not None:
-                _add_span(builder, front)
-            # All those placed behind this offset.
-            while next_placed < len(placed) and placed[next_placed][0] == after_offset:
-                _add_placed(builder, placed[next_placed])
-                next_placed += 1
-        if rest is not None:
-            _add_span(builder, rest)
-    for entry in placed[next_placed:]:
-        _add_placed(builder, entry)
-    return builder.finish()
-
-
-def _add_span(builder: SpanBuilder, span: Span) -> None:
-    if span.live == 0:
-        return
-    if span.live > builder.tuning.wide_piece:
-        builder.add_span(span)
-        return
-    each = span.size // span.live
-    for index in range(span.start, span.count):
-        if not span.is_dead(index):
-            builder.add(span.offset(index), 0, span.offset(index), 0, each)
-
-
-def _add_placed(builder: SpanBuilder, entry: SortKey) -> None:
-    after_offset, sequence, offset, retry = entry
-    builder.add(offset, retry, after_offset, sequence, MESSAGE_OVERHEAD)
-
-
-def _with_entries(spans: list[Span], entries: list[Sealed], tuning: Tuning) -> list[Span]:
-    """Merge sorted entries into spans of all kinds."""
-    builder = SpanBuilder(tuning)
-    at = 0
-    for span in spans:
-        if span.places:
-            at = _merge_listed(builder, span, entries, at)
-            continue
-        rest: Span | None = span
-        while rest is not None and at < len(entries):
-            after_offset = entries[at][0]
-            if after_offset >= rest.last():
-                break
-            front, rest = split(rest, after_offset) if after_offset >= rest.first else (None, rest)
-            if front is not None:
-                _add_span(builder, front)
-            while at < len(entries) and entries[at][0] == after_offset:
-                _add_entry(builder, entries[at])
-                at += 1
-        if rest is not None:
-            _add_span(builder, rest)
-    for entry in entries[at:]:
-        _add_entry(builder, entry)
-    return builder.finish()
-
-
-def _merge_listed(builder: SpanBuilder, span: Span, entries: list[Sealed], at: int) -> int:
-    """Merge the entries before and among the places of one span; returns the index of the next entry."""
-    each = span.size // span.live if span.live else 0
-    for index in range(span.start, span.count):
-        if not span.is_dead(index):
-            place = (span.after_offset(index), span.sequence(index))
-            while at < len(entries) and (entries[at][0], entries[at][1]) < place:
-                _add_entry(builder, entries[at])
-                at += 1
-            builder.add(span.offset(index), span.retry(index), place[0], place[1], each)
-    return at
-
-
-def _add_entry(builder: SpanBuilder, entry: Sealed) -> None:
-    after_offset, sequence, offset, retry, size = entry
-    builder.add(offset, retry, after_offset, sequence, size)
-
-
-def first_alive(span: Span) -> int:
-    """Index of the first live message in a span; `count` when there is none."""
-    dead = span.dead
-    if dead is None:
-        return span.start
-    index = dead.find(0, span.start)
-    return span.count if index < 0 else index
-
-
-def place_in(span: Span, index: int) -> tuple[int, int]:
-    """The place of one message in a span, dead or alive; an index past the end means the last one."""
-    index = min(index, span.count - 1)
-    return span.after_offset(index), span.sequence(index)
-
-
-def index_behind(span: Span, after_offset: int, sequence: int) -> int:
-    """Index of the first message in a span, dead or alive, that is behind a place."""
-    if not span.places:
-        return span.index_of(min(after_offset if sequence < 0 else after_offset + 1, FAR_AWAY))
-    low = 0
-    high = span.count
-    while low < high:
-        middle = (low + high) // 2
-        if (span.after_offset(middle), span.sequence(middle)) <= (after_offset, sequence):
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def span_behind(spans: deque[Span], after_offset: int, sequence: int) -> int:
-    """Index of the first span that ends behind a place; the number of spans when there is none."""
-    low = 0
-    high = len(spans)
-    while low < high:
-        middle = (low + high) // 2
-        span = spans[middle]
-        if place_in(span, span.count - 1) <= (after_offset, sequence):
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 def item_behind(items: deque[Item], after_offset: int, sequence: int) -> int:
     """Index of the first item behind a place; the number of items when there is none."""
     low = 0
@@ -643,8 +500,8 @@ def item_behind(items: deque[Item], after_offset: int, sequence: int) -> int:
 
 
 def place_with(item: Item) -> SortKey:
-    if isinstance(item, Redelivery):
-        return item.after_offset, item.sequence, item.message.offset, item.retry
+    if isinstance(item, Delivery):
+        return item.after_offset, item.sequence, item.offset, item.retry
     return item.offset, 0, item.offset, 0
 
 

@@ -8,20 +8,22 @@ iteration.
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.backlog import Item, SortKey, message_of
 from penstock.core.context import Alarm, BrokerContext, DeadLetters
 from penstock.core.deadletters import dead_letter, revived, sent_on
 from penstock.core.deadlines import Deadlines, Timer
 from penstock.core.dedup import Dedup, key_of
+from penstock.core.delivery import Delivery, Item, message_of
 from penstock.core.invariants import Inconsistent, violations
 from penstock.core.limits import DROP_OLDEST, REFUSE, Limits
 from penstock.core.patterns import canonical
 from penstock.core.places import GREED_OF_BYTES, GREED_OF_ONE, NO_HOLDER, Places
 from penstock.core.policy import Policies, Rule
 from penstock.core.queue import BY_POLICY, NEVER, Queue
+from penstock.core.queue_store import QueueStore
 from penstock.core.redrive import Redrive, Redrives
 from penstock.core.routing import Routing, cost_of_bindings
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.spans import SortKey
+from penstock.core.subscription import Subscription
 from penstock.core.writers import Writers
 from penstock.errors import DISK_FULL, NOT_FOUND, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.interface import Change, Log
@@ -55,19 +57,6 @@ SOMEBODY: Final = "somebody"  # neither a user nor an address
 
 # The minimum time consumers have to reconnect after a restart, in microseconds.
 RETURN_TIME: Final = 60_000_000
-
-
-class QueueExpiry(Timer):
-    """Deletes a queue that had no consumer for its expiry time."""
-
-    def __init__(self, broker: "Broker", queue: Queue) -> None:
-        super().__init__()
-        self.broker = broker
-        self.queue = queue
-
-    def fire(self, now: int) -> None:
-        if self.queue.consumer_count() == 0:
-            self.broker.delete(self.queue.name)
 
 
 class Lost:
@@ -115,7 +104,7 @@ class DeadLetterQueues(DeadLetters):
     def __init__(self, broker: "Broker") -> None:
         self.broker = broker
 
-    def take(self, queue: Queue, message: Message, retry: int, reason: str) -> bool:
+    def take(self, queue: QueueStore, message: Message, retry: int, reason: str) -> bool:
         broker = self.broker
         if broker.refuse_reason:
             return False
@@ -159,7 +148,7 @@ class Broker:
         self.lost: list[Lost] = []  # unacked when the previous process died
         self.is_broken = False  # the state cannot be trusted: no further turn may end
         self.dedups = False  # a policy deduplicates, so every publish has to be checked
-        self._expiries: dict[bytes, QueueExpiry] = {}
+        self._expiries: dict[bytes, Timer] = {}
         self._awaiting: dict[bytes, Message] = {}  # requests without a reply yet, by message id
         self._tick_end = 0  # the value of `context.work` at which a tick stops
         # The bytes of those requests, which stay in memory until they are answered.
@@ -604,7 +593,7 @@ class Broker:
     def pause(self, name: bytes, paused: bool) -> None:
         """Stop or resume deliveries from the queue; it still accepts messages. Survives a restart."""
         queue = self._existing(name)
-        if queue.paused != paused:
+        if queue.consumers.paused != paused:
             self.log.append_change(Change(Change.PAUSED, name, number=1 if paused else 0))
             queue.pause(paused)
             queue.pump()
@@ -666,9 +655,17 @@ class Broker:
         if queue.expires_after <= 0:
             self.delete(queue.name)
         else:
-            expiry = QueueExpiry(self, queue)
-            self._expiries[queue.name] = expiry
-            self.deadlines.set(expiry, now + queue.expires_after)
+            self._delete_unused_at(queue, now + queue.expires_after)
+
+    def _delete_unused_at(self, queue: Queue, when: int) -> None:
+        """Delete the queue at that time, unless it has a consumer by then."""
+
+        def delete(now: int) -> None:
+            if queue.consumer_count() == 0:
+                self.delete(queue.name)
+
+        expiry = self._expiries[queue.name] = Timer(delete)
+        self.deadlines.set(expiry, when)
 
     def expect_consumers(self, now: int) -> None:
         """After a restart: give consumers time to reconnect before unused queues expire.
@@ -678,9 +675,7 @@ class Broker:
         self.set_time(now)
         for queue in list(self.queues.values()):
             if (queue.expires_after > 0 or queue.used) and queue.consumer_count() == 0:
-                expiry = QueueExpiry(self, queue)
-                self._expiries[queue.name] = expiry
-                self.deadlines.set(expiry, now + max(queue.expires_after, RETURN_TIME))
+                self._delete_unused_at(queue, now + max(queue.expires_after, RETURN_TIME))
 
     def return_lost(self, now: int) -> None:
         """After a restart, once policies are set: return messages that were unacked with one more try, or give them up.
@@ -704,13 +699,13 @@ class Broker:
         """Deliver nothing to this consumer until it is resumed."""
         subscription.suspended = True
         if subscription.queue is not None:
-            subscription.queue.reconsider(subscription)
+            subscription.queue.consumers.reconsider(subscription)
 
     def resume(self, subscription: Subscription) -> None:
         queue = subscription.queue
         if subscription.suspended and queue is not None:
             subscription.suspended = False
-            queue.reconsider(subscription)
+            queue.consumers.reconsider(subscription)
             queue.pump()
 
     def allow(self, subscription: Subscription, credit: int) -> None:
@@ -718,7 +713,7 @@ class Broker:
         subscription.credit = credit
         queue = subscription.queue
         if queue is not None:
-            queue.reconsider(subscription)
+            queue.consumers.reconsider(subscription)
             queue.pump()
 
     def allow_bytes(self, subscription: Subscription, bytes_credit: int) -> None:
@@ -726,13 +721,14 @@ class Broker:
         subscription.bytes_credit = bytes_credit
         queue = subscription.queue
         if queue is not None:
-            queue.reconsider(subscription)
+            queue.consumers.reconsider(subscription)
             queue.pump()
 
     def get(self, name: bytes) -> Message | None:
         """Consume the first ready message; None if consumers wait, one is exclusive or the queue is paused."""
         queue = self.declare(name)
-        if queue.waiting or queue.paused or queue.leaving or queue.is_reserved():
+        consumers = queue.consumers
+        if consumers.waiting or consumers.paused or consumers.leaving or consumers.is_reserved():
             return None
         return queue.take()
 
@@ -741,8 +737,10 @@ class Broker:
     def accept(self, delivery: Delivery) -> None:
         """The consumer processed the message."""
         subscription = delivery.subscription
+        if not delivery.open or subscription is None:
+            return
         queue = subscription.queue
-        if delivery.open and queue is not None:
+        if queue is not None:
             queue.accept(delivery)
             message = delivery.message
             if message is not None and message.requester is not None:
@@ -755,30 +753,36 @@ class Broker:
         It is delivered again at `due_at`; 0 means at once.
         """
         subscription = delivery.subscription
+        if not delivery.open or subscription is None:
+            return
         queue = subscription.queue
-        if delivery.open and queue is not None:
+        if queue is not None:
             queue.reject(delivery, due_at)
             self._after_settling(queue, subscription)
 
     def bury(self, delivery: Delivery) -> None:
         """Processing cannot succeed: the message goes to the dead-letter queue, or is dropped if there is none."""
         subscription = delivery.subscription
+        if not delivery.open or subscription is None:
+            return
         queue = subscription.queue
-        if delivery.open and queue is not None:
+        if queue is not None:
             queue.bury(delivery)
             self._after_settling(queue, subscription)
 
     def release(self, delivery: Delivery) -> None:
         """The consumer never saw the message: it returns to its place as if it had not been delivered."""
         subscription = delivery.subscription
+        if not delivery.open or subscription is None:
+            return
         queue = subscription.queue
-        if delivery.open and queue is not None:
+        if queue is not None:
             queue.take_back([delivery], RELEASE)
             self._after_settling(queue, subscription)
 
     def _after_settling(self, queue: Queue, subscription: Subscription) -> None:
         if not subscription.waiting:
-            queue.reconsider(subscription)
+            queue.consumers.reconsider(subscription)
         if queue.ready:
             queue.pump()
 

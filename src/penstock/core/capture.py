@@ -6,8 +6,8 @@ It is taken between two turns and has to be quick: the spans of a long queue are
 from librt.strings import BytesWriter, write_i64_le
 from mypy_extensions import i64
 
-from penstock.core.backlog import Item, Redelivery, message_of
 from penstock.core.broker import Broker
+from penstock.core.delivery import Delivery, Item, message_of
 from penstock.core.queue import Queue
 from penstock.log.snapshot import QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
@@ -44,7 +44,7 @@ def _image(queue: Queue) -> QueueImage:
         _add(fresh, placed, item)
     for after_offset, sequence, offset, retry in queue.unreadable:
         _place(placed, after_offset, sequence, offset, retry)
-    for subscription in queue.subscriptions:
+    for subscription in queue.consumers.active:
         for delivery in subscription.held():
             _place(placed, delivery.after_offset, delivery.sequence, delivery.offset, delivery.retry)
     delayed = BytesWriter()
@@ -59,7 +59,7 @@ def _image(queue: Queue) -> QueueImage:
         placed.getvalue(),
         delayed.getvalue(),
         queue.expiring or _may_expire_later(queue),
-        queue.paused,
+        queue.consumers.paused,
         queue.used,
         queue.out_before() if queue.unacked else None,
     )
@@ -69,7 +69,7 @@ def _may_expire_later(queue: Queue) -> bool:
     """Whether an unacked, delayed or unreadable message may expire once it is ready again."""
     if queue.unreadable:
         return True
-    for subscription in queue.subscriptions:
+    for subscription in queue.consumers.active:
         for delivery in subscription.held():
             message = delivery.message
             if _expires(delivery.options if message is None else message.options):
@@ -83,7 +83,7 @@ def _expires(options: DeliveryOptions | None) -> bool:
 
 def _add(fresh: SpanBuilder, placed: BytesWriter, item: Item) -> None:
     message = message_of(item)
-    if isinstance(item, Redelivery):
+    if isinstance(item, Delivery):
         _place(placed, item.after_offset, item.sequence, message.offset, item.retry)
     else:
         fresh.add_run(message.offset, 1, message.size)

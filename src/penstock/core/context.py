@@ -12,6 +12,7 @@ from penstock.message import MESSAGE_OVERHEAD, Message
 
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
+    from penstock.core.queue_store import QueueStore
 
 LOOK_LEAST: Final = 64  # unacked bytes per message, on average, that make a queue worth searching
 PAGED_PART: Final = 8  # once 1/PAGED_PART of the memory was read from the log, there may be as much to release
@@ -23,12 +24,12 @@ class Alarm:
     FILLING: Final = "queue.filling"  # it has passed the alarm mark below its limit
     FULL: Final = "queue.full"  # it has reached its limit, and its policy for full queues is being applied
 
-    def __init__(self, kind: str, queue: "Queue", limit_name: str, limit: int) -> None:
+    def __init__(self, kind: str, queue: bytes, full: str, length: int, size: int, limit_name: str, limit: int) -> None:
         self.kind = kind
-        self.queue = queue.name
-        self.length = queue.length()
-        self.bytes = queue.size()
-        self.full = queue.policy.full
+        self.queue = queue
+        self.full = full  # what the policy does with a full queue
+        self.length = length
+        self.bytes = size
         self.limit_name = limit_name
         self.limit = limit
 
@@ -39,45 +40,9 @@ class Alarm:
 class DeadLetters:
     """Takes over the messages that queues give up."""
 
-    def take(self, queue: "Queue", message: Message, retry: int, reason: str) -> bool:
+    def take(self, queue: "QueueStore", message: Message, retry: int, reason: str) -> bool:
         """Put the message into the dead-letter queue that the policy names; False when it cannot be accepted now."""
         raise NotImplementedError
-
-
-class ReliefTimer(Timer):
-    """Resumes queues that were held up for lack of memory."""
-
-    def __init__(self, context: "BrokerContext") -> None:
-        super().__init__()
-        self.context = context
-
-    def fire(self, now: int) -> None:
-        context = self.context
-        for _ in range(len(context.held_up)):
-            if not context.held_up or context.bytes >= context.bytes_max:
-                return
-            context.held_up.pop(0).go_on()
-        context.relieve()
-
-
-class SendTimer(Timer):
-    """Resumes queues whose large messages waited for sockets to take earlier ones."""
-
-    def __init__(self, context: "BrokerContext") -> None:
-        super().__init__()
-        self.context = context
-
-    def fire(self, now: int) -> None:
-        context = self.context
-        waiting = context.waiting_to_send
-        context.waiting_to_send = []
-        for queue in waiting:
-            if context.queues.get(queue.name) is not queue:
-                continue
-            if context.may_send(queue.size_to_send, queue.next_holder()):
-                queue.send_on()
-            else:
-                context.waiting_to_send.append(queue)
 
 
 class BrokerContext:
@@ -95,17 +60,17 @@ class BrokerContext:
         self.bytes_max = limits.memory_bytes_max  # from here on nothing is read for consumers that hold messages
         self.keep_max = limits.memory_bytes_max // 4  # above this, nothing is kept that the log can give back
         self.paged = 0  # bytes read from the log since `free_memory` was last done
-        self.warm: dict[Queue, None] = {}  # queues that may have messages in memory; the last checked is last
+        self.warm: dict[QueueStore, None] = {}  # queues that may have messages in memory; the last checked is last
         self._to_free = 0  # how many of those are still to be checked
         self.held_up: list[Queue] = []  # queues whose consumers got nothing because memory was short, in order
-        self._relief = ReliefTimer(self)
+        self._relief = Timer(self._resume_held_up)
         self._buried_bytes = 0  # bytes of dead letters that had to be read and may not be written yet ...
         self._buried_end = 0  # ... but are once the log is readable up to this offset
         self.unsent = 0  # approximate bytes of large messages delivered that sockets have not taken yet
         self.unsent_max = 0  # above this, the next large message waits; 0: they are not counted
         self.waiting_to_send: list[Queue] = []  # queues whose first message waits for that, in order
-        self._sending = SendTimer(self)
-        self.touched: list[Queue] = []  # changed in this turn, each listed once; `end_turn` checks them
+        self._sending = Timer(self._send_more)
+        self.touched: list[QueueStore] = []  # changed in this turn, each listed once; `end_turn` checks them
         self.stalled = 0  # queues that wait for the log to be readable again
         # The last queue that a publish found congested. Whoever acts on it resets it.
         self.congested: Queue | None = None
@@ -169,12 +134,12 @@ class BrokerContext:
         """Whether there are queues that `free_memory` has not checked yet."""
         return self._to_free > 0
 
-    def warm_up(self, queue: "Queue") -> None:
+    def warm_up(self, queue: "QueueStore") -> None:
         """Note that a queue may have messages in memory."""
         queue.is_warm = True
         self.warm[queue] = None
 
-    def forget(self, queue: "Queue") -> None:
+    def forget(self, queue: "QueueStore") -> None:
         """Remove a deleted queue."""
         queue.is_warm = False
         self.warm.pop(queue, None)
@@ -240,6 +205,26 @@ class BrokerContext:
         if self.held_up and self.bytes < self.bytes_max and not self._relief.armed:
             self.deadlines.set(self._relief, self.now)
 
+    def _resume_held_up(self, now: int) -> None:
+        """Resume queues that were held up for lack of memory."""
+        for _ in range(len(self.held_up)):
+            if not self.held_up or self.bytes >= self.bytes_max:
+                return
+            self.held_up.pop(0).go_on()
+        self.relieve()
 
-def _bytes_in_memory(queue: "Queue") -> int:
+    def _send_more(self, now: int) -> None:
+        """Resume queues whose large messages waited for sockets to take earlier ones."""
+        waiting = self.waiting_to_send
+        self.waiting_to_send = []
+        for queue in waiting:
+            if self.queues.get(queue.name) is not queue:
+                continue
+            if self.may_send(queue.size_to_send, queue.consumers.next_holder()):
+                queue.send_on()
+            else:
+                self.waiting_to_send.append(queue)
+
+
+def _bytes_in_memory(queue: "QueueStore") -> int:
     return queue.bytes_in_memory()

@@ -5,19 +5,26 @@ from collections.abc import Callable
 
 
 class Timer:
-    """Runs `fire` at a set time unless cancelled. Subclasses implement it."""
+    """Calls `action` with the time when it is due, unless it is cancelled before.
 
-    def __init__(self) -> None:
+    `on_error` gets the error if `action` raises: the timer of a client ends that client. Without it the error is
+    raised.
+    """
+
+    def __init__(self, action: Callable[[int], None], on_error: Callable[[Exception], None] | None = None) -> None:
+        self.action = action
+        self.on_error = on_error
         self.when = 0
         self.armed = False
-        self.serial = 0
+        self.sequence = 0
 
     def fire(self, now: int) -> None:
-        raise NotImplementedError
+        self.action(now)
 
     def failed(self, error: Exception) -> None:
-        """`fire` raised this. A client's timer ends that client; a timer of the core re-raises it."""
-        raise error
+        if self.on_error is None:
+            raise error
+        self.on_error(error)
 
 
 class Deadlines:
@@ -26,17 +33,17 @@ class Deadlines:
     def __init__(self, stale_max: int = 64) -> None:
         self.stale_max = stale_max  # cancelled timers that may stay in the heap
         self._heap: list[tuple[int, int, Timer]] = []
-        self._serial = 0
+        self._sequence = 0
         self._stale = 0
 
     def set(self, timer: Timer, when: int) -> None:
         """Arm the timer, or move it if it is armed already."""
         self._disarm(timer)
-        self._serial += 1
+        self._sequence += 1
         timer.when = when
-        timer.serial = self._serial
+        timer.sequence = self._sequence
         timer.armed = True
-        heapq.heappush(self._heap, (when, self._serial, timer))
+        heapq.heappush(self._heap, (when, self._sequence, timer))
 
     def cancel(self, timer: Timer) -> None:
         self._disarm(timer)
@@ -53,8 +60,8 @@ class Deadlines:
         """When the earliest timer is due; -1 when there is none."""
         heap = self._heap
         while heap:
-            when, serial, timer = heap[0]
-            if timer.armed and timer.serial == serial:
+            when, sequence, timer = heap[0]
+            if timer.armed and timer.sequence == sequence:
                 return when
             heapq.heappop(heap)
             self._stale -= 1
@@ -62,7 +69,7 @@ class Deadlines:
 
     def run(self, now: int, is_enough: Callable[[int], bool]) -> None:
         """Fire due timers until `is_enough(fired)`. A timer set meanwhile waits for the next run."""
-        bound = self._serial
+        last = self._sequence
         fired = 0
         later: list[tuple[int, int, Timer]] = []
         while not is_enough(fired):
@@ -71,7 +78,7 @@ class Deadlines:
                 break
             entry = heapq.heappop(self._heap)
             timer = entry[2]
-            if timer.serial > bound:
+            if timer.sequence > last:
                 later.append(entry)
                 continue
             timer.armed = False
@@ -84,6 +91,6 @@ class Deadlines:
             heapq.heappush(self._heap, entry)
 
     def _sweep(self) -> None:
-        self._heap = [entry for entry in self._heap if entry[2].armed and entry[2].serial == entry[1]]
+        self._heap = [entry for entry in self._heap if entry[2].armed and entry[2].sequence == entry[1]]
         heapq.heapify(self._heap)
         self._stale = 0

@@ -6,18 +6,8 @@ which may see a message before a settlement that was made earlier, ends up with 
 
 import heapq
 
+from penstock.core.delivery import Delivery
 from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
-
-
-class PutOff:
-    """One delayed message. `message` is None if it was released and must be read from the log."""
-
-    def __init__(self, offset: int, retry: int, due_at: int, size: int, message: Message | None) -> None:
-        self.offset = offset
-        self.retry = retry
-        self.due_at = due_at
-        self.size = size  # its size in memory, loaded or not
-        self.message = message
 
 
 class Delayed:
@@ -25,13 +15,13 @@ class Delayed:
         self.bytes = 0  # of all messages, in memory or not, overhead included
         self.cold = 0  # of those not in memory
         self.still_held = 0  # as in `Backlog`
-        self._by_offset: dict[int, PutOff] = {}
+        self._by_offset: dict[int, Delivery] = {}
         self._heap: list[tuple[int, int]] = []  # (due_at, offset), the earliest first
 
     def __len__(self) -> int:
         return len(self._by_offset)
 
-    def add(self, entry: PutOff) -> None:
+    def add(self, entry: Delivery) -> None:
         self._by_offset[entry.offset] = entry
         heapq.heappush(self._heap, (entry.due_at, entry.offset))
         self.bytes += entry.size
@@ -42,7 +32,7 @@ class Delayed:
         """When the earliest message is due; -1 when there is none."""
         return self._heap[0][0] if self._heap else -1
 
-    def take_due(self, now: int) -> PutOff | None:
+    def take_due(self, now: int) -> Delivery | None:
         """Remove and return the earliest message, if it is due."""
         if not self._heap or self._heap[0][0] > now:
             return None
@@ -68,7 +58,7 @@ class Delayed:
         self.cold += freed
         return freed
 
-    def sweep_revoked(self) -> list[PutOff]:
+    def sweep_revoked(self) -> list[Delivery]:
         """Remove the messages that were revoked by their requesters."""
         revoked = [entry for entry in self._by_offset.values() if entry.message is not None and entry.message.revoked]
         if revoked:
@@ -82,7 +72,7 @@ class Delayed:
     def in_memory(self) -> list[Message]:
         return [entry.message for entry in self._by_offset.values() if entry.message is not None]
 
-    def entries(self) -> list[PutOff]:
+    def entries(self) -> list[Delivery]:
         """All entries, in order."""
         return [self._by_offset[offset] for _, offset in sorted(self._heap)]
 
@@ -90,7 +80,7 @@ class Delayed:
         """(due_at, offset) of all entries, unsorted: for callers that sort them in slices."""
         return self._heap.copy()
 
-    def get(self, offset: int) -> PutOff | None:
+    def get(self, offset: int) -> Delivery | None:
         return self._by_offset.get(offset)
 
     def clear(self) -> None:
@@ -98,7 +88,3 @@ class Delayed:
         self._heap.clear()
         self.bytes = 0
         self.cold = 0
-
-
-def put_off(message: Message, retry: int, due_at: int) -> PutOff:
-    return PutOff(message.offset, retry, due_at, message.size, message)

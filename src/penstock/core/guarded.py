@@ -13,12 +13,13 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
-from penstock.core.backlog import SortKey
 from penstock.core.broker import Broker
+from penstock.core.delivery import Delivery
 from penstock.core.policy import Rule
 from penstock.core.queue import BY_POLICY, Queue
 from penstock.core.redrive import Redrive
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.spans import SortKey
+from penstock.core.subscription import Subscription
 from penstock.errors import Refused
 from penstock.message import Message
 

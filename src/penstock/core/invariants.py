@@ -6,13 +6,13 @@ from the actual contents. If two of them differ, a message was or will be lost o
 
 from typing import TYPE_CHECKING, Final
 
-from penstock.core.backlog import message_of
+from penstock.core.delivery import message_of
 from penstock.errors import Error
 from penstock.message import MESSAGE_OVERHEAD, UNSHARED, Message
 
 if TYPE_CHECKING:
     from penstock.core.context import BrokerContext
-    from penstock.core.queue import Queue
+    from penstock.core.queue_store import QueueStore
 
 
 class Inconsistent(Error):
@@ -23,7 +23,7 @@ class Inconsistent(Error):
 WALK_MAX: Final = 32
 
 
-def violations(queue: "Queue") -> str:
+def violations(queue: "QueueStore") -> str:
     """A description of what is wrong with the queue; empty when nothing is."""
     backlog = queue.backlog
     ready = queue.ready
@@ -42,9 +42,9 @@ def violations(queue: "Queue") -> str:
             f"the log has {held} that have not ended, and the queue {ready} ready, {unacked} out, "
             f"{len(queue.delayed)} delayed, {len(queue.unreadable)} that cannot be read"
         )
-    if len(queue.subscriptions) <= WALK_MAX:
+    if len(queue.consumers.active) <= WALK_MAX:
         out = 0
-        for subscription in queue.subscriptions:
+        for subscription in queue.consumers.active:
             out += subscription.in_flight
         if out != unacked:
             return f"{unacked} are counted as out, and consumers hold {out}"
@@ -62,7 +62,7 @@ def wrong_memory(context: "BrokerContext") -> str:
         if queue.bytes_in_memory() and not (queue.is_warm or queue.touched):
             return f"{queue!r} has {queue.bytes_in_memory()} bytes in memory that nobody would free"
         messages = [*queue.backlog.in_memory(), *queue.delayed.in_memory()]
-        for subscription in queue.subscriptions:
+        for subscription in queue.consumers.active:
             messages += [held.message for held in subscription.held() if held.message is not None]
         for message in messages:
             if message.holders != UNSHARED:
@@ -78,7 +78,7 @@ def wrong_memory(context: "BrokerContext") -> str:
     return ""
 
 
-def _wrong_bytes(queue: "Queue", in_memory: int) -> str:
+def _wrong_bytes(queue: "QueueStore", in_memory: int) -> str:
     backlog = queue.backlog
     waiting = queue.bytes - queue.unacked_bytes
     if queue.unacked == 0 and queue.unacked_bytes != 0:

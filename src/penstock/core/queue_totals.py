@@ -7,7 +7,8 @@ with the same list of queues and the next range of it.
 from typing import Final
 
 from penstock.core.broker import Counts
-from penstock.core.queue import NO_MESSAGE, Queue
+from penstock.core.queue import Queue
+from penstock.core.queue_store import NO_MESSAGE
 
 # How many messages may be read from the log in one walk, for the age of a queue's first message. Results are
 # remembered, so after a start with very many long queues it takes several walks until all are known.
@@ -59,7 +60,7 @@ class QueueTotals:
             counts.add(queue)
             self.queues += 1
             self.consumers += queue.consumer_count()
-            if queue.paused:
+            if queue.consumers.paused:
                 self.paused += 1
             if queue.ready or queue.unacked or len(queue.delayed):
                 self._take_messages(queue)

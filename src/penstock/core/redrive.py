@@ -8,11 +8,12 @@ log cannot be read at the moment.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from penstock.core.backlog import Item, SortKey, message_of
 from penstock.core.deadletters import origin_of
 from penstock.core.deadlines import Timer
+from penstock.core.delivery import Item, message_of
 from penstock.core.places import Places
 from penstock.core.queue import Queue
+from penstock.core.spans import SortKey
 from penstock.core.walk import Walk
 from penstock.errors import OVER_LIMIT, Refused
 from penstock.message import Message, payload_size
@@ -143,12 +144,12 @@ class RedriveWaiter:
         raise NotImplementedError
 
 
-class Redrives(Timer):
+class Redrives:
     """Redrives that clients wait for, longest waiting first: one step per turn, so that many cost no more than one."""
 
     def __init__(self, broker: "Broker") -> None:
-        super().__init__()
         self._broker = broker
+        self._timer = Timer(self._step)
         self._line: list[tuple[Redrive, RedriveWaiter]] = []
         self._places = Places(LINE_MAX)
         self._waits = 0  # how often the first one has waited for memory
@@ -169,12 +170,12 @@ class Redrives(Timer):
         self._places.enter(waiter.holder)
         self._go_on(broker.context.now)
 
-    def fire(self, now: int) -> None:
+    def _step(self, now: int) -> None:
         broker = self._broker
         redrive, waiter = self._line[0]
         if not redrive.is_dry_run and broker.context.bytes >= broker.context.bytes_max and self._waits < WAITS_MAX:
             self._waits += 1
-            broker.deadlines.set(self, now + WAIT_TIME)
+            broker.deadlines.set(self._timer, now + WAIT_TIME)
             return
         is_for_nobody = redrive.is_dry_run and waiter.is_gone()  # one that moves messages is completed anyway
         if is_for_nobody or self._waits == WAITS_MAX or broker.step_redrive(redrive, now):
@@ -188,5 +189,5 @@ class Redrives(Timer):
         self._go_on(now)
 
     def _go_on(self, now: int) -> None:
-        if self._line and not self.armed:
-            self._broker.deadlines.set(self, now + 1)
+        if self._line and not self._timer.armed:
+            self._broker.deadlines.set(self._timer, now + 1)

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from librt.strings import read_i64_le
 from mypy_extensions import i64
 
-from penstock.core.backlog import Item, Redelivery, merged_spans
 from penstock.core.broker import Broker, Lost
 from penstock.core.dedup import key_of
-from penstock.core.delayed import PutOff
+from penstock.core.delivery import Delivery, Item, delayed_delivery
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
+from penstock.core.spans import merged_spans
 from penstock.errors import LogError
 from penstock.log.block import RARE_TERMS, Block
 from penstock.log.interface import Change, Log
@@ -133,10 +133,10 @@ class Owed:
                         last = count
         return found, last
 
-    def put_off(self, messages: dict[int, Message]) -> list[PutOff]:
+    def delayed_deliveries(self, messages: dict[int, Message]) -> list[Delivery]:
         """The delayed messages."""
         return [
-            PutOff(offset, retry, due_at, size, messages.get(offset))
+            delayed_delivery(messages.get(offset), offset, size, retry, due_at)
             for offset, (due_at, retry, size) in self.delayed.items()
         ]
 
@@ -229,7 +229,7 @@ class Replay:
         for image in snapshot.queues:
             queue = self._declare(image.name)
             queue.expires_after = image.expires_after
-            queue.paused = image.paused
+            queue.consumers.paused = image.paused
             queue.used = image.used
             routing.bind(queue, image.events, image.patterns)
             self._owed[image.name].restore(image)
@@ -317,7 +317,14 @@ class Replay:
         for name, owed in sorted(self._owed.items()):
             queue = self.broker.queues[name]
             delayed = sorted([(due_at, offset, retry) for offset, (due_at, retry, _) in owed.delayed.items()])
-            found[name] = (queue.events, queue.patterns, queue.expires_after, owed.contents(), delayed, queue.paused)
+            found[name] = (
+                queue.events,
+                queue.patterns,
+                queue.expires_after,
+                owed.contents(),
+                delayed,
+                queue.consumers.paused,
+            )
         return found
 
     def finish(self) -> GuardedBroker:
@@ -337,7 +344,7 @@ class Replay:
                 broker.queues[name].restore(self._items(spans))
             else:
                 broker.queues[name].restore_spans(spans)
-            broker.queues[name].restore_delayed(owed.put_off(self._messages))
+            broker.queues[name].restore_delayed(owed.delayed_deliveries(self._messages))
             if owed.expiring:
                 broker.queues[name].expect_expiry()
         broker.context.alarms.clear()  # they were raised in the past
@@ -357,7 +364,7 @@ class Replay:
                         items.append(message)
                     else:
                         items.append(
-                            Redelivery(message, span.retry(index), span.after_offset(index), span.sequence(index))
+                            Delivery(message, None, span.retry(index), span.after_offset(index), span.sequence(index))
                         )
         return items
 
@@ -447,7 +454,7 @@ class Replay:
         elif change.kind == Change.CONSUMED:
             broker.queues[change.queue].used = True
         elif change.kind == Change.PAUSED:
-            broker.queues[change.queue].paused = change.number != 0
+            broker.queues[change.queue].consumers.paused = change.number != 0
         elif change.kind == Change.DELETED:
             broker.unmake_queue(change.queue)
             del self._owed[change.queue]
@@ -480,7 +487,7 @@ def durable_state(broker: Broker) -> dict[bytes, QueueState]:
             queue.expires_after,
             [(offset, retry) for _, _, offset, retry in queue.owed()],
             [(entry.due_at, entry.offset, entry.retry) for entry in queue.delayed.entries()],
-            queue.paused,
+            queue.consumers.paused,
         )
         for name, queue in sorted(broker.queues.items())
     }

@@ -12,39 +12,14 @@ in memory is read only for consumers that hold none (`queue.Queue.pump`).
 
 from typing import TYPE_CHECKING, Final
 
-from penstock.message import DeliveryOptions, Message, Requester
+from penstock.core.delivery import Delivery
+from penstock.message import Message, Requester
 
 if TYPE_CHECKING:
     from penstock.core.queue import Queue
 
 PRIORITY_NORMAL: Final = 20
 BYTES_CREDIT_DEFAULT: Final = 1 << 62  # until the broker sets it
-
-
-class Delivery:
-    """A message that a consumer has not settled yet.
-
-    `after_offset` and `sequence` are its place in the queue (see `backlog.Redelivery`), kept so that it can return
-    there. When memory is short, `message` is released once the consumer has its bytes and the log can give it back; use
-    `Queue.message_out` to get it.
-    """
-
-    def __init__(
-        self, message: Message, subscription: "Subscription", retry: int, after_offset: int, sequence: int
-    ) -> None:
-        self.message: Message | None = message
-        self.offset = message.offset
-        self.size = message.size  # its size in memory, loaded or not
-        self.subscription = subscription
-        self.retry = retry
-        self.after_offset = after_offset
-        self.sequence = sequence
-        self.open = True
-        self.older: Delivery | None = None
-        self.newer: Delivery | None = None
-        # Set when the message is released:
-        self.options: DeliveryOptions | None = None
-        self.published_at = 0
 
 
 class Subscription:

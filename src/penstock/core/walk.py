@@ -7,16 +7,9 @@ Each step finds its place by binary search, so walking a whole queue visits each
 from collections import deque
 from itertools import islice
 
-from penstock.core.backlog import (
-    Backlog,
-    Item,
-    SortKey,
-    index_behind,
-    item_behind,
-    message_of,
-    place_with,
-    span_behind,
-)
+from penstock.core.backlog import Backlog, item_behind, place_with
+from penstock.core.delivery import Item, message_of
+from penstock.core.spans import SortKey, index_behind, span_behind
 from penstock.log.span import Span
 from penstock.message import Message
 

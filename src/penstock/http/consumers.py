@@ -57,7 +57,7 @@ def consumer_of(subscription: Subscription, session: Session | None) -> dict[str
 
 def consumers_of(context: AppContext, queue: Queue, limit: int) -> list[dict[str, object]]:
     """The consumers of one queue, active ones first."""
-    wanted = [one for one in [*queue.subscriptions, *queue.parked] if one.queue is queue][:limit]
+    wanted = [one for one in [*queue.consumers.active, *queue.consumers.parked] if one.queue is queue][:limit]
     if not wanted:
         return []
     owners = {id(s): session for session in context.hub.sessions for s in session.subscriptions() if s.queue is queue}

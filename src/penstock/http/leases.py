@@ -17,9 +17,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from penstock.auth.rights import ADMIN, CONSUME, QUEUE
+from penstock.core.delivery import Delivery
 from penstock.core.places import Places
 from penstock.core.queue import Queue
-from penstock.core.subscription import Basket, Delivery
+from penstock.core.subscription import Basket
 from penstock.http import arrow_stream
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
@@ -120,7 +121,9 @@ class Leases:
         """Wait until it has all messages it may get, then suspend it: accepting some of them brings no more."""
         context = self.context
         try:
-            while lease.inbox.queue is queue and (queue.leaving or (lease.inbox.waiting and queue.gives_later())):
+            while lease.inbox.queue is queue and (
+                queue.consumers.leaving or (lease.inbox.waiting and queue.gives_later())
+            ):
                 context.board.plan_flush()
                 await pass_on()
         except BaseException:  # the client has disconnected

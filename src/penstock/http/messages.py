@@ -16,8 +16,8 @@ import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from penstock.core.backlog import SortKey
 from penstock.core.queue import Queue
+from penstock.core.spans import SortKey
 from penstock.core.walk import Walk
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
@@ -211,7 +211,7 @@ async def unacked_of(queue: Queue, skip: int, turn: Turn) -> AsyncIterator[Seen 
     If a consumer settles messages faster than they are examined, the rest of its messages is left out.
     """
     place = 0
-    for subscription in list(queue.subscriptions):
+    for subscription in list(queue.consumers.active):
         delivery = subscription.oldest
         while delivery is not None and delivery.open:
             place += 1

@@ -13,7 +13,8 @@ from fastapi import APIRouter, Query, Response
 from penstock import __version__
 from penstock.auth.rights import BROWSE, QUEUE
 from penstock.auth.user import User
-from penstock.core.queue import NO_MESSAGE, Queue
+from penstock.core.queue import Queue
+from penstock.core.queue_store import NO_MESSAGE
 from penstock.http.context import AppContext
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import not_found

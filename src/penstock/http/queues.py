@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.broker import Broker
 from penstock.core.patterns import canonical_text
-from penstock.core.queue import NEVER, NO_MESSAGE, Queue
+from penstock.core.queue import NEVER, Queue
+from penstock.core.queue_store import NO_MESSAGE
 from penstock.core.queue_totals import SORT_KEYS, Ranking
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
@@ -120,7 +121,7 @@ def row_of(queue: Queue, now: int) -> dict[str, object]:
         "bytes": queue.size(),
         "consumers": queue.consumer_count(),
         "oldest_age_seconds": None if oldest == NO_MESSAGE else max(0, now - oldest) / 1_000_000,
-        "paused": queue.paused,
+        "paused": queue.consumers.paused,
         "full": queue.full,
         "queued": queue.queued,
         "delivered": queue.delivered,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from penstock.core.backlog import message_of as backlog_message
-from penstock.core.backlog import retry_of
+from penstock.core.delivery import message_of as backlog_message
+from penstock.core.delivery import retry_of
 from penstock.core.queue import Queue
 from penstock.http.bodies import read_json
 from penstock.http.context import AppContext
@@ -107,7 +107,7 @@ def routes(context: AppContext) -> APIRouter:
 
 def find(queue: Queue, offset: int) -> tuple[Message, int] | None:
     """The message of that offset in the queue, with its retry counter."""
-    for subscription in queue.subscriptions:
+    for subscription in queue.consumers.active:
         for delivery in subscription.held():
             if delivery.offset == offset:
                 return _fetched(queue.message_out(delivery), delivery.retry)

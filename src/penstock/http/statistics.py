@@ -12,7 +12,7 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
-from penstock.core.queue import NO_MESSAGE
+from penstock.core.queue_store import NO_MESSAGE
 from penstock.core.queue_totals import QueueTotals
 from penstock.errors import LogError
 from penstock.http.texts import time_of

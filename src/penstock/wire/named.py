@@ -18,8 +18,9 @@ from librt.strings import BytesWriter
 
 from penstock.auth.directory import Identity
 from penstock.auth.user import User
+from penstock.core.delivery import Delivery
 from penstock.core.redrive import Redrive
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.subscription import Subscription
 from penstock.errors import OVER_LIMIT, Refused
 from penstock.message import ACCEPT, REJECT
 from penstock.wire.line_session import SETTLED_AT_ONCE, LineSession

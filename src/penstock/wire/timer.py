@@ -12,8 +12,12 @@ class SessionTimer(Timer):
     """Something a session has to do at a certain time; subclasses implement `fire`."""
 
     def __init__(self, owner: "Session") -> None:
-        super().__init__()
+        super().__init__(_nothing)
         self.owner = owner
 
     def failed(self, error: Exception) -> None:
         self.owner.broke(error)
+
+
+def _nothing(now: int) -> None:
+    pass

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from penstock.core.subscription import Delivery
+from penstock.core.delivery import Delivery
 
 
 class Unacked:

@@ -10,8 +10,8 @@ from typing import Final
 
 from mypy_extensions import i64
 
+from penstock.core.delivery import Delivery
 from penstock.core.redrive import Redrive
-from penstock.core.subscription import Delivery
 from penstock.errors import TOO_LARGE, Refused
 from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, DeliveryOptions, Message
 from penstock.wire.delivery_options import FlagOptions

@@ -14,7 +14,8 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.delivery import Delivery
+from penstock.core.subscription import Subscription
 from penstock.errors import (
     DENIED,
     DISK_FULL,

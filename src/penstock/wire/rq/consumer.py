@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.delivery import Delivery
+from penstock.core.subscription import Subscription
 from penstock.message import INTERNAL_PREFIX, Message
 from penstock.wire.rq.codec import (
     BROADCAST_TAIL,

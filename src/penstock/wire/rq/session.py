@@ -21,7 +21,8 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.delivery import Delivery
+from penstock.core.subscription import Subscription
 from penstock.errors import ProtocolError, Refused
 from penstock.message import MESSAGE_OVERHEAD, TO_CONSUMERS, DeliveryOptions, Message, tell_delivered
 from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest

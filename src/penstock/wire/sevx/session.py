@@ -12,10 +12,10 @@ from librt.strings import read_i32_le
 from mypy_extensions import i32, i64
 from orjson import loads as orjson_loads
 
+from penstock.core.delivery import Delivery
 from penstock.core.documents import SHORT, has_more_values
 from penstock.core.patterns import canonical_text
 from penstock.core.redrive import Redrive
-from penstock.core.subscription import Delivery
 from penstock.errors import Refused
 from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, DeliveryOptions, Message
 from penstock.wire.delivery_options import FlagOptions

@@ -17,7 +17,8 @@ from mypy_extensions import i64
 
 from penstock.auth.directory import BY_TOKEN
 from penstock.auth.tokens import id_of
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.delivery import Delivery
+from penstock.core.subscription import Subscription
 from penstock.errors import Refused
 from penstock.message import Message
 from penstock.wire.line_session import SETTLED_AT_ONCE, LineSession
