@@ -273,7 +273,7 @@ class World:
         assert not self.mqks.consumers
         assert not self.sevx.consumers
         assert not self.rq.numbers._users
-        assert not broker._awaiting, "a request that nobody waits for"
+        assert not broker.requests.waiting, "a request that nobody waits for"
         access = self.hub.access
         if access is not None:
             assert access.throttle.count == 0

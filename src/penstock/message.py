@@ -64,6 +64,10 @@ class Requester:
         raise error
 
 
+# A reply is published to this prefix followed by the request's message id. Anyone who received the request may reply.
+REPLY_PREFIX: Final = b"reply/"
+
+
 class DeliveryOptions:
     """Options beyond plain delivery; most messages have none. Times are microseconds since 1970."""
 

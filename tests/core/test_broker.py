@@ -2,11 +2,12 @@
 
 import pytest
 
-from penstock.core.broker import RETURN_TIME, Broker
+from penstock.core.broker import Broker
 from penstock.core.limits import DROP_OLDEST, Limits
 from penstock.core.queue import NEVER
 from penstock.core.replay import replay
 from penstock.core.subscription import Inbox
+from penstock.core.unused_queues import RETURN_TIME
 from penstock.errors import DISK_FULL, OVER_LIMIT, TOO_LARGE, Refused
 from penstock.log.memory import MemoryLog
 from penstock.message import DeliveryOptions, Message

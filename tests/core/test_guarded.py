@@ -146,11 +146,11 @@ class Broken:
         return self.broker
 
     def without_request(self) -> Broker:
-        self.broker._awaiting[b"request"] = cast(Message, "no message")
+        self.broker.requests.waiting[b"request"] = cast(Message, "no message")
         return self.broker
 
     def without_expiry(self) -> Broker:
-        self.broker._expiries[b"q"] = cast(Timer, "no timer")
+        self.broker.unused._timers[b"q"] = cast(Timer, "no timer")
         return self.broker
 
     def with_a_writer_of_no_time(self) -> Broker:

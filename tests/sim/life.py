@@ -18,7 +18,6 @@ import errno
 import random
 from collections.abc import Callable
 
-from penstock.core.broker import RETURN_TIME
 from penstock.core.capture import capture
 from penstock.core.invariants import violations, wrong_memory
 from penstock.core.limits import Limits
@@ -26,6 +25,7 @@ from penstock.core.policy import Policies, Policy, Rule
 from penstock.core.queue import Queue
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox, Waiter
+from penstock.core.unused_queues import RETURN_TIME
 from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.interface import Change

@@ -6,7 +6,7 @@ with the same list of queues and the next range of it.
 
 from typing import Final
 
-from penstock.core.broker import Counts
+from penstock.core.counts import Counts
 from penstock.core.queue import Queue
 from penstock.core.queue_store import NO_MESSAGE
 

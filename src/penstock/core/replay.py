@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from librt.strings import read_i64_le
 from mypy_extensions import i64
 
-from penstock.core.broker import Broker, Lost
+from penstock.core.broker import Broker
+from penstock.core.broker_base import Lost
 from penstock.core.dedup import key_of
 from penstock.core.delivery import Delivery, Item, delayed_delivery
 from penstock.core.guarded import GuardedBroker

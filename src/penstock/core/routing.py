@@ -5,6 +5,7 @@ from typing import Final
 from penstock.core.patterns import Patterns, document_of, may_be_object
 from penstock.core.places import GREED_OF_BYTES, NO_HOLDER, Places
 from penstock.core.queue import Queue
+from penstock.errors import OVER_LIMIT, Refused
 from penstock.message import Message
 
 BINDING_OVERHEAD: Final = 200  # memory per binding beyond its text, measured and rounded up
@@ -35,6 +36,23 @@ class Routing:
         if matching is None:
             return queues
         return matching if queues is None else list(dict.fromkeys([*queues, *matching]))
+
+    def check_event(self, event: bytes, queues_max: int, queue: Queue | None) -> None:
+        """Check that one more queue may be bound to the event. Raises Refused."""
+        bound = self.by_event.get(event)
+        if bound is not None and len(bound) >= queues_max and (queue is None or event not in queue.events):
+            most = f"{queues_max} can be bound to one event"
+            raise Refused(OVER_LIMIT, f"event {event!r} goes to {len(bound)} queues: {most}")
+
+    def check_bindings(
+        self, queue: Queue | None, events: tuple[bytes, ...], patterns: tuple[bytes, ...], holder: str
+    ) -> None:
+        """Check that the bindings fit. They are always in memory, so all of them together get a fixed share of it."""
+        added = cost_of_bindings(events, patterns)
+        removed = 0 if queue is None else cost_of_bindings(queue.events, queue.patterns)
+        if added > removed and not self.costs.has_room(holder, added - removed):
+            why = self.costs.why_full(holder, "bytes of bindings")
+            raise Refused(OVER_LIMIT, f"bindings of {added} bytes, and {why}, by memory_bytes_max")
 
     def bind(
         self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...], holder: str = NO_HOLDER

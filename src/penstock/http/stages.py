@@ -12,7 +12,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from penstock.core.broker import Broker, size_in_log
+from penstock.core.broker import Broker
+from penstock.core.commits import size_in_log
 from penstock.core.places import GREED_OF_BYTES, Places
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
