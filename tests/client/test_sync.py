@@ -1,6 +1,7 @@
 """The sync face: from several threads, from handlers, and with Ctrl-C."""
 
 import asyncio
+import inspect
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import time
 
 import pytest
 
-from penstock.client import Closed, ConnectFailed, Timeout, mqks, mqmq, rq, smqs
+from penstock.client import Closed, ConnectFailed, Timeout, mqks, mqmq, rq, sevx, smqs
 from penstock.testing import Broker
 
 from .conftest import QUICK
@@ -167,6 +168,39 @@ def test_rq(broker: Broker) -> None:
             request = letters.get(5)
             assert (request.payload, request.wants_reply) == (b"x", False)
             request.done()
+
+
+FORWARDED = [
+    pytest.param(sync, origin, name, id=f"{sync.__module__.rpartition('.')[2]}.{sync.__name__}.{name}")
+    for module in (mqks, smqs, sevx, mqmq, rq)
+    for sync, origin in [
+        (getattr(module, name), getattr(module, source))
+        for name, source in [
+            ("Client", "AsyncClient"),
+            ("Consumer", "AsyncConsumer"),
+            ("Receiver", "AsyncReceiver"),
+            ("ReceivedMessage", "Message"),
+        ]
+        if hasattr(module, name)
+    ]
+    for name, method in vars(sync).items()
+    if hasattr(method, "__wrapped__")
+]
+
+
+@pytest.mark.parametrize(("sync", "origin", "name"), FORWARDED)
+def test_a_forwarded_method_has_the_signature_and_the_docstring_of_the_async_one(sync, origin, name) -> None:
+    method, source = getattr(sync, name), getattr(origin, name.removeprefix("_"))
+    assert inspect.signature(method) == inspect.signature(source)
+    assert inspect.getdoc(method) == inspect.getdoc(source)
+    assert inspect.iscoroutinefunction(source)
+    assert not inspect.iscoroutinefunction(method)
+    assert method.__qualname__ == source.__qualname__.removeprefix("Async")
+
+
+def test_connect_returns_the_sync_client(broker: Broker) -> None:
+    with mqmq.Client(QUICK) as client:
+        assert client.connect(broker.address("mqmq")) is client
 
 
 @pytest.mark.process

@@ -7,26 +7,27 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
+from penstock.client._closing import AsyncClosing, Closing
 from penstock.client._entry import Entry
 from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
 from penstock.client._link import Link, Talk, log
 from penstock.client._options import Address, Options
 from penstock.client._requests import refusal_of
-from penstock.client._sync import LoopThread
+from penstock.client._sync import Blocking, LoopThread, until_closed
 from penstock.client.errors import ClientError, Closed, ServerError
 
 Item = TypeVar("Item")
+AsyncConsumer = TypeVar("AsyncConsumer", bound="AsyncConsumerBase[Any]")
 
 FAILURE_SECONDS = 0.025
 FAILURE_SECONDS_MAX = 2.0
 BATCH = 1000  # messages that a sync consumer fetches from the event loop's thread at once
 
 
-class AsyncConsumerBase(Talk, Generic[Item]):
+class AsyncConsumerBase(Talk, AsyncClosing, Generic[Item]):
     """A consumer with its own connection: iterate over it, or call `get`."""
 
     def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
@@ -128,14 +129,6 @@ class AsyncConsumerBase(Talk, Generic[Item]):
         if self._handling is not None and self._handling is not asyncio.current_task():
             self._handling.cancel()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
     def lost(self) -> None:
         self._lines.clear()
         self.link.outbox.clear()  # it refers to messages of the lost connection
@@ -194,43 +187,29 @@ def _look_at(future: "asyncio.Future[None]") -> None:
         future.exception()
 
 
-class ConsumerBase(Generic[Item]):
+class ConsumerBase(Blocking[AsyncConsumer], Closing, Generic[AsyncConsumer, Item]):
     """A consumer for programs without an event loop. Fetches messages from the loop's thread in batches."""
 
-    def __init__(self, thread: LoopThread, consumer: AsyncConsumerBase[Item]) -> None:
-        self._thread = thread
-        self._base = consumer
+    def __init__(self, thread: LoopThread, consumer: AsyncConsumer) -> None:
+        super().__init__(thread, consumer)
         self._fetched: deque[Item] = deque()
 
     def next_item(self, timeout: float | None) -> Item:
         while True:
             with contextlib.suppress(IndexError):
                 item = self._fetched.popleft()
-                if self._base.is_stale(item):
+                if self._async.is_stale(item):
                     continue
                 return item
-            self._fetched.extend(self._thread.run(self._base.take(BATCH, timeout)))
+            self._fetched.extend(self._thread.run(self._async.take(BATCH, timeout)))
 
     def items(self) -> Iterator[Item]:
         """Yield messages until the consumer is closed."""
-        while True:
-            try:
-                item = self.next_item(None)
-            except Closed:
-                return
-            yield item
+        return until_closed(lambda: self.next_item(None))
 
     def close(self) -> None:
         """Close the connection. The server requeues unacknowledged messages."""
-        self._thread.run(self._base.close())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self._thread.run(self._async.close())
 
 
 def handle_on_thread(

@@ -2,23 +2,33 @@
 
 A waiting caller holds no lock, so any number of threads may call at once. Ctrl-C ends the wait and cancels the call.
 Handlers run on their own threads and may call the client; only the loop's thread may not, and gets an error.
+
+A sync class takes most of its methods from the async one, with signature and docstring:
+
+    class Client(SyncClient[AsyncClient]):
+        publish = blocking(AsyncClient.publish)
 """
 
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import os
 import threading
 import weakref
-from collections.abc import Coroutine
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import uvloop
 
+from penstock.client._closing import AsyncClosing, Closing
 from penstock.client.errors import Closed
 
 Result = TypeVar("Result")
+Params = ParamSpec("Params")
+AsyncObject = TypeVar("AsyncObject")
+AsyncClient = TypeVar("AsyncClient", bound=AsyncClosing)
+SyncObject = TypeVar("SyncObject", bound="Blocking[Any]")
 
 STOP_SECONDS = 10.0
 
@@ -86,15 +96,59 @@ def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, pid: int) -
         thread.join(STOP_SECONDS)
 
 
-class SyncClient:
+class Blocking(Generic[AsyncObject]):
+    """An object of an async client, and the thread whose loop it belongs to."""
+
+    __slots__ = ("_async", "_thread")
+
+    def __init__(self, thread: LoopThread, wrapped: AsyncObject) -> None:
+        self._thread = thread
+        self._async = wrapped
+
+
+def blocking(
+    method: Callable[Concatenate[AsyncObject, Params], Coroutine[Any, Any, Result]],
+) -> Callable[Concatenate[Blocking[AsyncObject], Params], Result]:
+    """The sync version of an async method: runs it on the loop's thread and waits for the result."""
+
+    @functools.wraps(method)
+    def call(self: Blocking[AsyncObject], /, *args: Params.args, **kwargs: Params.kwargs) -> Result:
+        return self._thread.run(method(self._async, *args, **kwargs))
+
+    call.__qualname__ = method.__qualname__.removeprefix("Async")
+    return call
+
+
+def blocking_self(
+    method: Callable[Concatenate[Any, Params], Coroutine[Any, Any, object]],
+) -> Callable[Concatenate[SyncObject, Params], SyncObject]:
+    """Like `blocking`, for a method that returns the object it was called on."""
+    wait = blocking(method)
+
+    @functools.wraps(wait)
+    def call(self: SyncObject, /, *args: Params.args, **kwargs: Params.kwargs) -> SyncObject:
+        wait(self, *args, **kwargs)
+        return self
+
+    return call
+
+
+def until_closed(take: Callable[[], Result]) -> Iterator[Result]:
+    """Yield what `take` returns, until it raises Closed."""
+    while True:
+        try:
+            taken = take()
+        except Closed:
+            return
+        yield taken
+
+
+class SyncClient(Blocking[AsyncClient], Closing):
     """Base class of the sync clients."""
 
-    def __init__(self) -> None:
-        self._thread = LoopThread()
+    def __init__(self, client: AsyncClient) -> None:
+        super().__init__(LoopThread(), client)
         self._closed = False
-
-    def _close(self) -> Coroutine[Any, Any, None]:
-        raise NotImplementedError
 
     def close(self) -> None:
         """Send what is still buffered and close all connections. A second call does nothing."""
@@ -103,14 +157,6 @@ class SyncClient:
             if self._thread.is_of_another_process:
                 return
             try:
-                self._thread.run(self._close())
+                self._thread.run(self._async.close())
             finally:
                 self._thread.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -13,11 +13,11 @@ to receive a message twice.
 
 import base64
 import binascii
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from types import TracebackType
-from typing import Any, Self, Unpack, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Self, Unpack, cast
 from urllib.parse import unquote_to_bytes
 
+from penstock.client._closing import AsyncClosing
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
 from penstock.client._delivery_options import DeliveryOptions, flags_of, text_of_seconds
 from penstock.client._entry import NamedEntry
@@ -25,7 +25,7 @@ from penstock.client._ids import IdSource
 from penstock.client._link import Unconnected
 from penstock.client._options import Address, AddressLike, Options, addresses_of
 from penstock.client._requests import Requests
-from penstock.client._sync import LoopThread, SyncClient
+from penstock.client._sync import Blocking, SyncClient, blocking, blocking_self, until_closed
 from penstock.client.errors import BadReply
 
 DEFAULT_PORT = 54321
@@ -184,7 +184,7 @@ class AsyncConsumer(NamedConsumerBase[Message]):
         return Message(self, id, event.decode("utf-8", "surrogateescape"), retry, body)
 
 
-class AsyncClient:
+class AsyncClient(AsyncClosing):
     """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
@@ -346,14 +346,6 @@ class AsyncClient:
         if self._addresses:
             await self._requests.close()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
     async def _confirmed(self, verb: bytes, arguments: bytes, timeout: float | None) -> None:
         id = self._ids.next()
         await self._requests.ask(id, b"%b %b --confirm %b\n" % (id, verb, arguments), verb.decode(), timeout)
@@ -429,66 +421,53 @@ def consume_arguments(queue: Text, events: Iterable[Text], delete_when_unused: b
 # -- sync client ------------------------------------------------------------------------------------------------------
 
 
-class ReceivedMessage:
+class ReceivedMessage(Blocking[Message]):
     """A message delivered to a sync consumer."""
 
-    __slots__ = ("_consumer", "_message")
+    __slots__ = ()
 
     def __init__(self, consumer: "Consumer", message: Message) -> None:
-        self._consumer = consumer
-        self._message = message
+        super().__init__(consumer._thread, message)
 
     @property
     def id(self) -> str:
-        return self._message.id
+        return self._async.id
 
     @property
     def event(self) -> str:
-        return self._message.event
+        return self._async.event
 
     @property
     def retry(self) -> int:
-        return self._message.retry
+        return self._async.retry
 
     @property
     def data(self) -> bytes:
-        return self._message.data
+        return self._async.data
 
     @property
     def text(self) -> str:
-        return self._message.text
+        return self._async.text
 
     def ack(self, *, confirm: bool = False, timeout: float | None = None) -> None:
         """Acknowledge the message. Without `confirm` this does not wait; if the ack is lost, it is redelivered."""
         if confirm:
-            self._consumer._thread.run(self._message.ack(confirm=True, timeout=timeout))
+            self._thread.run(self._async.ack(confirm=True, timeout=timeout))
         else:
-            self._consumer._consumer.settle_soon(b"ack", self._message._id)
+            self._async._consumer.settle_soon(b"ack", self._async._id)
 
-    def reject(
-        self, *, delay: float | None = None, dead: bool = False, confirm: bool = False, timeout: float | None = None
-    ) -> None:
-        """Return the message to its queue and increment its retry counter.
-
-        Penstock only: `delay` requeues it after that many seconds, `dead` makes it a dead letter.
-        """
-        rejected = self._message.reject(delay=delay, dead=dead, confirm=confirm, timeout=timeout)
-        self._consumer._thread.run(rejected)
+    reject = blocking(Message.reject)
 
     def __repr__(self) -> str:
-        return repr(self._message)
+        return repr(self._async)
 
 
-class Consumer(ConsumerBase[Message]):
+class Consumer(ConsumerBase[AsyncConsumer, Message]):
     """A consumer: iterate over it, or call `get`."""
-
-    def __init__(self, thread: LoopThread, consumer: AsyncConsumer) -> None:
-        super().__init__(thread, consumer)
-        self._consumer = consumer
 
     @property
     def id(self) -> str:
-        return self._consumer.id
+        return self._async.id
 
     def get(self, timeout: float | None = None) -> ReceivedMessage:
         """Return the next message. Raises Timeout if none arrives in time, Closed after `close`."""
@@ -496,30 +475,31 @@ class Consumer(ConsumerBase[Message]):
 
     def __iter__(self) -> Iterator[ReceivedMessage]:
         """Yield messages until the consumer is closed."""
-        for message in self.items():
-            yield ReceivedMessage(self, message)
+        return until_closed(self.get)
 
-    def ack_all(self, *, confirm: bool = False, timeout: float | None = None) -> None:
-        self._thread.run(self._consumer.ack_all(confirm=confirm, timeout=timeout))
-
-    def reject_all(self, *, confirm: bool = False, timeout: float | None = None) -> None:
-        self._thread.run(self._consumer.reject_all(confirm=confirm, timeout=timeout))
-
-    def delete(self, *, timeout: float | None = None) -> None:
-        self._thread.run(self._consumer.delete(timeout=timeout))
+    ack_all = blocking(AsyncConsumer.ack_all)
+    reject_all = blocking(AsyncConsumer.reject_all)
+    delete = blocking(AsyncConsumer.delete)
 
 
-class Client(SyncClient):
+class Client(SyncClient[AsyncClient]):
     """The same methods for programs without an event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
-        super().__init__()
-        self._client = AsyncClient(options)
+        super().__init__(AsyncClient(options))
 
-    def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first address that answers. Raises ConnectFailed when none does."""
-        self._thread.run(self._client.connect(address))
-        return self
+    connect = blocking_self(AsyncClient.connect)
+    flush = blocking(AsyncClient.flush)
+    ack = blocking(AsyncClient.ack)
+    ack_all = blocking(AsyncClient.ack_all)
+    reject = blocking(AsyncClient.reject)
+    reject_all = blocking(AsyncClient.reject_all)
+    delete_consumer = blocking(AsyncClient.delete_consumer)
+    delete_queue = blocking(AsyncClient.delete_queue)
+    redrive = blocking(AsyncClient.redrive)
+    unrouted = blocking(AsyncClient.unrouted)
+    ping = blocking(AsyncClient.ping)
+    eval = blocking(AsyncClient.eval)
 
     def publish(
         self,
@@ -532,14 +512,10 @@ class Client(SyncClient):
     ) -> str:
         """Publish to every queue bound to the event. Returns the message id. See AsyncClient.publish."""
         if confirm:
-            return self._thread.run(self._client.publish(event, data, confirm=True, timeout=timeout, **terms))
-        if self._client.is_crowded:
-            self._thread.run(self._client.room(timeout))
-        return self._client.publish_soon(event, data, **terms)
-
-    def flush(self, *, timeout: float | None = None) -> None:
-        """Wait until the server has read everything published before."""
-        self._thread.run(self._client.flush(timeout=timeout))
+            return self._thread.run(self._async.publish(event, data, confirm=True, timeout=timeout, **terms))
+        if self._async.is_crowded:
+            self._thread.run(self._async.room(timeout))
+        return self._async.publish_soon(event, data, **terms)
 
     def consume(
         self,
@@ -553,7 +529,7 @@ class Client(SyncClient):
         timeout: float | None = None,
     ) -> Consumer:
         """Bind a queue to exactly these events and consume it. `on_message` runs on its own thread."""
-        started = self._client.consume(
+        started = self._async.consume(
             queue,
             events,
             on_disconnect=on_disconnect,
@@ -565,40 +541,3 @@ class Client(SyncClient):
         if on_message is not None:
             handle_on_thread(iter(consumer), on_message, lambda message: message.reject() if manual_ack else None)
         return consumer
-
-    def ack(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
-        self._thread.run(self._client.ack(consumer, message, confirm=confirm, timeout=timeout))
-
-    def ack_all(self, consumer: str, *, confirm: bool = False, timeout: float | None = None) -> None:
-        self._thread.run(self._client.ack_all(consumer, confirm=confirm, timeout=timeout))
-
-    def reject(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
-        self._thread.run(self._client.reject(consumer, message, confirm=confirm, timeout=timeout))
-
-    def reject_all(self, consumer: str, *, confirm: bool = False, timeout: float | None = None) -> None:
-        self._thread.run(self._client.reject_all(consumer, confirm=confirm, timeout=timeout))
-
-    def delete_consumer(self, consumer: str, *, timeout: float | None = None) -> None:
-        self._thread.run(self._client.delete_consumer(consumer, timeout=timeout))
-
-    def delete_queue(self, queue: Text, *, timeout: float | None = None) -> None:
-        self._thread.run(self._client.delete_queue(queue, timeout=timeout))
-
-    def redrive(
-        self, queue: Text, *, limit: int | None = None, to: Text | None = None, timeout: float | None = None
-    ) -> int:
-        """Move dead letters back to the queues they died in, or to `to`. Returns how many were moved. Penstock only."""
-        return self._thread.run(self._client.redrive(queue, limit=limit, to=to, timeout=timeout))
-
-    def unrouted(self, *, timeout: float | None = None) -> int:
-        """Count the confirmed messages of this connection that no queue accepted. Penstock only."""
-        return self._thread.run(self._client.unrouted(timeout=timeout))
-
-    def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
-        return self._thread.run(self._client.ping(data, timeout=timeout))
-
-    def eval(self, expression: str, *, timeout: float | None = None) -> str:
-        return self._thread.run(self._client.eval(expression, timeout=timeout))
-
-    def _close(self) -> Coroutine[Any, Any, None]:
-        return self._client.close()

@@ -11,18 +11,18 @@ another protocol if you cannot lose messages.
 """
 
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self, Unpack, cast
+from typing import Self, Unpack, cast
 
+from penstock.client._closing import AsyncClosing
 from penstock.client._delivery_options import DeliveryOptions, options_of
 from penstock.client._entry import Entry, Verdict
 from penstock.client._fifo import Fifo
 from penstock.client._ids import IdSource
 from penstock.client._link import Deadline, Unconnected
 from penstock.client._options import Address, AddressLike, Options, addresses_of
-from penstock.client._sync import SyncClient
+from penstock.client._sync import SyncClient, blocking, blocking_self
 from penstock.client.errors import BadReply, Closed, ConnectionLost, Denied, ServerError
 from penstock.client.errors import Timeout as Timeout
 
@@ -130,7 +130,7 @@ def name_of(queue: str | bytes) -> bytes:
     return name
 
 
-class AsyncClient:
+class AsyncClient(AsyncClosing):
     """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
@@ -229,14 +229,6 @@ class AsyncClient:
 
     close = disconnect
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.disconnect()
-
     def _values(self, answer: bytes, what: str) -> list[bytes]:
         values = decode(answer)
         if values and values[0] == b"Error":
@@ -255,40 +247,17 @@ async def connect(address: AddressLike | Sequence[AddressLike] = "", *, options:
     return await AsyncClient(options).connect(address)
 
 
-class Client(SyncClient):
+class Client(SyncClient[AsyncClient]):
     """The same methods for programs without an event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
-        super().__init__()
-        self._client = AsyncClient(options)
+        super().__init__(AsyncClient(options))
 
-    def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first address that answers. Raises ConnectFailed when none does."""
-        self._thread.run(self._client.connect(address))
-        return self
-
-    def put(
-        self,
-        queue: str | bytes,
-        message: str | bytes,
-        *,
-        timeout: float | None = None,
-        **terms: Unpack[DeliveryOptions],
-    ) -> None:
-        """Put a message into a queue and wait for the confirmation. Raises ServerError if the server refuses it."""
-        self._thread.run(self._client.put(queue, message, timeout=timeout, **terms))
-
-    def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
-        """Return the next message of a queue, waiting up to `timeout` seconds. Raises Timeout if there is none."""
-        return self._thread.run(self._client.get(queue, timeout))
-
-    def info(self, *, timeout: float | None = None) -> ServerInfo:
-        """Return the server's connections, queues and messages."""
-        return self._thread.run(self._client.info(timeout=timeout))
+    connect = blocking_self(AsyncClient.connect)
+    put = blocking(AsyncClient.put)
+    get = blocking(AsyncClient.get)
+    info = blocking(AsyncClient.info)
 
     def disconnect(self) -> None:
         """Close all connections. Waiting gets raise Closed."""
         self.close()
-
-    def _close(self) -> Coroutine[Any, Any, None]:
-        return self._client.disconnect()

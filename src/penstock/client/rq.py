@@ -16,17 +16,18 @@ import asyncio
 import concurrent.futures
 import inspect
 import queue as queues
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Self, cast
 
 from penstock.client import _risp as risp
+from penstock.client._closing import AsyncClosing
 from penstock.client._delivery_options import milliseconds_of
 from penstock.client._entry import Entry, Verdict
 from penstock.client._inbox import Inbox
 from penstock.client._link import Link, Talk, Unconnected, log
 from penstock.client._options import Address, AddressLike, Options, addresses_of
-from penstock.client._sync import LoopThread, SyncClient
+from penstock.client._sync import Blocking, LoopThread, SyncClient, blocking, blocking_self, until_closed
 from penstock.client.errors import ClientError, Closed, ConnectionLost, Denied, ServerError
 
 DEFAULT_PORT = 13700
@@ -374,7 +375,7 @@ HANDLERS: dict[int, Callable[[_Session, risp.Group], None]] = {
 }
 
 
-class AsyncClient:
+class AsyncClient(AsyncClosing):
     """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
@@ -641,14 +642,6 @@ class AsyncClient:
                 ask.future.set_exception(Closed("the client was closed"))
         self.consumers.clear()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
 
 async def connect(
     controllers: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None
@@ -657,36 +650,28 @@ async def connect(
     return await AsyncClient(options).connect(controllers)
 
 
-class Consumer:
+class Consumer(Blocking[AsyncConsumer]):
     """A consumer of one queue: use a handler, iterate over it, or call `get`."""
 
     def __init__(
         self, thread: LoopThread, consumer: AsyncConsumer, pool: concurrent.futures.ThreadPoolExecutor | None
     ) -> None:
-        self._thread = thread
-        self._consumer = consumer
+        super().__init__(thread, consumer)
         self._pool = pool
 
-    def get(self, timeout: float | None = None) -> Request:
-        """Return the next request. Raises Timeout if none arrives in time, Closed after `cancel`."""
-        return self._thread.run(self._consumer.get(timeout))
+    get = blocking(AsyncConsumer.get)
 
     def __iter__(self) -> Iterator[Request]:
         """Yield requests until the consumer is cancelled."""
-        while True:
-            try:
-                request = self.get()
-            except Closed:
-                return
-            yield request
+        return until_closed(self.get)
 
     def allow(self, max: int) -> None:
         """Change how many requests may be unfinished at a time."""
-        self._thread.loop.call_soon_threadsafe(self._consumer.allow, max)
+        self._thread.loop.call_soon_threadsafe(self._async.allow, max)
 
     def cancel(self) -> None:
         """Stop consuming. Requests already taken may still be answered."""
-        self._thread.run(self._consumer.cancel())
+        self._thread.run(self._async.cancel())
         if self._pool is not None:
             self._pool.shutdown(wait=False)
 
@@ -699,68 +684,21 @@ class Consumer:
         self.cancel()
 
 
-class Client(SyncClient):
+class Client(SyncClient[AsyncClient]):
     """The same methods for programs without an event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
-        super().__init__()
-        self._client = AsyncClient(options)
+        super().__init__(AsyncClient(options))
 
-    def connect(self, controllers: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first controller that answers. Raises ConnectFailed when none does."""
-        self._thread.run(self._client.connect(controllers))
-        return self
+    connect = blocking_self(AsyncClient.connect)
+    request = blocking(AsyncClient.request)
+    send = blocking(AsyncClient.send)
+    broadcast = blocking(AsyncClient.broadcast)
 
     @property
     def controller(self) -> str:
         """The controller in use, or the next one to try."""
-        return self._client.controller
-
-    def request(
-        self,
-        queue: str | bytes,
-        payload: str | bytes,
-        *,
-        timeout: float | None = None,
-        once: bool = False,
-        retries: int | None = None,
-        expire_seconds: int | None = None,
-        delay: float | None = None,
-        ttl: float | None = None,
-    ) -> bytes:
-        """Send a request and return the reply. See AsyncClient.request."""
-        asked = self._client.request(
-            queue,
-            payload,
-            timeout=timeout,
-            once=once,
-            retries=retries,
-            expire_seconds=expire_seconds,
-            delay=delay,
-            ttl=ttl,
-        )
-        return self._thread.run(asked)
-
-    def send(
-        self,
-        queue: str | bytes,
-        payload: str | bytes,
-        *,
-        timeout: float | None = None,
-        retries: int | None = None,
-        expire_seconds: int | None = None,
-        delay: float | None = None,
-        ttl: float | None = None,
-    ) -> None:
-        """Send a request without a reply. Returns once the controller has accepted it."""
-        sent = self._client.send(
-            queue, payload, timeout=timeout, retries=retries, expire_seconds=expire_seconds, delay=delay, ttl=ttl
-        )
-        self._thread.run(sent)
-
-    def broadcast(self, queue: str | bytes, payload: str | bytes, *, timeout: float | None = None) -> None:
-        """Send a payload to all current consumers of the queue, without confirmation."""
-        self._thread.run(self._client.broadcast(queue, payload, timeout=timeout))
+        return self._async.controller
 
     def consume(
         self,
@@ -788,13 +726,10 @@ class Client(SyncClient):
             def on_loop(request: Request) -> object:
                 return asyncio.get_running_loop().run_in_executor(pool, work, request)
 
-        started = self._client.consume(
+        started = self._async.consume(
             queue, on_loop, max=max, priority=priority, exclusive=exclusive, wait=wait, timeout=timeout
         )
         consumer = self._thread.run(started)
         if into is not None:
             self._thread.loop.call_soon_threadsafe(consumer.pass_on, into)
         return Consumer(self._thread, consumer, pool)
-
-    def _close(self) -> Coroutine[Any, Any, None]:
-        return self._client.close()

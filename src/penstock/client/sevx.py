@@ -20,14 +20,14 @@ import functools
 import hashlib
 import inspect
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, Unpack, cast
 
 import orjson
 
+from penstock.client._closing import AsyncClosing
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
 from penstock.client._delivery_options import DeliveryOptions, flags_of, seconds_of
 from penstock.client._entry import NamedEntry
@@ -35,7 +35,7 @@ from penstock.client._ids import dtid, time_of_dtid
 from penstock.client._link import Unconnected
 from penstock.client._options import Address, AddressLike, Options, addresses_of
 from penstock.client._requests import Pending, Requests
-from penstock.client._sync import LoopThread, SyncClient
+from penstock.client._sync import LoopThread, SyncClient, blocking, blocking_self
 from penstock.client.errors import BadReply, ClientError
 
 DEFAULT_PORT = 54322
@@ -262,7 +262,7 @@ def recv_arguments(
     return arguments
 
 
-class AsyncClient:
+class AsyncClient(AsyncClosing):
     """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
@@ -378,14 +378,6 @@ class AsyncClient:
             await self._requests.drain(min(CLOSE_SECONDS, self.options.timeout))
             await self._requests.close()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
 
 def _encode_ping() -> bytes:
     return encode(dtid(), "_ping", {"data": "penstock"})
@@ -408,12 +400,11 @@ async def connect_async(
 # -- sync client, as the spec shows it --------------------------------------------------------------------------------
 
 
-class Receiver(ConsumerBase[Event]):
+class Receiver(ConsumerBase[AsyncReceiver, Event]):
     """A function decorated with `on`: still callable, with methods to stop receiving."""
 
     def __init__(self, thread: LoopThread, receiver: AsyncReceiver, function: Callable[[Event], object]) -> None:
         super().__init__(thread, receiver)
-        self._receiver = receiver
         self._function = function
         functools.update_wrapper(self, function)
 
@@ -422,19 +413,14 @@ class Receiver(ConsumerBase[Event]):
 
     @property
     def queue(self) -> str:
-        return self._receiver.queue
+        return self._async.queue
 
     @property
     def id(self) -> str:
-        return self._receiver.id
+        return self._async.id
 
-    def delete_queue(self, *, timeout: float | None = None) -> None:
-        """Delete the queue and its events on the server. It receives no more events."""
-        self._thread.run(self._receiver.delete_queue(timeout=timeout))
-
-    def delete(self, *, timeout: float | None = None) -> None:
-        """Delete the receiver on the server. Unacknowledged events return to the queue."""
-        self._thread.run(self._receiver.delete(timeout=timeout))
+    delete_queue = blocking(AsyncReceiver.delete_queue)
+    delete = blocking(AsyncReceiver.delete)
 
     def _events(self) -> Iterator[Event]:
         for event in self.items():
@@ -442,36 +428,28 @@ class Receiver(ConsumerBase[Event]):
             yield event
 
     def _start(self) -> None:
-        manual = self._receiver.manual_ack
+        manual = self._async.manual_ack
         handle_on_thread(self._events(), self._function, lambda event: event.reject() if manual else None)
 
 
-class Client(SyncClient):
+class Client(SyncClient[AsyncClient]):
     """The same methods for programs without an event loop. Each receiver runs its handler on its own thread."""
 
     def __init__(self, options: Options | None = None) -> None:
-        super().__init__()
-        self._client = AsyncClient(options)
+        super().__init__(AsyncClient(options))
 
-    def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first address that answers. Raises ConnectFailed when none does."""
-        self._thread.run(self._client.connect(address))
-        return self
-
-    def start(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect in the background. Events sent meanwhile are buffered."""
-        self._thread.run(self._client.start(address))
-        return self
+    connect = blocking_self(AsyncClient.connect)
+    start = blocking_self(AsyncClient.start)
+    send = blocking(AsyncClient.send)
+    delete_queue = blocking(AsyncClient.delete_queue)
+    redrive = blocking(AsyncClient.redrive)
+    unrouted = blocking(AsyncClient.unrouted)
+    _ping = blocking(AsyncClient.ping)
+    _eval = blocking(AsyncClient.eval)
 
     def send_prefix(self, prefix: Json) -> None:
         """Set members that are added to every event this client sends."""
-        self._client.send_prefix(prefix)
-
-    def send(
-        self, event: Json, *, wait: bool = False, timeout: float | None = None, **terms: Unpack[DeliveryOptions]
-    ) -> str:
-        """Send an event. Returns its id. `wait` waits until the server has accepted it; ServerError if it refuses."""
-        return self._thread.run(self._client.send(event, wait=wait, timeout=timeout, **terms))
+        self._async.send_prefix(prefix)
 
     def on(
         self,
@@ -486,7 +464,7 @@ class Client(SyncClient):
         """Call the decorated function with every event that matches the pattern."""
 
         def decorate(function: Callable[[Event], object]) -> Receiver:
-            started = self._client.receive(
+            started = self._async.receive(
                 pattern,
                 queue=queue or default_queue(function, pattern),
                 delete_queue_when_unused=delete_queue_when_unused,
@@ -499,28 +477,6 @@ class Client(SyncClient):
             return receiver
 
         return decorate
-
-    def delete_queue(self, queue: str, *, timeout: float | None = None) -> None:
-        self._thread.run(self._client.delete_queue(queue, timeout=timeout))
-
-    def redrive(
-        self, queue: str, *, limit: int | None = None, to: str | None = None, timeout: float | None = None
-    ) -> int:
-        """Move dead letters back to the queues they died in, or to `to`. Returns how many were moved. Penstock only."""
-        return self._thread.run(self._client.redrive(queue, limit=limit, to=to, timeout=timeout))
-
-    def unrouted(self, *, timeout: float | None = None) -> int:
-        """Count the events of this connection that no queue accepted. Penstock only."""
-        return self._thread.run(self._client.unrouted(timeout=timeout))
-
-    def _ping(self, data: str = "penstock", *, timeout: float | None = None) -> str:
-        return self._thread.run(self._client.ping(data, timeout=timeout))
-
-    def _eval(self, code: str, *, timeout: float | None = None) -> Any:
-        return self._thread.run(self._client.eval(code, timeout=timeout))
-
-    def _close(self) -> Coroutine[Any, Any, None]:
-        return self._client.close()
 
 
 # -- the shared client of the process ---------------------------------------------------------------------------------

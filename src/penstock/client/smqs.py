@@ -14,19 +14,19 @@ connection.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from types import TracebackType
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self, cast
 
 import orjson
 
+from penstock.client._closing import AsyncClosing
 from penstock.client._consumer import AsyncConsumerBase, ConsumerBase, handle_on_thread
 from penstock.client._entry import Entry, Verdict
 from penstock.client._fifo import Fifo, Turn
 from penstock.client._lines import LineSplitter
 from penstock.client._link import Unconnected, log
 from penstock.client._options import Address, AddressLike, Options, addresses_of
-from penstock.client._sync import LoopThread, SyncClient
+from penstock.client._sync import SyncClient, blocking, blocking_self
 from penstock.client.errors import BadReply, ClientError, Closed, Denied, ServerError
 
 DEFAULT_PORT = 2201
@@ -243,7 +243,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
         self._inbox.put([Message(line, generation) for line in lines])
 
 
-class AsyncClient:
+class AsyncClient(AsyncClosing):
     """A client for the running event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
@@ -325,26 +325,14 @@ class AsyncClient:
         if self._addresses:
             await self._producer.close()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
 
 async def connect(address: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None) -> AsyncClient:
     """Return a connected client. Use it with `async with`."""
     return await AsyncClient(options).connect(address)
 
 
-class Consumer(ConsumerBase[Message]):
+class Consumer(ConsumerBase[AsyncConsumer, Message]):
     """A consumer of one queue: iterate over it or call `get`, then `done`."""
-
-    def __init__(self, thread: LoopThread, consumer: AsyncConsumer) -> None:
-        super().__init__(thread, consumer)
-        self._consumer = consumer
 
     def get(self, timeout: float | None = None) -> Message:
         """Return the next message. Raises Timeout if none arrives in time, Closed after `close`."""
@@ -354,34 +342,20 @@ class Consumer(ConsumerBase[Message]):
         """Yield messages until the consumer is closed."""
         return self.items()
 
-    def done(self, count: int = 1) -> None:
-        """Acknowledge the oldest `count` messages that were received."""
-        self._thread.run(self._consumer.done(count))
+    done = blocking(AsyncConsumer.done)
 
 
-class Client(SyncClient):
+class Client(SyncClient[AsyncClient]):
     """The same methods for programs without an event loop."""
 
     def __init__(self, options: Options | None = None) -> None:
-        super().__init__()
-        self._client = AsyncClient(options)
+        super().__init__(AsyncClient(options))
 
-    def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first address that answers. Raises ConnectFailed when none does."""
-        self._thread.run(self._client.connect(address))
-        return self
-
-    def publish(
-        self, queue: str | bytes, value: object, *, confirm: bool = False, timeout: float | None = None
-    ) -> None:
-        """Publish a JSON value to a queue. `confirm` waits until the server has accepted it."""
-        self._thread.run(self._client.publish(queue, value, confirm=confirm, timeout=timeout))
-
-    def publish_raw(
-        self, queue: str | bytes, data: bytes, *, confirm: bool = False, timeout: float | None = None
-    ) -> None:
-        """Publish bytes to a queue as they are. Raises ValueError if they contain a line feed."""
-        self._thread.run(self._client.publish_raw(queue, data, confirm=confirm, timeout=timeout))
+    connect = blocking_self(AsyncClient.connect)
+    publish = blocking(AsyncClient.publish)
+    publish_raw = blocking(AsyncClient.publish_raw)
+    done = blocking(AsyncClient.done)
+    stats = blocking(AsyncClient.stats)
 
     def consume(
         self,
@@ -392,19 +366,8 @@ class Client(SyncClient):
         timeout: float | None = None,
     ) -> Consumer:
         """Consume a queue. `on_message` runs on its own thread."""
-        started = self._client.consume(queue, on_disconnect=on_disconnect, timeout=timeout)
+        started = self._async.consume(queue, on_disconnect=on_disconnect, timeout=timeout)
         consumer = Consumer(self._thread, self._thread.run(started))
         if on_message is not None:
             handle_on_thread(iter(consumer), on_message, lambda message: None)
         return consumer
-
-    def done(self, queue: str | bytes, count: int = 1) -> None:
-        """Acknowledge the oldest `count` messages received from a queue that this client consumes."""
-        self._thread.run(self._client.done(queue, count))
-
-    def stats(self, *, timeout: float | None = None) -> dict[str, int]:
-        """Return the number of messages in each queue, unacknowledged ones included."""
-        return self._thread.run(self._client.stats(timeout=timeout))
-
-    def _close(self) -> Coroutine[Any, Any, None]:
-        return self._client.close()
