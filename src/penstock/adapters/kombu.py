@@ -58,7 +58,6 @@ class Channel(virtual.Channel):
         super().__init__(connection, **kwargs)
         self._out: dict[str, rq.Request] = {}
         self._consuming: dict[str, rq.Consumer] = {}
-        self._passing: set[str] = set()  # temporary queues, deleted with their consumer
 
     @property
     def clients(self) -> BrokerClients:

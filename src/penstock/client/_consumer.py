@@ -41,15 +41,9 @@ class AsyncConsumerBase(Talk, AsyncClosing, Generic[Item]):
 
     async def start(self, timeout: float | None) -> None:
         """Connect, and wait until the server has confirmed the consumer."""
-        seconds = self.link.options.timeout if timeout is None else timeout
         self.link.start()
         try:
-            async with asyncio.timeout(seconds):
-                await self._started
-        except TimeoutError:
-            error = self.link.timed_out("consume: no answer", seconds)
-            await self.close()
-            raise error from None
+            await self.link.wait_for(self._started, "consume: no answer", timeout)
         except BaseException:
             await self.close()
             raise

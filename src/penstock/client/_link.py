@@ -20,13 +20,15 @@ import socket
 import ssl
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar, cast
 
 from penstock.client._credentials import Token, shows_certificate, tls_of, token_of, trouble_with_tls, warn_in_clear
 from penstock.client._entry import Entry, Verdict
 from penstock.client._options import Address, Options
 from penstock.client.errors import AuthFailed, BadReply, ClientError, Closed, ConnectFailed, Timeout, TlsFailed
+
+Result = TypeVar("Result")
 
 log = logging.getLogger("penstock.client")
 
@@ -137,21 +139,15 @@ class Link:
             self._wire = None
         if self._newest is not None:
             self._newest.abort()
-        for waiting in [*self._waiting_for_room, *self._waiting_to_be_up]:
-            if not waiting.done():
-                waiting.set_exception(Closed("the client was closed"))
+        fail([*self._waiting_for_room, *self._waiting_to_be_up], Closed("the client was closed"))
 
-    async def until_up(self, seconds: float) -> None:
+    async def until_up(self, timeout: float | None) -> None:
         """Wait for a connection. Raises Timeout."""
         while not self.is_up:
             self.check()
-            waiting = self._loop.create_future()
+            waiting: asyncio.Future[None] = self._loop.create_future()
             self._waiting_to_be_up.append(waiting)
-            try:
-                async with asyncio.timeout(seconds):
-                    await waiting
-            except TimeoutError:
-                raise self.timed_out("no connection", seconds) from None
+            await self.wait_for(waiting, "no connection", timeout)
 
     @property
     def is_up(self) -> bool:
@@ -317,9 +313,7 @@ class Link:
         self.outbox.clear()
         self.outbox_bytes = ENDED
         first = [] if self._first is None else [self._first]
-        for waiting in [*first, *self._waiting_for_room, *self._waiting_to_be_up]:
-            if not waiting.done():
-                waiting.set_exception(error)
+        fail([*first, *self._waiting_for_room, *self._waiting_to_be_up], error)
         self.talk.ended(error)
 
     def _greet(self, wire: "_Wire") -> None:
@@ -332,10 +326,7 @@ class Link:
             wire.transport.pause_reading()
         if self._first is not None and not self._first.done():
             self._first.set_result(None)
-        for waiting in self._waiting_to_be_up:
-            if not waiting.done():
-                waiting.set_result(None)
-        self._waiting_to_be_up.clear()
+        wake(self._waiting_to_be_up)
         if wire.entry is not None:
             wire.entry = None
             if wire.heard_before:
@@ -405,20 +396,27 @@ class Link:
 
     async def room(self, timeout: float | None = None) -> None:
         """Wait until more may be written."""
-        deadline = self.options.timeout if timeout is None else timeout
+        await self.wait_for(self._until_room(), "no space in the send buffer", timeout)
+
+    async def _until_room(self) -> None:
+        await asyncio.sleep(0)
+        self._take_posted()
+        while self.is_crowded:
+            if self.error is not None:
+                self.outbox.clear()
+            self.check()
+            waiting: asyncio.Future[None] = self._loop.create_future()
+            self._waiting_for_room.append(waiting)
+            await waiting
+
+    async def wait_for(self, awaited: Awaitable[Result], what: str, timeout: float | None) -> Result:
+        """Wait for a result, by default as long as the options say. Raises Timeout."""
+        seconds = self.options.timeout if timeout is None else timeout
         try:
-            async with asyncio.timeout(deadline):
-                await asyncio.sleep(0)
-                self._take_posted()
-                while self.is_crowded:
-                    if self.error is not None:
-                        self.outbox.clear()
-                    self.check()
-                    waiting = self._loop.create_future()
-                    self._waiting_for_room.append(waiting)
-                    await waiting
+            async with asyncio.timeout(seconds):
+                return await awaited
         except TimeoutError:
-            raise self.timed_out("no space in the send buffer", deadline) from None
+            raise self.timed_out(what, seconds) from None
 
     def timed_out(self, what: str, seconds: float) -> Timeout:
         """Build the Timeout to raise, with the state of the connection."""
@@ -441,10 +439,7 @@ class Link:
     def _sent(self) -> None:
         self.outbox.clear()
         self.outbox_bytes = 0
-        for waiting in self._waiting_for_room:
-            if not waiting.done():
-                waiting.set_result(None)
-        self._waiting_for_room.clear()
+        wake(self._waiting_for_room)
 
     # -- bytes in ---------------------------------------------------------------------------------------------------
 
@@ -478,6 +473,19 @@ class Link:
         """The socket accepts bytes again."""
         if wire is self._wire:
             self._flush()
+
+
+def fail(futures: Iterable["asyncio.Future[Any]"], error: Exception) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_exception(error)
+
+
+def wake(waiting: list["asyncio.Future[None]"]) -> None:
+    for future in waiting:
+        if not future.done():
+            future.set_result(None)
+    waiting.clear()
 
 
 def _check_name(context: ssl.SSLContext, name: str) -> None:

@@ -1,15 +1,17 @@
-"""Requests that are answered by id: `{id} ok {data}` or `{id} error {error_id}`. MQKS and SEVX share this.
+"""Requests that wait for an answer, found by id (MQKS and SEVX) or by order (MQMQ, and SMQS statistics).
 
-An unanswered request is sent again on the next connection, under the same id, so that a server which keeps ids can
-recognize it. A request that stays unanswered over many connections is given up: it may be what ends them.
+An unanswered request is sent again on the next connection, unless it is marked `once`. It keeps its id, so that a
+server which keeps ids can recognize it. A request that stays unanswered over many connections is given up: it may be
+what ends them.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 
-from penstock.client._entry import NamedEntry
+from penstock.client._entry import Entry, NamedEntry
 from penstock.client._lines import LineSplitter
-from penstock.client._link import Link, Talk, log
+from penstock.client._link import Link, Talk, fail, log, wake
 from penstock.client._options import Address, Options
 from penstock.client.errors import BadReply, ClientError, Closed, ConnectionLost, Denied, ServerError, Timeout
 
@@ -28,23 +30,85 @@ def refusal_of(what: str, code: str, hint: str = "") -> ServerError:
 class Pending:
     """A request that has not been answered yet."""
 
-    __slots__ = ("future", "line", "once", "tries", "what")
+    __slots__ = ("data", "future", "id", "is_denied", "once", "tries", "what")
 
-    def __init__(self, line: bytes, what: str, future: "asyncio.Future[bytes] | None", once: bool = False) -> None:
-        self.line = line
-        self.what = what
-        self.future = future
+    def __init__(
+        self,
+        data: bytes,
+        future: "asyncio.Future[bytes] | None",
+        once: bool = False,
+        what: str = "a request",
+        id: bytes = b"",
+    ) -> None:
+        self.data = data
+        self.future = future  # None: no one waits for the answer
         self.once = once  # only meaningful on the connection it was sent on: not sent again
+        self.what = what  # for errors
+        self.id = id
         self.tries = 1
+        self.is_denied = False  # SMQS: the server denied it, and its answer may still arrive
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is answered, or no one waits for it any more."""
+        return self.future is not None and self.future.done()
+
+    def answer(self, data: bytes) -> None:
+        if self.future is not None and not self.future.done():
+            self.future.set_result(data)
+
+    def fail(self, error: ClientError) -> None:
+        if self.future is not None and not self.future.done():
+            self.future.set_exception(error)
 
 
 class Requests(Talk):
     """One connection for requests."""
 
+    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
+        self.link = Link(addresses, options, self, entry)
+
+    def unanswered(self) -> Sequence[Pending]:
+        """A copy of the pending requests, in the order they were sent."""
+        raise NotImplementedError
+
+    def forget(self, request: Pending) -> None:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        await self.link.close()
+        self._give_up(self.unanswered(), Closed("the client was closed"))
+
+    def _give_up(self, requests: Iterable[Pending], error: ClientError) -> None:
+        for request in requests:
+            self.forget(request)
+            request.fail(error)
+
+    # -- called by the link -----------------------------------------------------------------------------------------
+
+    def ended(self, error: ClientError) -> None:
+        self._give_up(self.unanswered(), error)
+
+    def greeting(self) -> bytes:
+        return b"".join([request.data for request in self.unanswered()])
+
+    def lost(self) -> None:
+        requests = self.unanswered()
+        sent_again = {id(request.data) for request in requests}
+        self.link.outbox = [data for data in self.link.outbox if id(data) not in sent_again]
+        for request in requests:
+            request.tries += 1
+        given_up = [request for request in requests if request.once or request.tries > TRIES_MAX or request.is_done]
+        self._give_up(given_up, ConnectionLost(f"no answer before the connection ended: {self.link.trouble}"))
+
+
+class RequestsById(Requests):
+    """Requests that are answered with `{id} ok {data}` or `{id} error {error_id}`."""
+
     def __init__(
         self, addresses: Sequence[Address], options: Options, entry: NamedEntry, ping: Callable[[], bytes]
     ) -> None:
-        self.link = Link(addresses, options, self, entry)
+        super().__init__(addresses, options, entry)
         self.pending: dict[bytes, Pending] = {}
         self._make_ping = ping
         self._lines = LineSplitter()
@@ -58,23 +122,25 @@ class Requests(Talk):
             ConnectionLost: the connection was lost, and the request is not sent again.
             Timeout: there was no answer in time. The request may have been processed, or may still be.
         """
-        seconds = self.link.options.timeout if timeout is None else timeout
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self.track(id, Pending(line, what, future, once))
+        self.send(Pending(line, future, once, what, id))
         try:
-            async with asyncio.timeout(seconds):
-                return await future
-        except TimeoutError:
-            raise self.link.timed_out(f"{what}: no answer", seconds) from None
+            return await self.link.wait_for(future, f"{what}: no answer", timeout)
         finally:
             self.pending.pop(id, None)
 
-    def track(self, id: bytes, pending: Pending) -> None:
+    def send(self, request: Pending) -> None:
         """Send a request, and again on every new connection until it is answered."""
         self.link.check()
-        self.pending[id] = pending
+        self.pending[request.id] = request
         if self.link.is_up:
-            self.link.write(pending.line)
+            self.link.write(request.data)
+
+    def unanswered(self) -> Sequence[Pending]:
+        return list(self.pending.values())
+
+    def forget(self, request: Pending) -> None:
+        self.pending.pop(request.id, None)
 
     @property
     def is_crowded(self) -> bool:
@@ -82,60 +148,36 @@ class Requests(Talk):
 
     async def room(self, timeout: float | None) -> None:
         """Wait until at most half of PENDING_MAX requests are unanswered."""
-        await self._until_pending(PENDING_MAX // 2, self.link.options.timeout if timeout is None else timeout)
+        await self._wait_until_pending(PENDING_MAX // 2, timeout)
         await self.link.room(timeout)
-
-    async def _until_pending(self, count: int, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                while len(self.pending) > count:
-                    self.link.check()
-                    waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                    self._waiting_for_room.append(waiting)
-                    await waiting
-        except TimeoutError:
-            raise self.link.timed_out("no space in the send buffer", seconds) from None
 
     async def drain(self, seconds: float) -> None:
         """Wait until everything is answered. Logs a timeout instead of raising it, because the client is closing."""
         try:
             if self.link.is_up:
-                await self._until_pending(0, seconds)
+                await self._wait_until_pending(0, seconds)
         except Timeout:
             log.warning("closed with %d requests unanswered", len(self.pending))
 
-    async def close(self) -> None:
-        await self.link.close()
-        self._give_up(list(self.pending), Closed("the client was closed"))
+    async def _wait_until_pending(self, count: int, timeout: float | None) -> None:
+        await self.link.wait_for(self._until_pending(count), "no space in the send buffer", timeout)
 
-    def ended(self, error: ClientError) -> None:
-        self._give_up(list(self.pending), error)
-        for waiting in self._waiting_for_room:
-            if not waiting.done():
-                waiting.set_exception(error)
-
-    def _give_up(self, ids: Sequence[bytes], error: Exception) -> None:
-        for id in ids:
-            future = self.pending.pop(id).future
-            if future is not None and not future.done():
-                future.set_exception(error)
+    async def _until_pending(self, count: int) -> None:
+        while len(self.pending) > count:
+            self.link.check()
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting_for_room.append(waiting)
+            await waiting
 
     # -- called by the link -----------------------------------------------------------------------------------------
 
-    def greeting(self) -> bytes:
-        return b"".join([pending.line for pending in self.pending.values()])
+    def ended(self, error: ClientError) -> None:
+        super().ended(error)
+        fail(self._waiting_for_room, error)
 
     def lost(self) -> None:
         self._lines.clear()
-        if self.link.outbox:
-            again = {pending.line for pending in self.pending.values()}
-            self.link.outbox = [line for line in self.link.outbox if line not in again]
-        worn_out = []
-        for id, pending in self.pending.items():
-            pending.tries += 1
-            if pending.once or pending.tries > TRIES_MAX:
-                worn_out.append(id)
-        self._give_up(worn_out, ConnectionLost(f"no answer before the connection ended: {self.link.trouble}"))
+        super().lost()
 
     def ping(self) -> bytes:
         return self._make_ping()
@@ -145,26 +187,75 @@ class Requests(Talk):
             parts = line.split(b" ", 2)
             if len(parts) < 2:
                 raise BadReply(f"expected an answer, got {line[:80]!r}")
-            pending = self.pending.pop(parts[0], None)
+            request = self.pending.pop(parts[0], None)
             rest = parts[2] if len(parts) == 3 else b""
             if parts[1] == b"ok":
-                if pending is not None and pending.future is not None and not pending.future.done():
-                    pending.future.set_result(rest)
+                if request is not None:
+                    request.answer(rest)
             elif parts[1] == b"error":
-                self._refused(pending, rest.decode("utf-8", "replace"))
+                self._refused(request, rest.decode("utf-8", "replace"))
             else:
                 raise BadReply(f"expected ok or error, got {line[:80]!r}")
         self.link.heard_well = True
-        if self._waiting_for_room:
-            for waiting in self._waiting_for_room:
-                if not waiting.done():
-                    waiting.set_result(None)
-            self._waiting_for_room.clear()
+        wake(self._waiting_for_room)
 
-    def _refused(self, pending: Pending | None, code: str) -> None:
-        if pending is not None and pending.future is not None:
-            if not pending.future.done():
-                pending.future.set_exception(refusal_of(pending.what, code, self.link.hint))
+    def _refused(self, request: Pending | None, code: str) -> None:
+        if request is not None and request.future is not None:
+            request.fail(refusal_of(request.what, code, self.link.hint))
         else:
-            what = "a request" if pending is None else pending.what
+            what = "a request" if request is None else request.what
             log.warning("%s was refused by %s with error id %s", what, self.link.address, code)
+
+
+class RequestsInOrder(Requests):
+    """Requests without ids, answered in the order they were sent. Subclasses split the received bytes into answers."""
+
+    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
+        super().__init__(addresses, options, entry)
+        self.pending: deque[Pending] = deque()
+
+    async def ask(self, data: bytes, what: str, timeout: float | None, *, once: bool = False) -> bytes:
+        """Send a request and return the answer. Raises Timeout, or ConnectionLost if it is marked `once`."""
+        self.link.check()
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self.send(Pending(data, future, once))  # stays queued if the caller stops waiting: the answer comes
+        return await self.link.wait_for(future, f"{what}: no answer", timeout)
+
+    def send(self, request: Pending) -> None:
+        self.pending.append(request)
+        if self.link.is_up:
+            self.link.write(request.data)
+
+    def ask_in_passing(self, data: bytes) -> bytes:
+        """Queue a request whose answer no one waits for. The caller still has to send it."""
+        self.pending.append(Pending(data, None, once=True))
+        return data
+
+    def unanswered(self) -> Sequence[Pending]:
+        return list(self.pending)
+
+    def forget(self, request: Pending) -> None:
+        self.pending.remove(request)
+
+    def answers_in(self, data: bytes) -> list[bytes]:
+        """Return the answers that are now complete. Raises BadReply."""
+        raise NotImplementedError
+
+    # -- called by the link -----------------------------------------------------------------------------------------
+
+    def greeting(self) -> bytes:
+        self.pending = deque([request for request in self.pending if not request.is_done])
+        return super().greeting()
+
+    def feed(self, data: bytes) -> None:
+        for answer in self.answers_in(data):
+            if not self.pending:
+                raise BadReply(f"an unexpected response: {answer[:80]!r}")
+            request = self.pending.popleft()
+            if request.is_done:
+                log.debug("a response arrived after its timeout")
+            else:
+                self.settle(request, answer)
+
+    def settle(self, request: Pending, answer: bytes) -> None:
+        request.answer(answer)

@@ -14,17 +14,16 @@ to receive a message twice.
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Self, Unpack, cast
+from typing import Unpack
 from urllib.parse import unquote_to_bytes
 
-from penstock.client._closing import AsyncClosing
+from penstock.client._client import AsyncClientBase
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
 from penstock.client._delivery_options import DeliveryOptions, flags_of, text_of_seconds
 from penstock.client._entry import NamedEntry
 from penstock.client._ids import IdSource
-from penstock.client._link import Unconnected
-from penstock.client._options import Address, AddressLike, Options, addresses_of
-from penstock.client._requests import Requests
+from penstock.client._options import Address, AddressLike, Options
+from penstock.client._requests import RequestsById
 from penstock.client._sync import Blocking, SyncClient, blocking, blocking_self, until_closed
 from penstock.client.errors import BadReply
 
@@ -92,7 +91,7 @@ class AsyncConsumer(NamedConsumerBase[Message]):
 
     def __init__(
         self,
-        requests: Requests,
+        requests: RequestsById,
         addresses: Sequence[Address],
         options: Options,
         ids: IdSource,
@@ -184,22 +183,17 @@ class AsyncConsumer(NamedConsumerBase[Message]):
         return Message(self, id, event.decode("utf-8", "surrogateescape"), retry, body)
 
 
-class AsyncClient(AsyncClosing):
+class AsyncClient(AsyncClientBase[RequestsById, AsyncConsumer]):
     """A client for the running event loop."""
 
-    def __init__(self, options: Options | None = None) -> None:
-        self.options = options or Options()
-        self._ids = IdSource()
-        self._consumers: set[AsyncConsumer] = set()
-        self._addresses: list[Address] = []
-        self._requests = cast(Requests, Unconnected())
+    _default_port = DEFAULT_PORT
 
-    async def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first address that answers. Raises ConnectFailed when none does."""
-        self._addresses = addresses_of(address, DEFAULT_PORT)
-        self._requests = Requests(self._addresses, self.options, ENTRY, lambda: b"%b ping client\n" % self._ids.next())
-        await self._requests.link.open()
-        return self
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__(options)
+        self._ids = IdSource()
+
+    def _make_requests(self) -> RequestsById:
+        return RequestsById(self._addresses, self.options, ENTRY, lambda: b"%b ping client\n" % self._ids.next())
 
     async def publish(
         self,
@@ -238,8 +232,7 @@ class AsyncClient(AsyncClosing):
 
     async def flush(self, *, timeout: float | None = None) -> None:
         """Wait until the server has read everything published before. Raises ConnectionLost if that is uncertain."""
-        id = self._ids.next()
-        await self._requests.ask(id, b"%b ping flush\n" % id, "flush", timeout, once=True)
+        await self._ask(b"ping", b"flush", timeout, what="flush", once=True)
 
     async def consume(
         self,
@@ -264,15 +257,7 @@ class AsyncClient(AsyncClosing):
         arguments = consume_arguments(queue, events, delete_queue_when_unused, manual_ack)
         consumer = AsyncConsumer(self._requests, self._addresses, self.options, self._ids, arguments, manual_ack)
         consumer.on_disconnect = on_disconnect
-        self._consumers.add(consumer)
-        try:
-            await consumer.start(timeout)
-        except BaseException:
-            self._consumers.discard(consumer)
-            raise
-        if on_message is not None:
-            consumer.handle(on_message)
-        return consumer
+        return await self._start(consumer.id, consumer, on_message, timeout)
 
     async def ack(self, consumer: str, message: str, *, confirm: bool = False, timeout: float | None = None) -> None:
         """Acknowledge a message, given the ids of its consumer and of the message."""
@@ -290,16 +275,15 @@ class AsyncClient(AsyncClosing):
 
     async def delete_consumer(self, consumer: str, *, timeout: float | None = None) -> None:
         """Delete a consumer, with confirmation. One of this client is not resumed after a reconnect."""
-        own = [known for known in self._consumers if known.id == consumer]
-        if own:
-            self._consumers.discard(own[0])
-            await own[0].delete(timeout=timeout)
+        own = self._consumers.pop(consumer, None)
+        if own is not None:
+            await own.delete(timeout=timeout)
         else:
-            await self._confirmed(b"delete_consumer", word_of(consumer, "consumer"), timeout)
+            await self._ask(b"delete_consumer --confirm", word_of(consumer, "consumer"), timeout)
 
     async def delete_queue(self, queue: Text, *, timeout: float | None = None) -> None:
         """Delete a queue and its messages, with confirmation. Its consumers receive nothing more."""
-        await self._confirmed(b"delete_queue", word_of(queue, "queue"), timeout)
+        await self._ask(b"delete_queue --confirm", word_of(queue, "queue"), timeout)
 
     async def redrive(
         self, queue: Text, *, limit: int | None = None, to: Text | None = None, timeout: float | None = None
@@ -310,53 +294,37 @@ class AsyncClient(AsyncClosing):
             words.append(b"--limit=%d" % limit)
         if to is not None:
             words.append(b"--to=" + word_of(to, "queue"))
-        id = self._ids.next()
-        answer = await self._requests.ask(id, b"%b redrive %b\n" % (id, b" ".join(words)), "redrive", timeout)
-        if not answer.isdigit():
-            raise BadReply(f"expected a count, got {answer[:80]!r}")
-        return int(answer)
+        return count_of(await self._ask(b"redrive", b" ".join(words), timeout))
 
     async def unrouted(self, *, timeout: float | None = None) -> int:
         """Count the confirmed messages of this connection that no queue accepted. Penstock only.
 
         Other servers answer with an error (ServerError). The count restarts after a reconnect.
         """
-        id = self._ids.next()
-        answer = await self._requests.ask(id, b"%b unrouted messages\n" % id, "unrouted", timeout, once=True)
-        if not answer.isdigit():
-            raise BadReply(f"expected a count, got {answer[:80]!r}")
-        return int(answer)
+        return count_of(await self._ask(b"unrouted", b"messages", timeout, once=True))
 
     async def ping(self, data: Text = "penstock", *, timeout: float | None = None) -> str:
         """Send data that the server echoes. Returns the echo."""
-        id = self._ids.next()
-        return (await self._requests.ask(id, b"%b ping %b\n" % (id, body_of(data)), "ping", timeout)).decode()
+        return (await self._ask(b"ping", body_of(data), timeout)).decode()
 
     async def eval(self, expression: str, *, timeout: float | None = None) -> str:
         """Evaluate an expression over the server's `state`. Returns the value as text."""
-        id = self._ids.next()
-        answer = await self._requests.ask(id, b"%b _eval %b\n" % (id, body_of(expression)), "_eval", timeout)
-        return answer.decode("utf-8", "replace")
+        return (await self._ask(b"_eval", body_of(expression), timeout)).decode("utf-8", "replace")
 
-    async def close(self) -> None:
-        """Send what is still buffered and close all connections."""
-        for consumer in list(self._consumers):
-            await consumer.close()
-        self._consumers.clear()
-        if self._addresses:
-            await self._requests.close()
-
-    async def _confirmed(self, verb: bytes, arguments: bytes, timeout: float | None) -> None:
+    async def _ask(
+        self, verb: bytes, arguments: bytes, timeout: float | None, *, what: str = "", once: bool = False
+    ) -> bytes:
         id = self._ids.next()
-        await self._requests.ask(id, b"%b %b --confirm %b\n" % (id, verb, arguments), verb.decode(), timeout)
+        line = b"%b %b %b\n" % (id, verb, arguments)
+        return await self._requests.ask(id, line, what or verb.partition(b" ")[0].decode(), timeout, once)
 
     async def _settle(self, verb: bytes, consumer: str, message: str, confirm: bool, timeout: float | None) -> None:
-        own = [known for known in self._consumers if known.id == consumer]
+        own = self._consumers.get(consumer)
         words = word_of(consumer, "consumer"), word_of(message, "message id", flag=message == "--all")
         if confirm:
-            await self._confirmed(verb, b"%b %b" % words, timeout)
-        elif own:
-            await own[0].settle(verb, words[1], confirm, timeout)
+            await self._ask(verb + b" --confirm", b"%b %b" % words, timeout)
+        elif own is not None:
+            await own.settle(verb, words[1], confirm, timeout)
         else:
             self._requests.link.write(b"%b %b %b %b\n" % (self._ids.next(), verb, *words))
 
@@ -397,6 +365,12 @@ def body_of(data: Text) -> bytes:
     if body[-1] <= 32 and body[-1:].isspace():
         raise ValueError("MQKS strips whitespace at the end of a body: encode it, or use a binary protocol")
     return body
+
+
+def count_of(answer: bytes) -> int:
+    if not answer.isdigit():
+        raise BadReply(f"expected a count, got {answer[:80]!r}")
+    return int(answer)
 
 
 def reject_flags(delay: float | None, dead: bool) -> bytes:

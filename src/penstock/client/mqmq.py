@@ -13,15 +13,15 @@ another protocol if you cannot lose messages.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self, Unpack, cast
+from typing import Never, Unpack
 
-from penstock.client._closing import AsyncClosing
+from penstock.client._client import AsyncClientBase
 from penstock.client._delivery_options import DeliveryOptions, options_of
 from penstock.client._entry import Entry, Verdict
-from penstock.client._fifo import Fifo
 from penstock.client._ids import IdSource
-from penstock.client._link import Deadline, Unconnected
-from penstock.client._options import Address, AddressLike, Options, addresses_of
+from penstock.client._link import Deadline
+from penstock.client._options import Address, AddressLike, Options
+from penstock.client._requests import RequestsInOrder
 from penstock.client._sync import SyncClient, blocking, blocking_self
 from penstock.client.errors import BadReply, Closed, ConnectionLost, Denied, ServerError
 from penstock.client.errors import Timeout as Timeout
@@ -63,7 +63,7 @@ class _Entry(Entry):
 ENTRY = _Entry()
 
 
-class _Frames(Fifo):
+class _Frames(RequestsInOrder):
     def __init__(self, addresses: Sequence[Address], options: Options) -> None:
         super().__init__(addresses, options, ENTRY)
         self._rest = bytearray()
@@ -93,7 +93,7 @@ class _Frames(Fifo):
 
         An abandoned Get must end at once, or the server would give it the next message.
         """
-        if self.link.is_up and not self.link.closed and not self._line:
+        if self.link.is_up and not self.link.closed and not self.pending:
             self.link.write(encode(b"Quit"))
         await super().close()
 
@@ -130,24 +130,20 @@ def name_of(queue: str | bytes) -> bytes:
     return name
 
 
-class AsyncClient(AsyncClosing):
+class AsyncClient(AsyncClientBase[_Puts, Never]):
     """A client for the running event loop."""
 
+    _default_port = DEFAULT_PORT
+
     def __init__(self, options: Options | None = None) -> None:
-        self.options = options or Options()
-        self._addresses: list[Address] = []
-        self._frames = cast(_Puts, Unconnected())
+        super().__init__(options)
         self._idle: list[_Frames] = []
         self._busy: set[_Frames] = set()
         self._closed = False
         self._ids = IdSource()
 
-    async def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first address that answers. Raises ConnectFailed when none does."""
-        self._addresses = addresses_of(address, DEFAULT_PORT)
-        self._frames = _Puts(self._addresses, self.options)
-        await self._frames.link.open()
-        return self
+    def _make_requests(self) -> _Puts:
+        return _Puts(self._addresses, self.options)
 
     async def put(
         self,
@@ -162,9 +158,9 @@ class AsyncClient(AsyncClosing):
         values = [b"Put", name_of(queue), body]
         if terms:
             values.append(options_of(terms, self._ids.next()))
-        if self._frames.link.is_crowded:
-            await self._frames.link.room(timeout)
-        self._values(await self._frames.ask(encode(*values), "Put", timeout), "Put")
+        if self._requests.link.is_crowded:
+            await self._requests.link.room(timeout)
+        self._values(await self._requests.ask(encode(*values), "Put", timeout), "Put")
 
     async def get(self, queue: str | bytes, timeout: float = 0.0) -> bytes:
         """Return the next message of a queue, waiting up to `timeout` seconds. Raises Timeout if there is none."""
@@ -210,7 +206,7 @@ class AsyncClient(AsyncClosing):
 
     async def info(self, *, timeout: float | None = None) -> ServerInfo:
         """Return the server's connections, queues and messages."""
-        values = self._values(await self._frames.ask(encode(b"Info"), "Info", timeout), "Info")
+        values = self._values(await self._requests.ask(encode(b"Info"), "Info", timeout), "Info")
         try:
             told = json.loads(values[1])
             queues = {name: queue["NumMessages"] for name, queue in told["Queues"].items()}
@@ -224,8 +220,7 @@ class AsyncClient(AsyncClosing):
         for frames in [*self._idle, *self._busy]:
             await frames.close()
         self._idle.clear()
-        if self._addresses:
-            await self._frames.close()
+        await super().close()
 
     close = disconnect
 
@@ -234,7 +229,7 @@ class AsyncClient(AsyncClosing):
         if values and values[0] == b"Error":
             code = values[1].decode("utf-8", "replace") if len(values) > 1 else "no reason"
             if code == DENIED:
-                hint = "" if self._frames.link.is_known else "; the server may require authentication: give a token"
+                hint = "" if self._requests.link.is_known else "; the server may require authentication: give a token"
                 raise Denied(what, code, hint)
             raise ServerError(what, code)
         if not values or values[0] not in (b"OK", b"Timeout"):

@@ -27,13 +27,13 @@ from penstock.client._entry import Entry, Verdict
 from penstock.client._inbox import Inbox
 from penstock.client._link import Link, Talk, Unconnected, log
 from penstock.client._options import Address, AddressLike, Options, addresses_of
+from penstock.client._requests import TRIES_MAX, Pending
 from penstock.client._sync import Blocking, LoopThread, SyncClient, blocking, blocking_self, until_closed
 from penstock.client.errors import ClientError, Closed, ConnectionLost, Denied, ServerError
 
 DEFAULT_PORT = 13700
 IDS = 0x8000  # the original server keeps ids in a signed 16-bit integer
 QUEUE_SIZE_MAX = 255
-TRIES_MAX = 100
 FAILURE_SECONDS = 0.2  # delay before a request is rejected after its handler failed
 
 # Priority bands.
@@ -264,18 +264,15 @@ def _nothing() -> None:
     """MAX limits a consumer. Reading is never paused, because replies arrive on the same connection."""
 
 
-class _Ask:
+class _Ask(Pending):
     """A request of this client that has no reply yet."""
 
-    __slots__ = ("data", "future", "noreply", "once", "sent", "tries")
+    __slots__ = ("noreply", "sent")
 
     def __init__(self, data: bytes, future: "asyncio.Future[bytes]", noreply: bool, once: bool) -> None:
-        self.data = data
-        self.future = future
+        super().__init__(data, future, once)
         self.noreply = noreply
-        self.once = once
         self.sent = False
-        self.tries = 1
 
 
 class _Session(Talk):
@@ -446,7 +443,7 @@ class AsyncClient(AsyncClosing):
         """Send a payload to all current consumers of the queue, without confirmation."""
         parts = risp.field(risp.PAYLOAD, payload_of(payload)), risp.field(risp.QUEUE, name_of(queue))
         link = self._session.link
-        await link.until_up(self.options.timeout if timeout is None else timeout)
+        await link.until_up(timeout)
         link.write(risp.group(risp.BROADCAST, *parts))
         if link.is_crowded:
             await link.room(timeout)
@@ -463,22 +460,19 @@ class AsyncClient(AsyncClosing):
         if self._closed:
             raise Closed("the client was closed")
         self._session.link.check()
-        seconds = self.options.timeout if timeout is None else timeout
         if self._session.link.is_crowded:
             await self._session.link.room(timeout)
         id = self._take_id()
         data = risp.encode_request(id, name_of(queue), payload_of(payload), noreply, fields)
-        ask = _Ask(data, asyncio.get_running_loop().create_future(), noreply, once)
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        ask = _Ask(data, future, noreply, once)
         self.asks[id] = ask
         session = self._session
         if session.link.is_up and not session.is_parting:
             ask.sent = True
             session.link.write(data)
         try:
-            async with asyncio.timeout(seconds):
-                return await ask.future
-        except TimeoutError:
-            raise session.link.timed_out(f"request to {queue!r}: no reply", seconds) from None
+            return await session.link.wait_for(future, f"request to {queue!r}: no reply", timeout)
         finally:
             self.asks.pop(id, None)
 
@@ -493,13 +487,13 @@ class AsyncClient(AsyncClosing):
 
     def answered(self, id: int | None, payload: bytes) -> None:
         ask = self.asks.get(-1 if id is None else id)
-        if ask is not None and not ask.future.done():
-            ask.future.set_result(payload)
+        if ask is not None:
+            ask.answer(payload)
 
     def undelivered(self, id: int | None) -> None:
         ask = self.asks.get(-1 if id is None else id)
-        if ask is not None and not ask.future.done():
-            ask.future.set_exception(Undelivered("request", "UNDELIVERED"))
+        if ask is not None:
+            ask.fail(Undelivered("request", "UNDELIVERED"))
 
     # -- consumers --------------------------------------------------------------------------------------------------
 
@@ -576,10 +570,8 @@ class AsyncClient(AsyncClosing):
             return
         for ask in self.asks.values():
             ask.tries += 1
-            if ((ask.once and ask.sent) or ask.tries > TRIES_MAX) and not ask.future.done():
-                ask.future.set_exception(
-                    ConnectionLost(f"no reply before the connection ended: {session.link.trouble}")
-                )
+            if (ask.once and ask.sent) or ask.tries > TRIES_MAX:
+                ask.fail(ConnectionLost(f"no reply before the connection ended: {session.link.trouble}"))
 
     def denied(self, queue: bytes) -> None:
         """End the consumer of a queue that this client may not consume."""
@@ -596,8 +588,7 @@ class AsyncClient(AsyncClosing):
             self._old.discard(session)
             return
         for ask in self.asks.values():
-            if not ask.future.done():
-                ask.future.set_exception(error)
+            ask.fail(error)
         for consumer in self.consumers.values():
             consumer.end(error)
         self.consumers.clear()
@@ -638,8 +629,7 @@ class AsyncClient(AsyncClosing):
             if isinstance(session, _Session):
                 await session.link.close()
         for ask in self.asks.values():
-            if not ask.future.done():
-                ask.future.set_exception(Closed("the client was closed"))
+            ask.fail(Closed("the client was closed"))
         self.consumers.clear()
 
 

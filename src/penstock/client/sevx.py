@@ -23,18 +23,17 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, Unpack, cast
+from typing import Any, Self, Unpack
 
 import orjson
 
-from penstock.client._closing import AsyncClosing
+from penstock.client._client import AsyncClientBase
 from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
 from penstock.client._delivery_options import DeliveryOptions, flags_of, seconds_of
 from penstock.client._entry import NamedEntry
 from penstock.client._ids import dtid, time_of_dtid
-from penstock.client._link import Unconnected
-from penstock.client._options import Address, AddressLike, Options, addresses_of
-from penstock.client._requests import Pending, Requests
+from penstock.client._options import Address, AddressLike, Options
+from penstock.client._requests import Pending, RequestsById
 from penstock.client._sync import LoopThread, SyncClient, blocking, blocking_self
 from penstock.client.errors import BadReply, ClientError
 
@@ -167,7 +166,7 @@ class AsyncReceiver(NamedConsumerBase[Event]):
     """A receiver with its own connection: iterate over it, or call `get`."""
 
     def __init__(
-        self, requests: Requests, addresses: Sequence[Address], options: Options, arguments: dict[str, Any]
+        self, requests: RequestsById, addresses: Sequence[Address], options: Options, arguments: dict[str, Any]
     ) -> None:
         super().__init__(addresses, options, ENTRY, dtid(), bool(arguments.get("manual_ack")))
         self._requests = requests
@@ -225,9 +224,9 @@ def encode(id: bytes, action: str, data: Json) -> bytes:
     return b"%b %b %b\n" % (id, action.encode(), orjson.dumps(data))
 
 
-async def ask(requests: Requests, action: str, data: Json, timeout: float | None) -> bytes:
+async def ask(requests: RequestsById, action: str, data: Json, timeout: float | None, once: bool = False) -> bytes:
     id = dtid()
-    return await requests.ask(id, encode(id, action, data), action, timeout)
+    return await requests.ask(id, encode(id, action, data), action, timeout, once)
 
 
 def default_queue(function: Callable[..., object], pattern: Json) -> str:
@@ -262,31 +261,22 @@ def recv_arguments(
     return arguments
 
 
-class AsyncClient(AsyncClosing):
+class AsyncClient(AsyncClientBase[RequestsById, AsyncReceiver]):
     """A client for the running event loop."""
 
-    def __init__(self, options: Options | None = None) -> None:
-        self.options = options or Options()
-        self.prefix: dict[str, Any] = {}
-        self._addresses: list[Address] = []
-        self._requests = cast(Requests, Unconnected())
-        self._receivers: list[AsyncReceiver] = []
+    _default_port = DEFAULT_PORT
 
-    async def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first address that answers. Raises ConnectFailed when none does."""
-        self._prepare(address)
-        await self._requests.link.open()
-        return self
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__(options)
+        self.prefix: dict[str, Any] = {}
+
+    def _make_requests(self) -> RequestsById:
+        return RequestsById(self._addresses, self.options, ENTRY, _encode_ping)
 
     async def start(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect in the background. Events sent meanwhile are buffered."""
-        self._prepare(address)
-        self._requests.link.start()
+        self._prepare(address).start()
         return self
-
-    def _prepare(self, address: AddressLike | Sequence[AddressLike]) -> None:
-        self._addresses = addresses_of(address, DEFAULT_PORT)
-        self._requests = Requests(self._addresses, self.options, ENTRY, _encode_ping)
 
     def send_prefix(self, prefix: Json) -> None:
         """Set members that are added to every event this client sends."""
@@ -301,7 +291,7 @@ class AsyncClient(AsyncClosing):
         if wait:
             await self._requests.ask(id, line, "send", timeout)
         else:
-            self._requests.track(id, Pending(line, "send", None))
+            self._requests.send(Pending(line, None, what="send", id=id))
             if self._requests.is_crowded:
                 await self._requests.room(timeout)
         return id.decode()
@@ -332,14 +322,7 @@ class AsyncClient(AsyncClosing):
             queue = default_queue(handler, pattern)
         arguments = recv_arguments(pattern, queue, delete_queue_when_unused, manual_ack)
         receiver = AsyncReceiver(self._requests, self._addresses, self.options, arguments)
-        if wait:
-            await receiver.start(timeout)
-        else:
-            receiver.link.start()
-        self._receivers.append(receiver)
-        if handler is not None:
-            receiver.handle(handler)
-        return receiver
+        return await self._start(receiver.id, receiver, handler, timeout, wait=wait)
 
     async def delete_queue(self, queue: str, *, timeout: float | None = None) -> None:
         await ask(self._requests, "delete_queue", {"queue": queue}, timeout)
@@ -361,9 +344,7 @@ class AsyncClient(AsyncClosing):
 
     async def unrouted(self, *, timeout: float | None = None) -> int:
         """Count the events of this connection that no queue accepted. Penstock only; others answer with an error."""
-        id = dtid()
-        answer = await self._requests.ask(id, encode(id, "unrouted", {}), "unrouted", timeout, once=True)
-        return int(_member(answer, "unrouted"))
+        return int(_member(await ask(self._requests, "unrouted", {}, timeout, once=True), "unrouted"))
 
     async def eval(self, code: str, *, timeout: float | None = None) -> Any:
         """Evaluate an expression over the server's `state`. Returns the value."""
@@ -371,12 +352,10 @@ class AsyncClient(AsyncClosing):
 
     async def close(self) -> None:
         """Wait up to 5 seconds for outstanding answers, then close all connections."""
-        for receiver in self._receivers:
-            await receiver.close()
-        self._receivers.clear()
+        await self._close_consumers()
         if self._addresses:
             await self._requests.drain(min(CLOSE_SECONDS, self.options.timeout))
-            await self._requests.close()
+        await super().close()
 
 
 def _encode_ping() -> bytes:

@@ -15,17 +15,17 @@ connection.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self, cast
+from typing import Any
 
 import orjson
 
-from penstock.client._closing import AsyncClosing
+from penstock.client._client import AsyncClientBase
 from penstock.client._consumer import AsyncConsumerBase, ConsumerBase, handle_on_thread
 from penstock.client._entry import Entry, Verdict
-from penstock.client._fifo import Fifo, Turn
 from penstock.client._lines import LineSplitter
-from penstock.client._link import Unconnected, log
-from penstock.client._options import Address, AddressLike, Options, addresses_of
+from penstock.client._link import log
+from penstock.client._options import Address, AddressLike, Options
+from penstock.client._requests import Pending, RequestsInOrder
 from penstock.client._sync import SyncClient, blocking, blocking_self
 from penstock.client.errors import BadReply, ClientError, Closed, Denied, ServerError
 
@@ -76,19 +76,21 @@ def name_of(queue: str | bytes) -> bytes:
     return name
 
 
-class _Batch(Turn):
+class _Batch(Pending):
     """Messages confirmed by one answer."""
 
     __slots__ = ("lines", "queue", "waiting")
 
+    future: "asyncio.Future[bytes]"
+
     def __init__(self, future: "asyncio.Future[bytes]", queue: bytes) -> None:
-        super().__init__(b"", future, once=False)
+        super().__init__(b"", future)
         self.queue = queue
         self.lines: list[bytes] = []
         self.waiting = 0
 
 
-class _Producer(Fifo):
+class _Producer(RequestsInOrder):
     """Sends messages, with a statistics request after those that need confirmation.
 
     To a client that sent a token, Penstock answers UNKNOWN_TYPE for a message it may not publish. To tell which message
@@ -104,7 +106,6 @@ class _Producer(Fifo):
 
     async def confirmed(self, queue: bytes, line: bytes, timeout: float | None) -> None:
         """Send a line and wait until it was processed. Lines of one event loop iteration share one request."""
-        seconds = self.link.options.timeout if timeout is None else timeout
         self.link.check()
         about = queue if self.link.is_known else b""
         batch = self._batches.get(about)
@@ -116,10 +117,7 @@ class _Producer(Fifo):
         batch.lines.append(line)
         batch.waiting += 1
         try:
-            async with asyncio.timeout(seconds):
-                await asyncio.shield(batch.future)
-        except TimeoutError:
-            raise self.link.timed_out("publish: no answer", seconds) from None
+            await self.link.wait_for(asyncio.shield(batch.future), "publish: no answer", timeout)
         finally:
             batch.waiting -= 1
             if not batch.waiting:
@@ -131,14 +129,13 @@ class _Producer(Fifo):
             try:
                 self.link.check()
             except ClientError as error:
-                if not batch.future.done():
-                    batch.future.set_exception(error)
+                batch.fail(error)
                 continue
             if self.has_loose and self.link.is_known and self.link.is_up:
-                self.link.write(self.ask_in_passing(STATS[:]))
+                self.link.write(self.ask_in_passing(STATS))
             self.has_loose = False
             batch.data = b"".join(batch.lines) + STATS
-            self.stand(batch)
+            self.send(batch)
 
     def answers_in(self, data: bytes) -> list[bytes]:
         lines = self._lines.split(data)
@@ -150,26 +147,26 @@ class _Producer(Fifo):
                 answers.append(line)
                 continue
             log.warning("%s rejected a request: unknown or not allowed", self.link.address)
-            if len(answers) < len(self._line):
-                self._line[len(answers)].is_denied = True
+            if len(answers) < len(self.pending):
+                self.pending[len(answers)].is_denied = True
         return answers
 
-    def settle(self, turn: Turn, answer: bytes) -> None:
-        if turn.is_denied and isinstance(turn, _Batch):
-            turn.future.set_exception(self._denial(turn))
+    def settle(self, request: Pending, answer: bytes) -> None:
+        if request.is_denied and isinstance(request, _Batch):
+            request.fail(self._denial(request))
         else:
-            super().settle(turn, answer)
+            super().settle(request, answer)
 
-    def _denial(self, turn: Turn) -> Denied:
-        queue = turn.queue.decode("utf-8", "replace") if isinstance(turn, _Batch) else ""
-        what = f"publish into {queue!r}" if queue else "publish" if isinstance(turn, _Batch) else "stats"
+    def _denial(self, request: Pending) -> Denied:
+        queue = request.queue.decode("utf-8", "replace") if isinstance(request, _Batch) else ""
+        what = f"publish into {queue!r}" if queue else "publish" if isinstance(request, _Batch) else "stats"
         return Denied(what, UNKNOWN.decode(), self.link.hint)
 
     def lost(self) -> None:
         self._lines.clear()
-        for turn in self._line:
-            if turn.is_denied and not turn.future.done():
-                turn.future.set_exception(self._denial(turn))  # the server denied it and then closed the connection
+        for request in self.pending:
+            if request.is_denied:
+                request.fail(self._denial(request))  # the server denied it and then closed the connection
         super().lost()
 
     def ping(self) -> bytes:
@@ -243,21 +240,13 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
         self._inbox.put([Message(line, generation) for line in lines])
 
 
-class AsyncClient(AsyncClosing):
+class AsyncClient(AsyncClientBase[_Producer, AsyncConsumer]):
     """A client for the running event loop."""
 
-    def __init__(self, options: Options | None = None) -> None:
-        self.options = options or Options()
-        self._addresses: list[Address] = []
-        self._producer = cast(_Producer, Unconnected())
-        self._consumers: dict[bytes, AsyncConsumer] = {}
+    _default_port = DEFAULT_PORT
 
-    async def connect(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
-        """Connect to the first address that answers. Raises ConnectFailed when none does."""
-        self._addresses = addresses_of(address, DEFAULT_PORT)
-        self._producer = _Producer(self._addresses, self.options)
-        await self._producer.link.open()
-        return self
+    def _make_requests(self) -> _Producer:
+        return _Producer(self._addresses, self.options)
 
     async def publish(
         self, queue: str | bytes, value: object, *, confirm: bool = False, timeout: float | None = None
@@ -273,12 +262,12 @@ class AsyncClient(AsyncClosing):
             raise ValueError("a line feed in a body cannot be sent over SMQS: encode it, or use a binary protocol")
         name = name_of(queue)
         line = b"M:%b:%b\n" % (name, data)
-        link = self._producer.link
+        link = self._requests.link
         if confirm:
-            await self._producer.confirmed(name, line, timeout)
+            await self._requests.confirmed(name, line, timeout)
         else:
             link.write(line)
-            self._producer.has_loose = True
+            self._requests.has_loose = True
             if link.is_crowded:
                 await link.room(timeout)
 
@@ -296,11 +285,7 @@ class AsyncClient(AsyncClosing):
             raise ValueError(f"queue {queue!r} is already consumed by this client")
         consumer = AsyncConsumer(self._addresses, self.options, name)
         consumer.on_disconnect = on_disconnect
-        await consumer.start(timeout)
-        self._consumers[name] = consumer
-        if on_message is not None:
-            consumer.handle(on_message)
-        return consumer
+        return await self._start(name, consumer, on_message, timeout)
 
     async def done(self, queue: str | bytes, count: int = 1) -> None:
         """Acknowledge the oldest `count` messages received from a queue that this client consumes."""
@@ -311,19 +296,11 @@ class AsyncClient(AsyncClosing):
 
     async def stats(self, *, timeout: float | None = None) -> dict[str, int]:
         """Return the number of messages in each queue, unacknowledged ones included."""
-        answer = await self._producer.ask(STATS[:], "stats", timeout)
+        answer = await self._requests.ask(STATS, "stats", timeout)
         try:
             return dict(orjson.loads(answer))
         except (ValueError, TypeError) as error:
             raise BadReply(f"cannot parse the statistics: {error}") from error
-
-    async def close(self) -> None:
-        """Send what is still buffered and close all connections."""
-        for consumer in self._consumers.values():
-            await consumer.close()
-        self._consumers.clear()
-        if self._addresses:
-            await self._producer.close()
 
 
 async def connect(address: AddressLike | Sequence[AddressLike] = "", *, options: Options | None = None) -> AsyncClient:
