@@ -8,7 +8,7 @@ import pytest
 
 from penstock.client import AuthFailed, ClientError, ConnectFailed, Options, TlsFailed, mqks, mqmq, rq, sevx, smqs
 from penstock.client._credentials import TOKEN_SIZE_MAX, tls_of, token_of
-from penstock.client._link import Link, Talk
+from penstock.client._link import Link, LinkProtocol
 from penstock.client._options import Address
 from penstock.testing import Broker
 
@@ -46,7 +46,7 @@ def test_what_can_never_be_is_an_error_at_once(
 
 def test_a_name_that_no_certificate_can_have_is_an_error_at_once(broker: Broker) -> None:
     async def work() -> None:
-        link = Link([address_of(broker)], Options(tls=True, server_hostname=".x"), Talk(), mqmq.ENTRY)
+        link = Link([address_of(broker)], Options(tls=True, server_hostname=".x"), LinkProtocol(), mqmq.AUTH)
         await link.open()
 
     with pytest.raises(ConnectFailed, match=r"'[.]x' is not a valid server name for TLS"):
@@ -55,7 +55,7 @@ def test_a_name_that_no_certificate_can_have_is_an_error_at_once(broker: Broker)
 
 def test_an_address_that_cannot_be_does_not_end_what_another_may_give(broker: Broker) -> None:
     async def work() -> None:
-        link = Link([Address("a..b", 1), address_of(broker)], QUICK, Talk(), mqmq.ENTRY)
+        link = Link([Address("a..b", 1), address_of(broker)], QUICK, LinkProtocol(), mqmq.AUTH)
         await link.open()
         assert link.is_up
         assert link.address == address_of(broker)
@@ -66,7 +66,7 @@ def test_an_address_that_cannot_be_does_not_end_what_another_may_give(broker: Br
 
 def test_a_link_that_is_waited_for_later_has_ended_too() -> None:
     async def work() -> None:
-        link = Link([Address("a..b", 1)], Options(), Talk(), mqmq.ENTRY)
+        link = Link([Address("a..b", 1)], Options(), LinkProtocol(), mqmq.AUTH)
         link.start()
         with pytest.raises(ConnectFailed, match="invalid host name"):
             await link.until_up(SECONDS)
@@ -83,23 +83,23 @@ def test_a_link_that_is_waited_for_later_has_ended_too() -> None:
 def test_a_link_can_be_closed_in_the_moment_in_which_it_is_lost(tls: bool) -> None:
     async def work() -> None:
         with Broker(tls=tls) as broker:
-            link = Link([address_of(broker)], broker.options(), Talk(), mqmq.ENTRY)
+            link = Link([address_of(broker)], broker.options(), LinkProtocol(), mqmq.AUTH)
             await link.open()
-            wire = link._wire
-            assert wire is not None
+            connection = link._connection
+            assert connection is not None
             connections = broker.node.reactor.connections
             await until(lambda: len(connections) == 1)
-            (connection,) = connections.values()
-            broker.call(connection.transport.abort)
-            await wire.gone  # whoever waits for this itself is told a turn of the loop before the link is
+            (theirs,) = connections.values()
+            broker.call(theirs.transport.abort)
+            await connection.gone  # whoever waits for this itself is told a turn of the loop before the link is
             assert link.is_up
             await link.close()
 
     asyncio.run(asyncio.wait_for(work(), SECONDS))
 
 
-class Speechless(Talk):
-    """Fails within, which no talk should."""
+class Speechless(LinkProtocol):
+    """Fails within, which no protocol should."""
 
     def __init__(self) -> None:
         self.told: list[ClientError] = []
@@ -114,10 +114,10 @@ class Speechless(Talk):
 def test_an_error_that_nobody_thought_of_ends_the_link_and_tells_whoever_waits(
     broker: Broker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    talk = Speechless()
+    protocol = Speechless()
 
     async def work() -> None:
-        link = Link([address_of(broker)], QUICK, talk, mqmq.ENTRY)
+        link = Link([address_of(broker)], QUICK, protocol, mqmq.AUTH)
         try:
             await link.open()
         finally:
@@ -127,7 +127,7 @@ def test_an_error_that_nobody_thought_of_ends_the_link_and_tells_whoever_waits(
 
     with pytest.raises(ConnectFailed, match="failed: RuntimeError: lost for words"):
         asyncio.run(asyncio.wait_for(work(), SECONDS))
-    assert [str(error) for error in talk.told] == [
+    assert [str(error) for error in protocol.told] == [
         f"connection to {address_of(broker)} failed: RuntimeError: lost for words"
     ]
     assert "Traceback" in caplog.text

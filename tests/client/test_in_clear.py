@@ -136,7 +136,7 @@ def test_the_bench_warns(guarded: Broker, far: None, caplog: pytest.LogCaptureFi
     wrong = Token(b"pst_aaaaaaaa_tell-nobody", "made up")
     with (
         pytest.raises(Failed, match="authentication failed"),
-        bench.Load(address, bench.SPEECHES["mqmq"](b"q", 1), bench.ENTRIES["mqmq"], wrong),
+        bench.Load(address, bench.SPEECHES["mqmq"](b"q", 1), bench.AUTHS["mqmq"], wrong),
     ):
         pass
     assert warnings_of(caplog) == [f"the token pst_aaaaaaaa (made up) is sent to {address} unencrypted: use TLS"]

@@ -139,7 +139,7 @@ def test_no_secret_is_left_anywhere(broker: Talkative, tmp_path: Path, caplog: p
     found = asyncio.run(everybody(), debug=True)
     assert any(isinstance(each, AuthFailed) for each in found)
     for protocol, module in MODULES.items():
-        shown = module.ENTRY.show(broker.token.encode())
+        shown = module.AUTH.encode_token(broker.token.encode())
         for door in broker.ports:
             misplace(broker.ports[door], shown)
             misplace(broker.ports[door], b"1 publish" + shown + b"\n")

@@ -23,8 +23,8 @@ from penstock.cli.main import COMMANDS
 from penstock.cli.output import print_json, say
 from penstock.cli.send import Via
 from penstock.client import mqks, mqmq, rq, sevx, smqs
+from penstock.client._auth import Auth
 from penstock.client._credentials import Token, tls_of, token_of, warn_in_clear
-from penstock.client._entry import Entry
 from penstock.client._options import Address, address_of
 from penstock.client.errors import ClientError
 
@@ -83,7 +83,7 @@ def bench(
     name = f"penstock.bench.{secrets.token_hex(4)}"
     speech = SPEECHES[via](name.encode(), size)
     try:
-        with Load(address, speech, ENTRIES[via], _token(address)) as load:
+        with Load(address, speech, AUTHS[via], _token(address)) as load:
             trips = load.one_by_one()
             found = load.flood(seconds, count)
     except ConnectionRefusedError as error:
@@ -160,10 +160,10 @@ def _delete(queue: str, server: str) -> bool:
 class Load:
     """Two connections of one thread: what is sent, and what comes of it."""
 
-    def __init__(self, address: Address, speech: Speech, entry: Entry, token: Token | None) -> None:
+    def __init__(self, address: Address, speech: Speech, auth: Auth, token: Token | None) -> None:
         self._address = address
         self._speech = speech
-        self._entry = entry
+        self._auth = auth
         self._token = token
         self._outbox = memoryview(b"")  # of the publisher
         self._owed = b""  # by the consumer
@@ -202,16 +202,16 @@ class Load:
 
     def _enter(self, sock: socket.socket, token: Token) -> None:
         warn_in_clear(token, self._address, sock)
-        sock.sendall(self._entry.show(token.reveal()))
+        sock.sendall(self._auth.encode_token(token.reveal()))
         heard = b""
-        verdict = None
-        while verdict is None:
+        answer = None
+        while answer is None:
             heard += self._hear(sock)
             try:
-                verdict = self._entry.judge(heard)
+                answer = self._auth.parse_answer(heard)
             except ClientError as error:
                 raise Failed(f"{self._address}: {error}", EXIT_FAILED) from error
-        if not verdict.is_in:
+        if not answer.is_accepted:
             reason = "authentication failed: the token is wrong, expired or revoked"
             raise Failed(f"{self._address}: {reason}", EXIT_DENIED)
 
@@ -387,10 +387,10 @@ SPEECHES: dict[str, Callable[[bytes, int], Speech]] = {
     "mqmq": _mqmq,
     "rq": _rq,
 }
-ENTRIES: dict[str, Entry] = {
-    "mqks": mqks.ENTRY,
-    "smqs": smqs.ENTRY,
-    "sevx": sevx.ENTRY,
-    "mqmq": mqmq.ENTRY,
-    "rq": rq.ENTRY,
+AUTHS: dict[str, Auth] = {
+    "mqks": mqks.AUTH,
+    "smqs": smqs.AUTH,
+    "sevx": sevx.AUTH,
+    "mqmq": mqmq.AUTH,
+    "rq": rq.AUTH,
 }

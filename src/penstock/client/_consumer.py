@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, Self, TypeVar
 
+from penstock.client._auth import Auth
 from penstock.client._closing import AsyncClosing, Closing
-from penstock.client._entry import Entry
 from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
-from penstock.client._link import Link, Talk, log
+from penstock.client._link import Link, LinkProtocol, log
 from penstock.client._options import Address, Options
 from penstock.client._requests import refusal_of
 from penstock.client._sync import Blocking, LoopThread, until_closed
@@ -27,16 +27,16 @@ FAILURE_SECONDS_MAX = 2.0
 BATCH = 1000  # messages that a sync consumer fetches from the event loop's thread at once
 
 
-class AsyncConsumerBase(Talk, AsyncClosing, Generic[Item]):
+class AsyncConsumerBase(LinkProtocol, AsyncClosing, Generic[Item]):
     """A consumer with its own connection: iterate over it, or call `get`."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
-        self.link = Link(addresses, options, self, entry)
+    def __init__(self, addresses: Sequence[Address], options: Options, auth: Auth) -> None:
+        self.link = Link(addresses, options, self, auth)
         self.on_disconnect: Callable[[], object] | None = None
         self._inbox: Inbox[Item] = Inbox(options.inbox_length_max, self.link.pause, self.link.resume)
         self._lines = LineSplitter()
         self._started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._started.add_done_callback(_look_at)
+        self._started.add_done_callback(_retrieve_exception)
         self._handling: asyncio.Task[None] | None = None
 
     async def start(self, timeout: float | None) -> None:
@@ -133,11 +133,11 @@ class AsyncConsumerBase(Talk, AsyncClosing, Generic[Item]):
                 log.exception("on_disconnect failed")
 
 
-class NamedConsumerBase(AsyncConsumerBase[Item]):
+class AsyncConsumerById(AsyncConsumerBase[Item]):
     """A consumer whose messages arrive as `{id} ok {rest}`, after an empty one that confirms the consumer."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry, id: bytes, manual: bool) -> None:
-        super().__init__(addresses, options, entry)
+    def __init__(self, addresses: Sequence[Address], options: Options, auth: Auth, id: bytes, manual: bool) -> None:
+        super().__init__(addresses, options, auth)
         self._id = id
         self._prefix = id + b" ok "
         self.manual_ack = manual
@@ -175,7 +175,7 @@ def failure_pause(message: object) -> float:
     return min(FAILURE_SECONDS_MAX, FAILURE_SECONDS * 2.0 ** min(retry, 20)) if retry else 0.0
 
 
-def _look_at(future: "asyncio.Future[None]") -> None:
+def _retrieve_exception(future: "asyncio.Future[None]") -> None:
     """Retrieve the exception, so that asyncio does not log it as never retrieved."""
     if not future.cancelled():
         future.exception()

@@ -23,9 +23,6 @@ class Inbox(Generic[Item]):
         self._paused = False
         self._end: Exception | None = None
 
-    def __len__(self) -> int:
-        return len(self._items)
-
     def put(self, items: Sequence[Item]) -> None:
         self._items.extend(items)
         if len(self._items) > self._length_max and not self._paused:

@@ -4,9 +4,9 @@
                   ▲   │ no address answers  │           authentication failed, or the server is
                   └───┴──── pause ◄─────────┘           not trusted ──► ended, with an error for all waiters
 
-A `Talk` implements the protocol on it. The link asks it for a greeting on every new connection (consumers to resume,
-unanswered requests), feeds it the received bytes, and tells it when the connection is lost. Everything here runs on one
-event loop, except `post`.
+A `LinkProtocol` implements the protocol on it. The link asks it for a greeting on every new connection (consumers to
+resume, unanswered requests), feeds it the received bytes, and tells it when the connection is lost. Everything here
+runs on one event loop, except `post`.
 
 Pauses between attempts double up to `reconnect_max` and are shortened at random by up to a half, so that the clients of
 a restarted server do not all reconnect at once.
@@ -23,8 +23,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast
 
+from penstock.client._auth import Auth, AuthAnswer
 from penstock.client._credentials import Token, shows_certificate, tls_of, token_of, trouble_with_tls, warn_in_clear
-from penstock.client._entry import Entry, Verdict
 from penstock.client._options import Address, Options
 from penstock.client.errors import AuthFailed, BadReply, ClientError, Closed, ConnectFailed, Timeout, TlsFailed
 
@@ -39,15 +39,16 @@ STABLE_SECONDS = 5.0  # after a connection that lasted this long, the first atte
 FLAPPING_ATTEMPTS = 3  # pauses stop growing at this attempt while the server does answer
 WRITE_HIGH = 1 << 18
 CLOSE_SECONDS = 5.0  # how long a closing link waits for its last bytes to be sent
-ENTRY_SECONDS = 20.0  # a server may delay its answer to wrong credentials
-ENTRY_BYTES_MAX = 1 << 20
+AUTH_HINT = "; the server may require authentication: give a token"
+AUTH_SECONDS = 20.0  # a server may delay its answer to wrong credentials
+AUTH_BYTES_MAX = 1 << 20
 ENDED = 1 << 62  # outbox_bytes of a link that has ended: publishers then wait for room, which raises the error
 
 # For protocols that allow silence but have no ping: the system notices a vanished peer within about a minute.
 KEEPALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
 
 
-class Talk:
+class LinkProtocol:
     """The protocol on a link: what it sends, and how it handles received bytes."""
 
     def greeting(self) -> bytes:
@@ -72,23 +73,23 @@ class Talk:
 class Link:
     """One connection, reopened until the link is closed."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options, talk: Talk, entry: Entry) -> None:
+    def __init__(self, addresses: Sequence[Address], options: Options, protocol: LinkProtocol, auth: Auth) -> None:
         self.addresses = deque(addresses)  # the next one to try is first
         self.options = options
-        self.talk = talk
-        self.entry = entry
+        self.protocol = protocol
+        self.auth = auth
         self.generation = 0  # how many connections there have been
         self.closed = False
         self.error: ClientError | None = None  # why it ended, unless it was closed
-        self.is_known = False  # a token or a client certificate was sent
-        self.heard_well = False  # the server has answered on this connection
+        self.has_credentials = False  # a token or a client certificate was sent
+        self.has_answered = False  # the server has answered on this connection
         self.outbox: list[bytes] = []  # not handed to the socket yet; kept while there is no connection
         self.outbox_bytes = 0
         self.trouble = "no connection attempt yet"
         self._loop: asyncio.AbstractEventLoop
         self._task: asyncio.Task[None] | None = None
-        self._wire: _Wire | None = None
-        self._newest: _Wire | None = None  # may still be authenticating
+        self._connection: _Connection | None = None
+        self._newest: _Connection | None = None  # may still be authenticating
         self._first: asyncio.Future[None] | None = None
         self._flush_planned = False
         self._posted: deque[bytes] = deque()
@@ -104,8 +105,8 @@ class Link:
     def start(self) -> None:
         """Connect in the background, and keep trying."""
         self._loop = asyncio.get_running_loop()
-        self._task = self._loop.create_task(self._keep())
-        self._task.add_done_callback(_complain)
+        self._task = self._loop.create_task(self._run())
+        self._task.add_done_callback(_log_failure)
 
     async def open(self) -> None:
         """Start, and wait for the first connection. Raises ConnectFailed when no address answers."""
@@ -126,17 +127,17 @@ class Link:
             return
         self._take_posted()
         self._task.cancel()
-        wire = self._wire
-        if wire is None:
+        connection = self._connection
+        if connection is None:
             if self.outbox and self.error is None:
                 log.warning("closed with %d bytes unsent: %s", self.outbox_bytes, self.trouble)
         else:
-            wire.transport.write(b"".join(self.outbox))
-            wire.transport.resume_reading()  # a paused socket would not notice the close
-            wire.transport.close()
-            await asyncio.wait([wire.gone], timeout=CLOSE_SECONDS)
-            wire.abort()
-            self._wire = None
+            connection.transport.write(b"".join(self.outbox))
+            connection.transport.resume_reading()  # a paused socket would not notice the close
+            connection.transport.close()
+            await asyncio.wait([connection.gone], timeout=CLOSE_SECONDS)
+            connection.abort()
+            self._connection = None
         if self._newest is not None:
             self._newest.abort()
         fail([*self._waiting_for_room, *self._waiting_to_be_up], Closed("the client was closed"))
@@ -151,7 +152,7 @@ class Link:
 
     @property
     def is_up(self) -> bool:
-        return self._wire is not None
+        return self._connection is not None
 
     def check(self) -> None:
         """Raise Closed, or the error that ended this link, if it has ended."""
@@ -163,7 +164,7 @@ class Link:
     @property
     def hint(self) -> str:
         """A hint for refusals, when the reason may be that this client did not authenticate."""
-        return "" if self.is_known or self.heard_well else "; the server may require authentication: give a token"
+        return "" if self.has_credentials or self.has_answered else AUTH_HINT
 
     @property
     def address(self) -> Address:
@@ -173,39 +174,39 @@ class Link:
     def give_up(self, reason: str) -> None:
         """Abort this connection, move its address to the end of the list, and try the next."""
         self.trouble = f"{self.address}: {reason}"
-        if self._wire is not None:
-            self._wire.refused = True
-            self._wire.abort()
+        if self._connection is not None:
+            self._connection.refused = True
+            self._connection.abort()
 
-    async def _keep(self) -> None:
+    async def _run(self) -> None:
         """Any error here ends the link: otherwise callers would wait for a connection that is never made."""
         try:
-            await self._keep_on()
+            await self._reconnect_forever()
         except (AuthFailed, ConnectFailed, TlsFailed) as error:
             self._end(error)
         except Exception as error:
             log.exception("connection failed with an unexpected error")
-            self._wire = None
+            self._connection = None
             if self._newest is not None:
                 self._newest.abort()
             self._end(ConnectFailed(f"connection to {self.address} failed: {type(error).__name__}: {error}"))
 
-    async def _keep_on(self) -> None:
+    async def _reconnect_forever(self) -> None:
         attempt = 0
         while True:
-            wire = await self._connect()
-            if wire is None:
+            connection = await self._connect()
+            if connection is None:
                 attempt += 1
             else:
                 began = self._loop.time()
-                self._greet(wire)
-                heard = await self._watch(wire)
-                self._lose(wire, heard)
+                self._greet(connection)
+                heard = await self._watch(connection)
+                self._lose(connection, heard)
                 if self.is_last or self.error is not None:
                     return
                 if self._loop.time() - began >= STABLE_SECONDS:
                     attempt = 0
-                elif heard and not wire.refused:
+                elif heard and not connection.refused:
                     attempt = min(attempt + 1, FLAPPING_ATTEMPTS)
                 else:
                     attempt += 1
@@ -213,16 +214,16 @@ class Link:
                 longest = min(self.options.reconnect_max, self.options.reconnect_min * 2 ** min(attempt - 1, 30))
                 await asyncio.sleep(JITTER.uniform(0.5, 1.0) * longest)
 
-    async def _connect(self) -> "_Wire | None":
+    async def _connect(self) -> "_Connection | None":
         """Try every address once. Raises AuthFailed, TlsFailed or ConnectFailed when a retry cannot help."""
         token = token_of(self.options)
         impossible = 0
         for _ in range(len(self.addresses)):
             address = self.addresses[0]
             try:
-                wire = await self._reach(address)
-                if await self._enter(wire, token):
-                    return wire
+                connection = await self._open_connection(address)
+                if await self._authenticate(connection, token):
+                    return connection
             except TimeoutError:
                 self.trouble = f"{address}: no connection within {self.options.connect_timeout:g} s"
             except ssl.SSLError as error:
@@ -250,50 +251,50 @@ class Link:
         others = ", ".join(map(str, list(self.addresses)[:-1]))  # `trouble` names the last one tried
         return f"{others} or {self.trouble}" if others else self.trouble
 
-    async def _reach(self, address: Address) -> "_Wire":
+    async def _open_connection(self, address: Address) -> "_Connection":
         context = tls_of(self.options, address)
         async with asyncio.timeout(self.options.connect_timeout):
-            if context is None:
-                _, wire = await self._loop.create_connection(lambda: _Wire(self), address.host, address.port)
-            else:
+            name = None
+            if context is not None:
                 name = self.options.server_hostname or address.host
                 _check_name(context, name)
-                _, wire = await self._loop.create_connection(
-                    lambda: _Wire(self), address.host, address.port, ssl=context, server_hostname=name
-                )
-        return wire
+            _, connection = await self._loop.create_connection(
+                lambda: _Connection(self), address.host, address.port, ssl=context, server_hostname=name
+            )
+        return connection
 
-    async def _enter(self, wire: "_Wire", token: Token | None) -> bool:
+    async def _authenticate(self, connection: "_Connection", token: Token | None) -> bool:
         """Authenticate, if there are credentials. Returns False if the connection was lost meanwhile.
 
         Raises:
             AuthFailed: the server rejected the credentials.
         """
-        is_secure = wire.transport.get_extra_info("ssl_object") is not None
+        is_secure = connection.transport.get_extra_info("ssl_object") is not None
         is_certified = is_secure and (isinstance(self.options.tls, ssl.SSLContext) or shows_certificate(self.options))
-        self.is_known = token is not None or is_certified
-        if not self.is_known:
+        self.has_credentials = token is not None or is_certified
+        if not self.has_credentials:
             return True
         if token is not None and not is_secure:
-            warn_in_clear(token, self.address, wire.transport.get_extra_info("socket"))
-        wire.entry = self.entry
-        wire.transport.write(self.entry.ask() if token is None else self.entry.show(token.reveal()))
-        awaited: list[asyncio.Future[Any]] = [wire.gone, wire.verdict]
-        await asyncio.wait(awaited, timeout=ENTRY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        if wire.verdict.done():
-            verdict = wire.verdict.result()
-            if verdict.is_in:
+            warn_in_clear(token, self.address, connection.transport.get_extra_info("socket"))
+        connection.auth = self.auth
+        request = self.auth.encode_probe() if token is None else self.auth.encode_token(token.reveal())
+        connection.transport.write(request)
+        awaited: list[asyncio.Future[Any]] = [connection.gone, connection.answer]
+        await asyncio.wait(awaited, timeout=AUTH_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if connection.answer.done():
+            answer = connection.answer.result()
+            if answer.is_accepted:
                 return True
-            wire.abort()
+            connection.abort()
             why = "its certificate belongs to no user" if token is None else f"{token} is wrong, expired or revoked"
-            word = f" ({verdict.word})" if verdict.word else ""
-            raise AuthFailed(f"{self.address} rejects this client: {why}{word}")
-        error = wire.gone.result() if wire.gone.done() else None
-        wire.abort()
+            reason = f" ({answer.reason})" if answer.reason else ""
+            raise AuthFailed(f"{self.address} rejects this client: {why}{reason}")
+        error = connection.gone.result() if connection.gone.done() else None
+        connection.abort()
         self._check_tls(error)
-        if wire.refused:
+        if connection.refused:
             return False
-        reason = "no answer" if not wire.gone.done() else str(error or "closed by the server")
+        reason = "no answer" if not connection.gone.done() else str(error or "closed by the server")
         advice = "" if is_secure else "; the server may require TLS"
         self.trouble = f"{self.address}: {reason} during authentication{advice}"
         return False
@@ -314,41 +315,41 @@ class Link:
         self.outbox_bytes = ENDED
         first = [] if self._first is None else [self._first]
         fail([*first, *self._waiting_for_room, *self._waiting_to_be_up], error)
-        self.talk.ended(error)
+        self.protocol.ended(error)
 
-    def _greet(self, wire: "_Wire") -> None:
+    def _greet(self, connection: "_Connection") -> None:
         self.generation += 1
-        self.heard_well = False
-        self._wire = wire
-        wire.transport.write(self.talk.greeting() + b"".join(self.outbox))
+        self.has_answered = False
+        self._connection = connection
+        connection.transport.write(self.protocol.greeting() + b"".join(self.outbox))
         self._sent()
         if not self._reading:
-            wire.transport.pause_reading()
+            connection.transport.pause_reading()
         if self._first is not None and not self._first.done():
             self._first.set_result(None)
         wake(self._waiting_to_be_up)
-        if wire.entry is not None:
-            wire.entry = None
-            if wire.heard_before:
-                self.received(wire, wire.heard_before)
+        if connection.auth is not None:
+            connection.auth = None
+            if connection.received_early:
+                self.received(connection, connection.received_early)
 
-    async def _watch(self, wire: "_Wire") -> bool:
+    async def _watch(self, connection: "_Connection") -> bool:
         """Wait until the connection has ended. Returns whether anything was received on it."""
         silent = 0
         ping = b""
         heard_at_all = False
-        while not wire.gone.done():
-            wire.heard = False
-            await asyncio.wait([wire.gone], timeout=self.options.ping_seconds)
-            heard_at_all = heard_at_all or wire.heard
-            if wire.heard or not self._reading:
+        while not connection.gone.done():
+            connection.heard = False
+            await asyncio.wait([connection.gone], timeout=self.options.ping_seconds)
+            heard_at_all = heard_at_all or connection.heard
+            if connection.heard or not self._reading:
                 silent = 0
                 continue
             silent += 1
-            if wire.gone.done():
+            if connection.gone.done():
                 break
             if silent == 1:
-                ping = self.talk.ping()
+                ping = self.protocol.ping()
                 self.write(ping)
             elif silent == 2 and self.on_silence is not None and self.on_silence():
                 continue
@@ -356,16 +357,16 @@ class Link:
                 self.give_up(f"silent for {2 * self.options.ping_seconds:g} s")
         return heard_at_all
 
-    def _lose(self, wire: "_Wire", heard: bool) -> None:
-        self._wire = None
-        error = wire.gone.result()
-        if not wire.refused:
+    def _lose(self, connection: "_Connection", heard: bool) -> None:
+        self._connection = None
+        error = connection.gone.result()
+        if not connection.refused:
             self.trouble = f"{self.address}: {error or 'closed by the server'}"
-            if error is None and not heard and not self.is_known:
+            if error is None and not heard and not self.has_credentials:
                 self.trouble += " without a response; the server may require a token or TLS, or speak another protocol"
         log.info("connection lost: %s", self.trouble)
         self.addresses.rotate(-1)
-        self.talk.lost()
+        self.protocol.lost()
         self.outbox_bytes = sum(map(len, self.outbox))
         try:
             self._check_tls(error)
@@ -378,7 +379,7 @@ class Link:
         """Send in the next event loop iteration, or on the next connection."""
         self.outbox.append(data)
         self.outbox_bytes += len(data)
-        if not self._flush_planned and self._wire is not None:
+        if not self._flush_planned and self._connection is not None:
             self._flush_planned = True
             self._loop.call_soon(self._flush)
 
@@ -431,9 +432,9 @@ class Link:
 
     def _flush(self) -> None:
         self._flush_planned = False
-        wire = self._wire
-        if wire is not None and not wire.is_full and self.outbox:
-            wire.transport.write(b"".join(self.outbox))
+        connection = self._connection
+        if connection is not None and not connection.is_full and self.outbox:
+            connection.transport.write(b"".join(self.outbox))
             self._sent()
 
     def _sent(self) -> None:
@@ -446,32 +447,32 @@ class Link:
     def pause(self) -> None:
         """Stop reading, so that the server keeps its messages."""
         self._reading = False
-        if self._wire is not None:
-            self._wire.transport.pause_reading()
+        if self._connection is not None:
+            self._connection.transport.pause_reading()
 
     def resume(self) -> None:
         self._reading = True
-        if self._wire is not None:
-            self._wire.transport.resume_reading()
+        if self._connection is not None:
+            self._connection.transport.resume_reading()
 
-    def made(self, wire: "_Wire") -> None:
-        self._newest = wire
+    def made(self, connection: "_Connection") -> None:
+        self._newest = connection
         if self.closed:
-            wire.abort()
+            connection.abort()
 
-    def received(self, wire: "_Wire", data: bytes) -> None:
-        if wire is not self._wire:
-            wire.consider(data)
+    def received(self, connection: "_Connection", data: bytes) -> None:
+        if connection is not self._connection:
+            connection.receive_early(data)
             return
         try:
-            self.talk.feed(data)
+            self.protocol.feed(data)
         except BadReply as error:
             log.warning("%s: %s", self.address, error)
             self.give_up(str(error))
 
-    def taken(self, wire: "_Wire") -> None:
+    def taken(self, connection: "_Connection") -> None:
         """The socket accepts bytes again."""
-        if wire is self._wire:
+        if connection is self._connection:
             self._flush()
 
 
@@ -496,7 +497,7 @@ def _check_name(context: ssl.SSLContext, name: str) -> None:
         raise ValueError(f"{name!r} is not a valid server name for TLS: {error}") from None
 
 
-def _complain(task: "asyncio.Task[None]") -> None:
+def _log_failure(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and task.exception() is not None:
         log.error("connection failed with an unexpected error", exc_info=task.exception())
 
@@ -508,7 +509,7 @@ class Unconnected:
         raise ClientError("not connected: call connect first")
 
 
-class _Wire(asyncio.Protocol):
+class _Connection(asyncio.Protocol):
     """One socket of a link."""
 
     transport: asyncio.Transport
@@ -519,9 +520,9 @@ class _Wire(asyncio.Protocol):
         self.is_full = False
         self.refused = False
         self.gone: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
-        self.entry: Entry | None = None  # set while authentication is in progress
-        self.verdict: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        self.heard_before = b""  # received before the talk was attached
+        self.auth: Auth | None = None  # set while authentication is in progress
+        self.answer: asyncio.Future[AuthAnswer] = asyncio.get_running_loop().create_future()
+        self.received_early = b""  # received before the protocol was attached
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass
@@ -538,16 +539,16 @@ class _Wire(asyncio.Protocol):
         self.heard = True
         self.link.received(self, data)
 
-    def consider(self, data: bytes) -> None:
+    def receive_early(self, data: bytes) -> None:
         """Handle bytes received before the connection is up."""
-        if self.entry is None:
+        if self.auth is None:
             return
-        self.heard_before += data
-        if self.verdict.done():
+        self.received_early += data
+        if self.answer.done():
             return
         try:
-            found = self.entry.judge(self.heard_before)
-            if found is None and len(self.heard_before) > ENTRY_BYTES_MAX:
+            found = self.auth.parse_answer(self.received_early)
+            if found is None and len(self.received_early) > AUTH_BYTES_MAX:
                 raise BadReply("the response to the authentication request is too long")
         except BadReply as error:
             self.refused = True
@@ -555,8 +556,8 @@ class _Wire(asyncio.Protocol):
             self.abort()
             return
         if found is not None:
-            self.heard_before = found.rest
-            self.verdict.set_result(found)
+            self.received_early = found.rest
+            self.answer.set_result(found)
 
     def abort(self) -> None:
         """Close at once. Skipped if the connection is already lost: asyncio's TLS in Python 3.11.2 fails on that."""

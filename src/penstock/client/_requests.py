@@ -9,9 +9,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from penstock.client._entry import Entry, NamedEntry
+from penstock.client._auth import Auth, AuthById
 from penstock.client._lines import LineSplitter
-from penstock.client._link import Link, Talk, fail, log, wake
+from penstock.client._link import Link, LinkProtocol, fail, log, wake
 from penstock.client._options import Address, Options
 from penstock.client.errors import BadReply, ClientError, Closed, ConnectionLost, Denied, ServerError, Timeout
 
@@ -62,11 +62,11 @@ class Pending:
             self.future.set_exception(error)
 
 
-class Requests(Talk):
+class Requests(LinkProtocol):
     """One connection for requests."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
-        self.link = Link(addresses, options, self, entry)
+    def __init__(self, addresses: Sequence[Address], options: Options, auth: Auth) -> None:
+        self.link = Link(addresses, options, self, auth)
 
     def unanswered(self) -> Sequence[Pending]:
         """A copy of the pending requests, in the order they were sent."""
@@ -106,9 +106,9 @@ class RequestsById(Requests):
     """Requests that are answered with `{id} ok {data}` or `{id} error {error_id}`."""
 
     def __init__(
-        self, addresses: Sequence[Address], options: Options, entry: NamedEntry, ping: Callable[[], bytes]
+        self, addresses: Sequence[Address], options: Options, auth: AuthById, ping: Callable[[], bytes]
     ) -> None:
-        super().__init__(addresses, options, entry)
+        super().__init__(addresses, options, auth)
         self.pending: dict[bytes, Pending] = {}
         self._make_ping = ping
         self._lines = LineSplitter()
@@ -196,7 +196,7 @@ class RequestsById(Requests):
                 self._refused(request, rest.decode("utf-8", "replace"))
             else:
                 raise BadReply(f"expected ok or error, got {line[:80]!r}")
-        self.link.heard_well = True
+        self.link.has_answered = True
         wake(self._waiting_for_room)
 
     def _refused(self, request: Pending | None, code: str) -> None:
@@ -210,8 +210,8 @@ class RequestsById(Requests):
 class RequestsInOrder(Requests):
     """Requests without ids, answered in the order they were sent. Subclasses split the received bytes into answers."""
 
-    def __init__(self, addresses: Sequence[Address], options: Options, entry: Entry) -> None:
-        super().__init__(addresses, options, entry)
+    def __init__(self, addresses: Sequence[Address], options: Options, auth: Auth) -> None:
+        super().__init__(addresses, options, auth)
         self.pending: deque[Pending] = deque()
 
     async def ask(self, data: bytes, what: str, timeout: float | None, *, once: bool = False) -> bytes:

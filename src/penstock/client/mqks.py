@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Unpack
 from urllib.parse import unquote_to_bytes
 
+from penstock.client._auth import AuthById
 from penstock.client._client import AsyncClientBase
-from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
+from penstock.client._consumer import AsyncConsumerById, ConsumerBase, handle_on_thread
 from penstock.client._delivery_options import DeliveryOptions, flags_of, text_of_seconds
-from penstock.client._entry import NamedEntry
 from penstock.client._ids import IdSource
 from penstock.client._options import Address, AddressLike, Options
 from penstock.client._requests import RequestsById
@@ -36,15 +36,15 @@ ESCAPED = b"escaped=event"
 Text = str | bytes
 
 
-class _Entry(NamedEntry):
-    def show(self, token: bytes) -> bytes:
+class _Auth(AuthById):
+    def encode_token(self, token: bytes) -> bytes:
         return b"who auth %b\n" % token
 
-    def ask(self) -> bytes:
+    def encode_probe(self) -> bytes:
         return b"who ping client\n"
 
 
-ENTRY = _Entry()
+AUTH = _Auth()
 
 
 class Message:
@@ -86,7 +86,7 @@ class Message:
         return f"<Message {self.id} event={self.event} retry={self.retry} {self.data[:40]!r}>"
 
 
-class AsyncConsumer(NamedConsumerBase[Message]):
+class AsyncConsumer(AsyncConsumerById[Message]):
     """A consumer with its own connection: iterate over it, or call `get`."""
 
     def __init__(
@@ -98,7 +98,7 @@ class AsyncConsumer(NamedConsumerBase[Message]):
         arguments: bytes,
         manual: bool,
     ) -> None:
-        super().__init__(addresses, options, ENTRY, ids.next(), manual)
+        super().__init__(addresses, options, AUTH, ids.next(), manual)
         self._requests = requests
         self._ids = ids
         self._line = b"%b consume --confirm %b\n" % (self._id, arguments)
@@ -193,7 +193,7 @@ class AsyncClient(AsyncClientBase[RequestsById, AsyncConsumer]):
         self._ids = IdSource()
 
     def _make_requests(self) -> RequestsById:
-        return RequestsById(self._addresses, self.options, ENTRY, lambda: b"%b ping client\n" % self._ids.next())
+        return RequestsById(self._addresses, self.options, AUTH, lambda: b"%b ping client\n" % self._ids.next())
 
     async def publish(
         self,

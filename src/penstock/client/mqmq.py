@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Never, Unpack
 
+from penstock.client._auth import Auth, AuthAnswer
 from penstock.client._client import AsyncClientBase
 from penstock.client._delivery_options import DeliveryOptions, options_of
-from penstock.client._entry import Entry, Verdict
 from penstock.client._ids import IdSource
-from penstock.client._link import Deadline
+from penstock.client._link import AUTH_HINT, Deadline
 from penstock.client._options import Address, AddressLike, Options
 from penstock.client._requests import RequestsInOrder
 from penstock.client._sync import SyncClient, blocking, blocking_self
@@ -44,28 +44,28 @@ class ServerInfo:
     """Number of messages per queue."""
 
 
-class _Entry(Entry):
-    def show(self, token: bytes) -> bytes:
+class _Auth(Auth):
+    def encode_token(self, token: bytes) -> bytes:
         return encode(b"Auth", token)
 
-    def ask(self) -> bytes:
+    def encode_probe(self) -> bytes:
         return encode(b"Info")
 
-    def judge(self, heard: bytes) -> Verdict | None:
+    def parse_answer(self, heard: bytes) -> AuthAnswer | None:
         end = 4 + int.from_bytes(heard[:4], "big")
         if len(heard) < max(end, 4):
             return None
         values = decode(heard[4:end])
         word = values[1].decode("utf-8", "replace") if len(values) > 1 else ""
-        return Verdict(values[:1] == [b"OK"], heard[end:], word)
+        return AuthAnswer(values[:1] == [b"OK"], heard[end:], word)
 
 
-ENTRY = _Entry()
+AUTH = _Auth()
 
 
 class _Frames(RequestsInOrder):
     def __init__(self, addresses: Sequence[Address], options: Options) -> None:
-        super().__init__(addresses, options, ENTRY)
+        super().__init__(addresses, options, AUTH)
         self._rest = bytearray()
 
     def answers_in(self, data: bytes) -> list[bytes]:
@@ -229,8 +229,7 @@ class AsyncClient(AsyncClientBase[_Puts, Never]):
         if values and values[0] == b"Error":
             code = values[1].decode("utf-8", "replace") if len(values) > 1 else "no reason"
             if code == DENIED:
-                hint = "" if self._requests.link.is_known else "; the server may require authentication: give a token"
-                raise Denied(what, code, hint)
+                raise Denied(what, code, "" if self._requests.link.has_credentials else AUTH_HINT)
             raise ServerError(what, code)
         if not values or values[0] not in (b"OK", b"Timeout"):
             raise BadReply(f"expected OK, Timeout or Error, got {values[:1]!r}")

@@ -21,11 +21,11 @@ from types import TracebackType
 from typing import Self, cast
 
 from penstock.client import _risp as risp
+from penstock.client._auth import Auth, AuthAnswer
 from penstock.client._closing import AsyncClosing
 from penstock.client._delivery_options import milliseconds_of
-from penstock.client._entry import Entry, Verdict
 from penstock.client._inbox import Inbox
-from penstock.client._link import Link, Talk, Unconnected, log
+from penstock.client._link import Link, LinkProtocol, Unconnected, log
 from penstock.client._options import Address, AddressLike, Options, addresses_of
 from penstock.client._requests import TRIES_MAX, Pending
 from penstock.client._sync import Blocking, LoopThread, SyncClient, blocking, blocking_self, until_closed
@@ -45,24 +45,24 @@ HIGH = 30
 Reply = bytes | str | None
 
 
-class _Entry(Entry):
-    def show(self, token: bytes) -> bytes:
+class _Auth(Auth):
+    def encode_token(self, token: bytes) -> bytes:
         code = risp.TOKEN if len(token) <= risp.SHORT_SIZE_MAX else risp.LONG_TOKEN
         return bytes((risp.CLEAR,)) + risp.field(code, token)
 
-    def ask(self) -> bytes:
+    def encode_probe(self) -> bytes:
         return bytes((risp.PING,))
 
-    def judge(self, heard: bytes) -> Verdict | None:
+    def parse_answer(self, heard: bytes) -> AuthAnswer | None:
         for group in risp.Decoder().groups_in(heard):
             if group.action in (risp.WELCOME, risp.PONG):
-                return Verdict(True)
+                return AuthAnswer(True)
             if group.action == risp.DENIED:
-                return Verdict(False, word="DENIED")
+                return AuthAnswer(False, reason="DENIED")
         return None
 
 
-ENTRY = _Entry()
+AUTH = _Auth()
 
 
 class Undelivered(ServerError):
@@ -275,12 +275,12 @@ class _Ask(Pending):
         self.sent = False
 
 
-class _Session(Talk):
+class _Session(LinkProtocol):
     """One controller: its connection, and the queue ids it has assigned."""
 
     def __init__(self, client: "AsyncClient", addresses: Sequence[Address]) -> None:
         self._client = client
-        self.link = Link(addresses, client.options, self, ENTRY)
+        self.link = Link(addresses, client.options, self, AUTH)
         self.link.on_silence = self._on_silence
         self.is_parting = False  # it sent CLOSING
         self._decoder = risp.Decoder()

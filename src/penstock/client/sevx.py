@@ -27,10 +27,10 @@ from typing import Any, Self, Unpack
 
 import orjson
 
+from penstock.client._auth import AuthById
 from penstock.client._client import AsyncClientBase
-from penstock.client._consumer import ConsumerBase, NamedConsumerBase, handle_on_thread
+from penstock.client._consumer import AsyncConsumerById, ConsumerBase, handle_on_thread
 from penstock.client._delivery_options import DeliveryOptions, flags_of, seconds_of
-from penstock.client._entry import NamedEntry
 from penstock.client._ids import dtid, time_of_dtid
 from penstock.client._options import Address, AddressLike, Options
 from penstock.client._requests import Pending, RequestsById
@@ -44,15 +44,15 @@ CLOSE_SECONDS = 5.0
 Json = Mapping[str, Any]
 
 
-class _Entry(NamedEntry):
-    def show(self, token: bytes) -> bytes:
+class _Auth(AuthById):
+    def encode_token(self, token: bytes) -> bytes:
         return encode(dtid(), "auth", {"token": token.decode()})
 
-    def ask(self) -> bytes:
+    def encode_probe(self) -> bytes:
         return _encode_ping()
 
 
-ENTRY = _Entry()
+AUTH = _Auth()
 
 
 class Content:
@@ -162,13 +162,13 @@ class Event:
         return f"<Event {self.id} {self.json[:80]}>"
 
 
-class AsyncReceiver(NamedConsumerBase[Event]):
+class AsyncReceiver(AsyncConsumerById[Event]):
     """A receiver with its own connection: iterate over it, or call `get`."""
 
     def __init__(
         self, requests: RequestsById, addresses: Sequence[Address], options: Options, arguments: dict[str, Any]
     ) -> None:
-        super().__init__(addresses, options, ENTRY, dtid(), bool(arguments.get("manual_ack")))
+        super().__init__(addresses, options, AUTH, dtid(), bool(arguments.get("manual_ack")))
         self._requests = requests
         self.queue: str = arguments["queue"]
         self._line = b"%b recv %b\n" % (self._id, orjson.dumps(arguments))
@@ -271,7 +271,7 @@ class AsyncClient(AsyncClientBase[RequestsById, AsyncReceiver]):
         self.prefix: dict[str, Any] = {}
 
     def _make_requests(self) -> RequestsById:
-        return RequestsById(self._addresses, self.options, ENTRY, _encode_ping)
+        return RequestsById(self._addresses, self.options, AUTH, _encode_ping)
 
     async def start(self, address: AddressLike | Sequence[AddressLike] = "") -> Self:
         """Connect in the background. Events sent meanwhile are buffered."""

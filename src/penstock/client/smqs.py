@@ -19,9 +19,9 @@ from typing import Any
 
 import orjson
 
+from penstock.client._auth import Auth, AuthAnswer
 from penstock.client._client import AsyncClientBase
 from penstock.client._consumer import AsyncConsumerBase, ConsumerBase, handle_on_thread
-from penstock.client._entry import Entry, Verdict
 from penstock.client._lines import LineSplitter
 from penstock.client._link import log
 from penstock.client._options import Address, AddressLike, Options
@@ -34,21 +34,21 @@ UNKNOWN = b"UNKNOWN_TYPE"
 STATS = b"S::\n"
 
 
-class _Entry(Entry):
+class _Auth(Auth):
     """A valid token gets no answer, so a statistics request follows it."""
 
-    def show(self, token: bytes) -> bytes:
+    def encode_token(self, token: bytes) -> bytes:
         return b"A:%b\n%b" % (token, STATS)
 
-    def ask(self) -> bytes:
+    def encode_probe(self) -> bytes:
         return STATS
 
-    def judge(self, heard: bytes) -> Verdict | None:
+    def parse_answer(self, heard: bytes) -> AuthAnswer | None:
         line, end, rest = heard.partition(b"\n")
-        return Verdict(line.rstrip() != UNKNOWN, rest, line.decode("utf-8", "replace")) if end else None
+        return AuthAnswer(line.rstrip() != UNKNOWN, rest, line.decode("utf-8", "replace")) if end else None
 
 
-ENTRY = _Entry()
+AUTH = _Auth()
 
 
 class Message:
@@ -99,7 +99,7 @@ class _Producer(RequestsInOrder):
     """
 
     def __init__(self, addresses: Sequence[Address], options: Options) -> None:
-        super().__init__(addresses, options, ENTRY)
+        super().__init__(addresses, options, AUTH)
         self._lines = LineSplitter()
         self._batches: dict[bytes, _Batch] = {}
         self.has_loose = False  # messages were sent with no statistics request after them
@@ -107,7 +107,7 @@ class _Producer(RequestsInOrder):
     async def confirmed(self, queue: bytes, line: bytes, timeout: float | None) -> None:
         """Send a line and wait until it was processed. Lines of one event loop iteration share one request."""
         self.link.check()
-        about = queue if self.link.is_known else b""
+        about = queue if self.link.has_credentials else b""
         batch = self._batches.get(about)
         if batch is None:
             loop = asyncio.get_running_loop()
@@ -131,7 +131,7 @@ class _Producer(RequestsInOrder):
             except ClientError as error:
                 batch.fail(error)
                 continue
-            if self.has_loose and self.link.is_known and self.link.is_up:
+            if self.has_loose and self.link.has_credentials and self.link.is_up:
                 self.link.write(self.ask_in_passing(STATS))
             self.has_loose = False
             batch.data = b"".join(batch.lines) + STATS
@@ -177,7 +177,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
     """A consumer of one queue, with its own connection: iterate over it or call `get`, then `done`."""
 
     def __init__(self, addresses: Sequence[Address], options: Options, queue: bytes) -> None:
-        super().__init__(addresses, options, ENTRY)
+        super().__init__(addresses, options, AUTH)
         self._queue = queue
         self._undone: deque[list[int]] = deque()  # generation, and how many of its messages are not done yet
 
@@ -218,7 +218,7 @@ class AsyncConsumer(AsyncConsumerBase[Message]):
 
     def refusal(self, code: str) -> ServerError:
         name = self._queue.decode("utf-8", "replace")
-        return (Denied if self.link.is_known else ServerError)(f"consume {name!r}", code, self.link.hint)
+        return (Denied if self.link.has_credentials else ServerError)(f"consume {name!r}", code, self.link.hint)
 
     def is_stale(self, message: Message) -> bool:
         return False  # `done` counts messages, so every one must be handed out
