@@ -15,13 +15,14 @@ from penstock.core.policy import Rule
 from penstock.core.queue import Queue
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Subscription
+from penstock.log.interface import Confirmation
 from penstock.message import MESSAGE_OVERHEAD, Message
 from penstock.wire.detect import HEAD_SIZE_MAX, Listening, ProtocolDetector
 from penstock.wire.mqks.session import Mqks, MqksSession
 from penstock.wire.mqmq.session import Mqmq, MqmqSession
 from penstock.wire.named import NamingSession
 from penstock.wire.rq.session import Rq, RqSession
-from penstock.wire.session import Dialect, Hub, ProtocolOptions, Receipt, Session
+from penstock.wire.session import Dialect, Hub, ProtocolOptions, Session
 from penstock.wire.sevx.session import Sevx, SevxSession
 from penstock.wire.smqs.session import Smqs, SmqsSession
 
@@ -141,7 +142,7 @@ class World:
             self.hub.access = make_access(limits.unacked_max // 2)
         self.clients: dict[Session, Client] = {}
         self.gone: list[Session] = []
-        self.unsafe: list[Receipt] = []  # confirmations held back since the last turn
+        self.unsafe: list[Confirmation] = []  # confirmations held back since the last turn
 
     def _report(self, level: str, event: str, details: dict[str, object]) -> None:
         assert level in ("info", "warning"), f"{event}: {details}"
@@ -167,11 +168,11 @@ class World:
         hub = self.hub
         for _ in range(TURNS_MAX):
             hub.run_awake(self.now)
-            for receipt in self.unsafe:
-                receipt.session.release(receipt.answer)
+            for confirmation in self.unsafe:
+                confirmation.confirm()
             self.check_outboxes()
-            self.unsafe = hub.receipts
-            hub.receipts = []
+            self.unsafe = hub.broker.log.confirmations
+            hub.broker.log.confirmations = []
             self.history.end_turn(self.now)
             dirty = hub.dirty
             if not dirty and not self.unsafe and not hub.awake:

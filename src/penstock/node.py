@@ -23,6 +23,7 @@ from penstock.errors import AccessError
 from penstock.exposure import check_doors, open_doors
 from penstock.http.listener import HttpListener
 from penstock.log.memory import MemoryLog
+from penstock.report import Report
 from penstock.server.audit import Audit
 from penstock.server.certificates import Certificates, paths_of
 from penstock.server.connection import TRACE_SIZE_MAX, Reactor
@@ -35,7 +36,7 @@ from penstock.server.watch import Watcher
 from penstock.storage.storage import Storage
 from penstock.wire.detect import ProtocolDetector
 from penstock.wire.dialects import DIALECTS
-from penstock.wire.session import Hub, ProtocolOptions, Report
+from penstock.wire.session import Hub, ProtocolOptions
 
 DRAIN_POLL_SECONDS = 0.01
 
@@ -117,7 +118,7 @@ class Node:
         self.user_reloader.start(self.reactor, self.watcher)
         if self.storage is not None:
             board = self.reactor
-            self.storage.start(board.loop, self.hub, board.plan_flush)
+            self.storage.start(board.loop, self.hub.broker, board.plan_flush)
             board.storage = self.storage
         handshakes = self.handshakes = self._make_handshake_limiter()
         try:

@@ -23,7 +23,6 @@ from penstock.storage.disk import Disk
 from penstock.storage.durable import DurableLog, Pending
 from penstock.storage.flusher import EXIT_DISK_FAILED, Flusher
 from penstock.storage.storage import Storage, recover
-from penstock.wire.session import Hub
 
 from ..storage.histories import flip
 from .conftest import BrokerProcess, Client, RunningBroker
@@ -334,7 +333,7 @@ def test_a_start_says_from_which_snapshot_it_began_and_what_it_found(tmp_path: P
         storage = Storage(tmp_path, "off", 1 << 20, report)
         broker = storage.open(Limits(), 0)
         with closing(asyncio.new_event_loop()) as loop:
-            storage.start(loop, Hub(broker, report), lambda: None)
+            storage.start(loop, broker, lambda: None)
             if not broker.queues:
                 broker.put(b"q", Message(b"1", b"q", b"1", 0, "mqmq"))
             storage.stop(0)
@@ -358,7 +357,7 @@ def test_what_cannot_be_read_back_is_reported_once(tmp_path: Path) -> None:
     storage = Storage(tmp_path, "off", 1 << 20, report)
     broker = storage.open(Limits(), 0)
     with closing(asyncio.new_event_loop()) as loop:
-        storage.start(loop, Hub(broker, report), lambda: None)
+        storage.start(loop, broker, lambda: None)
         for body in (b"1", b"2"):
             broker.put(b"q", Message(body, b"q", body, 0, "mqmq"))
         storage.end_turn(0)
@@ -386,7 +385,7 @@ def test_queues_that_wait_for_the_disk_are_reported_when_they_begin_to_and_when_
     storage = Storage(tmp_path, "off", 1 << 20, report)
     broker = storage.open(Limits(), 0)
     with closing(asyncio.new_event_loop()) as loop:
-        storage.start(loop, Hub(broker, report), lambda: None)
+        storage.start(loop, broker, lambda: None)
         for stalled in (0, 2, 3, 0, 0, 1):
             broker.context.stalled = stalled
             storage.end_turn(0)
@@ -406,8 +405,7 @@ def test_the_disk_is_behind_with_more_than_its_share_and_far_behind_with_more_th
     storage = Storage(tmp_path, "off", 1 << 20, lambda *_: None, SlowDisk(tmp_path), shares=shares)
     broker = storage.open(Limits(), 0)
     with closing(asyncio.new_event_loop()) as loop:
-        hub = Hub(broker, lambda *_: None)
-        storage.start(loop, hub, lambda: None)
+        storage.start(loop, broker, lambda: None)
         try:
             for number in range(2):
                 broker.put(b"q", Message(b"m", b"q", b"x" * number, 0, "mqmq"))

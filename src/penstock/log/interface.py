@@ -57,6 +57,14 @@ class AckRun:
         self.run_next = -1  # ... to here (exclusive)
 
 
+class Confirmation:
+    """Tells somebody that what they asked for is durable."""
+
+    def confirm(self) -> None:
+        """Called once; raises nothing."""
+        raise NotImplementedError
+
+
 class Log:
     """The log interface. Each instance belongs to one broker; only that broker appends."""
 
@@ -67,6 +75,7 @@ class Log:
         self.durable = 0
         self.readable = 0  # messages before this offset can be fetched
         self.is_instant = True  # an accepted entry is already as durable as it will ever be
+        self.confirmations: list[Confirmation] = []  # due once everything appended so far is durable
         self.is_stalled = False  # the last fetch that returned None may succeed later
         self.read_bytes = 0  # total bytes read by fetches, including skipped data
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import orjson
 
 from penstock.errors import AccessError
+from penstock.report import Report
 from penstock.server.logs import Limited
-from penstock.wire.session import Report
 
 PREFIX = "audit."
 OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from penstock.config import Config
 from penstock.errors import Error
+from penstock.report import Report
 from penstock.server.watch import Watcher
-from penstock.wire.session import Report
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate

@@ -554,7 +554,7 @@ class Connection(asyncio.Protocol):
         context = hub.broker.context
         before, work = hub.broker.published, context.work
         log = hub.broker.log
-        entries = log.position + len(hub.receipts)
+        entries = log.position + len(log.confirmations)
         now = board.clock.now()
         failure: Exception | None = None
         is_refused = hub.broker.context.bytes >= board.refuse_at and board.is_short() and holds_work(session)
@@ -596,7 +596,7 @@ class Connection(asyncio.Protocol):
             and board.must_wait(session.holder)
         ):
             board.pause_publisher(self)
-        elif board.is_far_behind() and log.position + len(hub.receipts) != entries:
+        elif board.is_far_behind() and log.position + len(log.confirmations) != entries:
             board.behind.append(self)
             self.pause_reading()
         if session.preauth is not None and session.preauth.failing and not self.deaf:

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from typing import Final, cast
 
 from penstock.auth.throttle import address_of
+from penstock.report import Report
 from penstock.server.certificates import Certificates
 from penstock.server.connection import peer_name
 from penstock.server.tls import PLAIN_SIZE, TlsTransport
 from penstock.wire.lines import looks_like_http
-from penstock.wire.session import Report
 
 TLS_HANDSHAKE: Final = 0x16  # first byte of a ClientHello; none of our protocols starts with it
 HELLO_SIZE_MAX: Final = 128 << 10  # bytes of one handshake; fits a long certificate chain many times

@@ -14,7 +14,7 @@ import structlog
 from penstock.auth.throttle import address_of
 from penstock.core.places import NO_HOLDER, Places
 from penstock.plain import plain, plain_lines
-from penstock.wire.session import Report
+from penstock.report import Report
 
 TRACES = ("traceback", "exception", "stack")  # details that may have several lines
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from penstock.wire.session import Report
+from penstock.report import Report
 
 POLL_SECONDS = 0.25
 

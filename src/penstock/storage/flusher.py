@@ -2,7 +2,7 @@
 
     loop                                          thread
     close_block ─► submit ──────────────────────► write all pending ─► fdatasync
-    release receipts ◄── call_soon_threadsafe ◄── durable mark
+    confirm ◄── call_soon_threadsafe ◄── durable mark
 
 The first block is written and synced at once; what piles up meanwhile is the next batch. So batching needs no timer,
 and the slower the disk, the larger the batch.

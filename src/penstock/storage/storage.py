@@ -7,13 +7,16 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from penstock.core.broker import Broker
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import Limits
 from penstock.core.memory_shares import Shares
 from penstock.core.replay import Replay
 from penstock.errors import LogError
+from penstock.log.interface import Confirmation
 from penstock.log.snapshot import Snapshot
 from penstock.log.tuning import Tuning
+from penstock.report import Report
 from penstock.storage.cursors import Cursors
 from penstock.storage.disk import Disk
 from penstock.storage.durable import DurableLog
@@ -25,11 +28,10 @@ from penstock.storage.recovery import find_start, read_back
 from penstock.storage.retention import Retention
 from penstock.storage.snapshots import Snapshots
 from penstock.storage.timings import Timings
-from penstock.wire.session import Hub, Receipt, Report
 
 DEFAULT_MEMORY = 1 << 30
 
-RECEIPT_BYTES = 200  # approximate memory of one pending confirmation
+CONFIRMATION_BYTES = 200  # approximate memory of one pending confirmation
 
 
 class Storage:
@@ -53,8 +55,8 @@ class Storage:
         self._shares = shares or Shares(DEFAULT_MEMORY)
         self.log = DurableLog(segment_bytes_max, tuned(self._shares))
         self.snapshots = Snapshots(self.disk, self.log, Retention(self.disk, retain_seconds, retain_bytes), report)
-        self._receipts: deque[tuple[int, list[Receipt]]] = deque()
-        self._receipt_count = 0  # in `_receipts`
+        self._confirmations: deque[tuple[int, list[Confirmation]]] = deque()
+        self._confirmation_count = 0  # in `_confirmations`
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._lock: DirectoryLock | None = None
         self._stalled = False  # it was reported that queues wait for an unreadable log
@@ -95,9 +97,9 @@ class Storage:
         assert self.log.pager is not None
         return self.log.pager
 
-    def start(self, loop: asyncio.AbstractEventLoop, hub: Hub, plan_flush: Callable[[], None]) -> None:
+    def start(self, loop: asyncio.AbstractEventLoop, broker: Broker, plan_flush: Callable[[], None]) -> None:
         self._loop = loop
-        self._hub = hub
+        self._broker = broker
         self._plan_flush = plan_flush
 
         def durable(position: int, next_offset: int) -> None:
@@ -110,26 +112,25 @@ class Storage:
         self._flusher.start()
 
     def end_turn(self, now: int) -> None:
-        """Hand what was accepted in this turn to the flusher, and queue the receipts that wait for it."""
+        """Hand what was accepted in this turn to the flusher, and keep the confirmations that wait for it."""
         log = self.log
         log.close_block(now)
         blocks = log.take_closed()
         if blocks:
             self._flusher.submit(blocks)
-        hub = self._hub
-        if hub.receipts:
-            self._receipts.append((log.position, hub.receipts))
-            self._receipt_count += len(hub.receipts)
-            hub.receipts = []
+        if log.confirmations:
+            self._confirmations.append((log.position, log.confirmations))
+            self._confirmation_count += len(log.confirmations)
+            log.confirmations = []
             if log.durable >= log.position:
                 self._on_durable(log.durable, log.readable)
         if self.snapshots.is_due():
-            self.snapshots.take(hub.broker, now)
+            self.snapshots.take(self._broker, now)
         if self.pager.faults:
             self._report_faults()
         while self.snapshots.gone:
             self.pager.let_go_of(self.snapshots.gone.popleft())
-        stalled = hub.broker.context.stalled
+        stalled = self._broker.context.stalled
         if (stalled > 0) != self._stalled:
             self._report_stall(stalled)
 
@@ -163,7 +164,7 @@ class Storage:
 
     def is_far_behind(self) -> bool:
         """Whether clients that do not publish must wait too: settlements and pending confirmations also take memory."""
-        return self._flusher.behind + RECEIPT_BYTES * self._receipt_count > 2 * self._shares.behind
+        return self._flusher.behind + CONFIRMATION_BYTES * self._confirmation_count > 2 * self._shares.behind
 
     def behind_bytes(self) -> int:
         """Bytes accepted and not written yet."""
@@ -178,7 +179,7 @@ class Storage:
         self._flusher.submit(self.log.take_closed())
         self._flusher.stop()
         self.log.durable = self.log.position
-        self.snapshots.stop(self._hub.broker, now)
+        self.snapshots.stop(self._broker, now)
         self.pager.close()
         if self._lock is not None:
             self._lock.close()
@@ -191,20 +192,17 @@ class Storage:
             future = waiting.popleft()[1]
             if not future.done():  # the waiter may have been cancelled
                 future.set_result(None)
-        receipts = self._receipts
-        while receipts and receipts[0][0] <= position:
-            released = receipts.popleft()[1]
-            self._receipt_count -= len(released)
-            for receipt in released:
-                try:
-                    receipt.session.release(receipt.answer)
-                except Exception as error:
-                    receipt.session.broke(error)
+        confirmations = self._confirmations
+        while confirmations and confirmations[0][0] <= position:
+            confirmed = confirmations.popleft()[1]
+            self._confirmation_count -= len(confirmed)
+            for confirmation in confirmed:
+                confirmation.confirm()
         self._plan_flush()
 
     def _on_full(self, reason: str) -> None:
         """Refuse messages while the disk is full. An empty reason means that there is room again."""
-        broker = self._hub.broker
+        broker = self._broker
         if reason and not broker.refuse_reason:
             self.report("error", "log.full", {"reason": reason, "directory": str(self.directory)})
             broker.shut(f"{reason}: data directory {self.directory}")

@@ -8,7 +8,6 @@ The owner of the socket feeds what it reads. At the end of each event loop itera
 `Hub.dirty` sessions, one write each.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 import orjson
@@ -27,7 +26,9 @@ from penstock.core.places import GREED_OF_ONE, Places
 from penstock.core.queue import Queue
 from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
+from penstock.log.interface import Confirmation
 from penstock.message import Message
+from penstock.report import Report
 from penstock.wire.expression import Allowance
 from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
 from penstock.wire.preauth import PREAUTH_PING, PREAUTH_QUIT, PREAUTH_TOKEN, PreAuth, PreAuthRequest
@@ -49,9 +50,6 @@ NO_SLICES: Final = 1 << 60
 
 ERROR_WORK: Final = 4  # an error has an id and a reason, and may be logged
 EVALUATION_WORK: Final = 10_000  # of any `_eval`: more than a slice, so that other sessions run first
-
-# (level, event name, details): how a session logs, without knowing where the log goes.
-Report = Callable[[str, str, dict[str, object]], None]
 
 
 class ProtocolOptions:
@@ -81,7 +79,6 @@ class Hub:
         self.ids = IdSource(id_prefix or random_id(10) + b".")
         self.sessions: dict[Session, None] = {}
         self.dirty: list[Session] = []  # sessions with something to write
-        self.receipts: list[Receipt] = []  # confirmations of this iteration, sent once it is safe on disk
         self.access: Directory | None = None  # None: no access control
         self.slice_work: i64 = NO_SLICES  # how much work a session does before it yields to others
         self.unfinished: list[Session] = []  # `busy` sessions that wait for their next slice
@@ -120,12 +117,18 @@ class TurnedAway(Error):
     """The client presented a wrong token among other requests: the requests after it are not executed."""
 
 
-class Receipt:
-    """A confirmation that waits until what it confirms is safe on disk."""
+class Answer(Confirmation):
+    """A positive answer that waits until the change it confirms is durable."""
 
-    def __init__(self, session: "Session", answer: bytes) -> None:
+    def __init__(self, session: "Session", data: bytes) -> None:
         self.session = session
-        self.answer = answer
+        self.data = data
+
+    def confirm(self) -> None:
+        try:
+            self.session.release(self.data)
+        except Exception as error:
+            self.session.broke(error)
 
 
 class Session:
@@ -672,7 +675,7 @@ class Session:
         else:
             self.unconfirmed += 1
             self.unconfirmed_size += len(answer)
-            self.hub.receipts.append(Receipt(self, answer))
+            self.broker.log.confirmations.append(Answer(self, answer))
 
     def publish_confirmed(self, message: Message, id: bytes, ok: bytes) -> None:
         """Publish, and confirm with `id` and `ok` before the message is delivered to a consumer of this connection."""
