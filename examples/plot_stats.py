@@ -85,7 +85,7 @@ def charts(rows: list[Row]) -> dict[str, dict[str, Any]]:
 
 def page_of(rows: list[Row], title: str) -> str:
     """A single HTML file with the data and Chart.js inlined."""
-    library = files("chartkick").joinpath("django", "static", "chartkick", "Chart.bundle.js").read_text()
+    library = files("penstock.http").joinpath("console", "vendor", "chart.js").read_text()
     parts = [f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style><h1>{title}</h1>"]
     parts.append(f"<script>{library}</script><main>")
     for number, (name, chart) in enumerate(charts(rows).items()):

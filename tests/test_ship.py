@@ -122,6 +122,8 @@ def test_the_wheel_brings_its_man_page_and_its_console(clean: Path) -> None:
     (package,) = clean.glob("lib/python*/site-packages/penstock")
     assert (package / "py.typed").exists()
     assert (package / "http" / "console" / "index.html").exists()
+    assert (package / "http" / "console" / "vendor" / "chart.js").exists()
+    assert (package / "http" / "console" / "vendor" / "LICENSE-chart.js.txt").exists()
     assert any((package / "spark" / "template").rglob("*.yml"))
 
 

@@ -19,7 +19,6 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from penstock.errors import ConfigError
 
@@ -222,10 +221,11 @@ class Layer(NamedTuple):
         return f"{self.kind} {names[self.kind]}"
 
 
-class Config(BaseSettings):
+class Config(BaseModel):
     """Every setting of a broker, checked, and fixed from then on."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+    # Defaults are validated too, so that a default has the type that the same value has when it is set.
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     host: Annotated[str, Field(min_length=1)] = Field(default="127.0.0.1", description="Address to listen on.")
     data: Directory = Field(default=None, description=f"Directory for the durable log; defaults to {DATA_DEFAULT}.")
@@ -426,18 +426,6 @@ class Config(BaseSettings):
         default="auto",
         description="Log format: console, json, or auto: console if stderr is a terminal, json otherwise.",
     )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what the caller hands in: `load` has put its sources in order, and knows the name of each."""
-        return (init_settings,)
 
     @classmethod
     def load(cls, flags: Mapping[str, object], env: Mapping[str, str], file: Path | None) -> Self:

@@ -14,7 +14,7 @@ from penstock.cli import main as cli
 from penstock.config import Config, flag_of
 from penstock.errors import Error
 
-HEAVY = ("asyncio", "pydantic", "pydantic_settings", "rich", "structlog", "tomllib", "uvloop", "penstock.core.broker")
+HEAVY = ("asyncio", "pydantic", "rich", "structlog", "tomllib", "uvloop", "penstock.core.broker")
 MODULES_MAX = 250  # 150 when this was written; with asyncio alone there would be a hundred more
 
 

@@ -1,7 +1,10 @@
 """The console's files: served whole, from here alone, and told apart from a new version."""
 
 import gzip
+import hashlib
 import re
+
+from penstock.http import page
 
 from .conftest import Api
 
@@ -24,11 +27,22 @@ def test_every_file_the_page_names_is_there(api: Api) -> None:
         part = api.get(f"/{name}")
         assert part.status == 200, name
         folder = name.rpartition("/")[0]
-        if name.endswith(".js") and "charts" not in name:
+        if name.endswith(".js") and "vendor" not in name:
             for found in re.findall(r'^import .* from "(\.[^"]+)"', part.text, re.MULTILINE):
                 path = f"{folder}/{found}".replace("/./", "/")
                 todo.append(re.sub(r"/[^/]+/\.\./", "/", path))
-    assert {"console/charts/chart.js", "console/views/queue.js", "console/console.css"} <= seen
+    assert {"console/vendor/chart.js", "console/views/queue.js", "console/console.css"} <= seen
+
+
+def test_vendored_files_are_unchanged_and_licensed(api: Api) -> None:
+    vendor = page.FOLDER / "vendor"
+    notice = (vendor / "README.md").read_text()
+    assert hashlib.sha256((vendor / "chart.js").read_bytes()).hexdigest() in notice
+    licences = re.findall(r"`(LICENSE-[^`]+)`", notice)
+    assert len(licences) == 4
+    assert all("Permission is hereby granted" in (vendor / name).read_text() for name in licences)
+    assert {str(path.name) for path in vendor.iterdir()} == {"README.md", "chart.js", *licences}
+    assert api.get("/console/vendor/README.md").status == 404
 
 
 def test_nothing_but_its_own_files_may_run(api: Api) -> None:
@@ -45,8 +59,8 @@ def test_a_browser_that_has_a_file_is_not_sent_it_again(api: Api) -> None:
 
 
 def test_files_are_compressed_for_who_can_read_that(api: Api) -> None:
-    plain = api.get("/console/charts/chart.js")
-    zipped = api.get("/console/charts/chart.js", accept_encoding="gzip")
+    plain = api.get("/console/vendor/chart.js")
+    zipped = api.get("/console/vendor/chart.js", accept_encoding="gzip")
     assert zipped.headers["content-encoding"] == "gzip"
     assert gzip.decompress(zipped.data) == plain.data
     assert len(zipped.data) < 200_000

@@ -1,7 +1,7 @@
 """The console's static files: no build step, no templates, nothing loaded from other hosts.
 
-The charts are drawn by Chart.js, which is part of the `chartkick` wheel and served from there. Every file is read and
-compressed once, off the event loop, and not sent again to a browser that has it (ETag).
+Chart.js, which draws the plots, is in `console/vendor/` with its licences. Every file is read and compressed once, off
+the event loop, and not sent again to a browser that has it (ETag).
 """
 
 import asyncio
@@ -9,7 +9,6 @@ import gzip
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
@@ -18,8 +17,6 @@ from penstock.http.problems import not_found
 
 FOLDER = Path(__file__).parent / "console"
 INDEX = "index.html"
-CHARTS = "charts/chart.js"
-CHARTS_IN_WHEEL = Path("django", "static", "chartkick", "Chart.bundle.js")
 
 MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
@@ -47,23 +44,12 @@ class File:
 
 def names() -> frozenset[str]:
     """All files, by their path below `/console/`."""
-    own = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in MEDIA_TYPES}
-    return frozenset(own | {CHARTS})
-
-
-def place_of(name: str) -> Path:
-    """The path of a console file; Chart.js is in its own package."""
-    if name != CHARTS:
-        return FOLDER / name
-    found = find_spec("chartkick")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / CHARTS_IN_WHEEL
+    return frozenset(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in MEDIA_TYPES)
 
 
 @lru_cache(maxsize=64)
 def load(name: str) -> File:
-    content = place_of(name).read_bytes()
+    content = (FOLDER / name).read_bytes()
     media_type = MEDIA_TYPES[Path(name).suffix]
     return File(media_type, content, gzip.compress(content, mtime=0), f'"{hashlib.sha256(content).hexdigest()[:20]}"')
 
