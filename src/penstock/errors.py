@@ -22,6 +22,8 @@ DRAINING: Final = "DRAINING"  # the broker is shutting down
 DISK_FULL: Final = "DISK_FULL"  # no message can be stored until there is space again
 INVALID: Final = "INVALID"  # the request is well-formed for its protocol but makes no sense
 
+CONFLICT: Final = "CONFLICT"  # of an AccessError only: somebody has this name already
+
 REFUSAL_CODES: Final = (NOT_FOUND, TOO_LARGE, OVER_LIMIT, DENIED, DRAINING, DISK_FULL, INVALID)
 
 
@@ -51,7 +53,14 @@ class LogError(Error):
 
 
 class AccessError(Error):
-    """Users, permissions or tokens cannot be read, or the change is not possible. Never contains a secret."""
+    """Users, permissions or tokens cannot be read, or the change is not possible. Never contains a secret.
+
+    The code is NOT_FOUND, CONFLICT or INVALID.
+    """
+
+    def __init__(self, reason: str, code: str = INVALID) -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 class ConfigError(Error):

@@ -3,6 +3,7 @@
 import os
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from penstock.auth.throttle import AuthThrottle, address_of
 from penstock.auth.tokens import id_of
 from penstock.auth.user import NAME_KNOWN_SIZE_MAX, NAMES_KNOWN_MAX, User
 from penstock.auth.users import Users
-from penstock.errors import DENIED, AccessError, Refused
+from penstock.errors import CONFLICT, DENIED, INVALID, NOT_FOUND, AccessError, Refused
 
 SECOND = 1_000_000
 
@@ -76,8 +77,32 @@ def test_a_refusal_names_user_right_and_name() -> None:
     "text", ["", "fly *", "publish", "publish event:", "admin queue:x", "read-log orders.*", "publish " + "x" * 1025]
 )
 def test_what_is_no_grant_is_refused(text: str) -> None:
-    with pytest.raises(AccessError):
+    with pytest.raises(AccessError) as caught:
         parse_grant(text)
+    assert caught.value.code == INVALID
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda users: users.remove("bob"), NOT_FOUND),
+        (lambda users: users.revoke("ann", "publish a"), NOT_FOUND),
+        (lambda users: users.remove_certificate("ann", "CN:other"), NOT_FOUND),
+        (lambda users: users.revoke_token("12345678"), NOT_FOUND),
+        (lambda users: users.add("ann"), CONFLICT),
+        (lambda users: users.add_certificate("joe", "CN:worker"), CONFLICT),
+        (lambda users: users.add("there is no such name"), INVALID),
+        (lambda users: users.set_quota("ann", "connections=many"), INVALID),
+    ],
+)
+def test_an_impossible_change_has_a_code(change: Callable[[Users], object], code: str) -> None:
+    users = Users()
+    users.add("ann")
+    users.add("joe")
+    users.add_certificate("ann", "CN:worker")
+    with pytest.raises(AccessError) as caught:
+        change(users)
+    assert caught.value.code == code
 
 
 @pytest.mark.parametrize("text", ["publish orders.*", "consume queue:jobs", "browse event:*", "admin", "read-log"])

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.errors import REFUSAL_CODES
+from penstock.errors import CONFLICT, REFUSAL_CODES
 from penstock.http import bodies
-from penstock.http.problems import REFUSALS
+from penstock.http.problems import PROBLEMS
 
 from ..server.conftest import RunningBroker
 from .conftest import Api, Open
@@ -33,7 +33,7 @@ def test_http_can_be_switched_off(start_broker: Callable[..., RunningBroker]) ->
 
 
 def test_every_refusal_of_the_core_has_its_answer() -> None:
-    assert set(REFUSALS) == set(REFUSAL_CODES)
+    assert set(PROBLEMS) == {*REFUSAL_CODES, CONFLICT}
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", ""])

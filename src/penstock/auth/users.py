@@ -7,7 +7,7 @@ from penstock.auth.certificates import checked_name
 from penstock.auth.rights import ADMIN, NAMELESS, RIGHTS, ROLES, Grant, parse_grant
 from penstock.auth.tokens import Token, new_token
 from penstock.auth.user import User
-from penstock.errors import AccessError
+from penstock.errors import CONFLICT, NOT_FOUND, AccessError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 NOTE_SIZE_MAX = 200
@@ -24,14 +24,14 @@ class Users:
     def user(self, name: str) -> User:
         user = self.by_name.get(name)
         if user is None:
-            raise AccessError(f"there is no user {name!r}")
+            raise AccessError(f"there is no user {name!r}", NOT_FOUND)
         return user
 
     def add(self, name: str) -> User:
         if not NAME.fullmatch(name):
             raise AccessError(f"{name!r} is not a valid user name: use at most 64 letters, digits and . _ @ -")
         if name in self.by_name:
-            raise AccessError(f"user {name!r} already exists")
+            raise AccessError(f"user {name!r} already exists", CONFLICT)
         user = self.by_name[name] = User(name)
         return user
 
@@ -55,7 +55,7 @@ class Users:
         left = [given for given in user.grants if given.text != grant.text]
         if len(left) == len(user.grants):
             has = ", ".join(given.text for given in user.grants) or "none"
-            raise AccessError(f"user {name!r} was not granted {grant.text!r}; its rights: {has}")
+            raise AccessError(f"user {name!r} was not granted {grant.text!r}; its rights: {has}", NOT_FOUND)
         user.grants = left
         return grant
 
@@ -72,7 +72,7 @@ class Users:
         certificate = checked_name(certificate)
         for other in self.by_name.values():
             if certificate in other.certificates and other is not user:
-                raise AccessError(f"the certificate {certificate} belongs to user {other.name!r}")
+                raise AccessError(f"the certificate {certificate} belongs to user {other.name!r}", CONFLICT)
         if certificate not in user.certificates:
             user.certificates.append(certificate)
 
@@ -80,7 +80,7 @@ class Users:
         user = self.user(name)
         certificate = checked_name(certificate)
         if certificate not in user.certificates:
-            raise AccessError(f"user {name!r} has no certificate {certificate}")
+            raise AccessError(f"user {name!r} has no certificate {certificate}", NOT_FOUND)
         user.certificates.remove(certificate)
 
     def create_token(self, name: str, now_seconds: int, expires_at: int = 0, note: str = "") -> str:
@@ -105,7 +105,7 @@ class Users:
             token = user.tokens.pop(id, None)
             if token is not None:
                 return user, token
-        raise AccessError(f"there is no token {id!r}")
+        raise AccessError(f"there is no token {id!r}", NOT_FOUND)
 
 
 def grants_of_role(role: str, names: Sequence[str] = ()) -> list[str]:

@@ -68,9 +68,9 @@ class Answers:
             await asyncio.sleep(WAIT_SECONDS)
         else:
             raise over_limit(
-                f"answers that are not read yet hold {self.bytes} bytes: at most {self.bytes_max} are kept for them, "
-                "an eighth of memory_bytes_max or less while memory is short, and half of that for one user",
-                "read what was asked for, or ask for less at a time",
+                f"unread responses take {self.bytes} bytes of at most {self.bytes_max} (an eighth of memory_bytes_max, "
+                "less while memory is short); one user may have half of that",
+                "read the open responses first, or request less at a time",
             )
         self._owners[who.peer] = owner
         self._made[owner] = self._made.get(owner, 0) + size

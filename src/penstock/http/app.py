@@ -88,7 +88,7 @@ def make_app(context: AppContext) -> Application:
     largest = context.hub.limits.line_size_max
     intake = Intake(max(context.shares.intake, largest))
     app.state.intake = intake
-    account = context.board.account
+    account = context.reactor.account
     account.add("in", lambda: intake.bytes)
     account.add_share(intake.bytes_max, largest, intake.let_hold)
     catch_problems(app, context.hub.report)

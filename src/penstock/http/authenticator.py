@@ -2,7 +2,7 @@
 
 They are tried in this order. A wrong token fails the request; an unknown cookie does not. Failures are answered with a
 delay and without the exact cause, counted, and written to the audit log without the secret. Clients that fail too often
-are locked out for a while (`guesses.py`).
+are locked out for a while (`auth/login_throttle.py`).
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from penstock.auth.directory import Directory, Identity
 from penstock.auth.login_throttle import FREE, FREE_OF_ADDRESS, FREE_OF_NAME, LoginThrottle
-from penstock.auth.passwords import is_password
+from penstock.auth.passwords import hash_password, is_password
 from penstock.auth.throttle import address_of
 from penstock.auth.tokens import id_of
 from penstock.auth.user import User
@@ -28,13 +28,13 @@ from penstock.http.problems import Problem
 from penstock.wire.session import Hub
 
 SECOND = 1_000_000
-HELD_BACK_MAX = 200  # delayed failure responses at once; further ones get 429 immediately
+DELAYED_MAX = 200  # delayed failure responses at once; further ones get 429 immediately
 PASSWORDS_AT_ONCE = 1  # each takes 64 MiB and a CPU core
 PASSWORDS_WAITING_MAX = 20
 PASSWORDS_NICENESS = 10  # messages get the CPU first
 SLOWER_SECONDS = 0.5  # delay of a password check, for each failure of its user above the free ones
 SLOWER_SECONDS_MAX = 5.0
-HOMES_MAX = 10_000
+KNOWN_ADDRESSES_MAX = 10_000
 OPEN_PATHS = ("/", "/healthz", "/readyz", "/openapi.json", "/v1/session")
 OPEN_FOLDER = "/console/"  # the page itself, which reveals nothing about messages
 COOKIE = "penstock"
@@ -42,7 +42,7 @@ PEER_SIZE_MAX = 64
 CONSOLE_HEADER = b"x-penstock-console"  # pages of other origins cannot send it
 
 CHALLENGE = {"www-authenticate": 'Bearer realm="penstock"'}
-WHAT_TO_DO = "send `Authorization: Bearer TOKEN`; `penstock token create USER` makes one"
+HINT = "send `Authorization: Bearer TOKEN`; create one with `penstock token create USER`"
 
 Headers = dict[bytes, bytes]
 Scope = MutableMapping[str, Any]
@@ -56,19 +56,17 @@ class HttpAuthenticator:
         self.logins = logins
         self.metrics_open = metrics_open
         self.of_users = LoginThrottle(FREE)  # by user and address: guessing locks out the guesser, not the user
-        self.of_names = LoginThrottle(
-            FREE_OF_NAME
-        )  # by user, from all addresses: further attempts are delayed, not refused
-        self.at_home: dict[tuple[str, str], None] = {}  # users, and the addresses they have logged in from
+        self.of_names = LoginThrottle(FREE_OF_NAME)  # by user, from all addresses: delays attempts, refuses none
+        self.known_addresses: dict[tuple[str, str], None] = {}  # users, and the addresses they have logged in from
         self.of_addresses = LoginThrottle(FREE_OF_ADDRESS)
         self.of_tokens = LoginThrottle(FREE_OF_ADDRESS)  # also by address; separate, or wrong tokens would block logins
-        self._held_back = 0
+        self._delayed = 0
         self._passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
         self._password_threads = ThreadPoolExecutor(PASSWORDS_AT_ONCE, "passwords", _be_nice)
         self._waiting = Places(PASSWORDS_WAITING_MAX)
-        self._waiting_at_home = Places(PASSWORDS_WAITING_MAX)  # separate: unknown addresses cannot fill it
+        self._waiting_known = Places(PASSWORDS_WAITING_MAX)  # separate: unknown addresses cannot fill it
 
-    async def recognise(self, scope: Scope, headers: Headers) -> Caller:
+    async def authenticate(self, scope: Scope, headers: Headers) -> Caller:
         """Authenticate a request. Raises Problem if it has no valid credentials and the path requires them."""
         access = self.hub.access
         if access is None:
@@ -90,7 +88,7 @@ class HttpAuthenticator:
             return Caller(identity, peer)
         if path in OPEN_PATHS or path.startswith(OPEN_FOLDER) or (self.metrics_open and path == "/metrics"):
             return Caller(None, peer)
-        raise Problem(401, "unknown-user", "this broker has to know who asks", WHAT_TO_DO, CHALLENGE)
+        raise Problem(401, "unknown-user", "authentication is required", HINT, CHALLENGE)
 
     async def _by_token(self, access: Directory, authorization: bytes, peer: str) -> Identity:
         scheme, _, token = authorization.partition(b" ")
@@ -101,12 +99,12 @@ class HttpAuthenticator:
         if scheme.lower() != b"bearer":
             reason = "the Authorization header is not of the form `Bearer TOKEN`"
         else:
-            reason = "the token is not known, or not any longer"
+            reason = "the token is unknown, revoked or expired"
         details: dict[str, object] = {"token": id_of(token) or "of another shape"}
         if scheme.lower() == b"bearer" and access.why:
             details["why"] = access.why
         await self._fail_token(access, peer, reason, details)
-        raise Problem(401, "wrong-token", reason, WHAT_TO_DO, CHALLENGE)
+        raise Problem(401, "wrong-token", reason, HINT, CHALLENGE)
 
     def _by_certificate(self, access: Directory, scope: Scope) -> Identity | None:
         if scope["scheme"] != "https":
@@ -120,8 +118,8 @@ class HttpAuthenticator:
             raise Problem(
                 403,
                 "not-the-console",
-                "a request by cookie that changes something needs the header x-penstock-console",
-                "programs use a token: " + WHAT_TO_DO,
+                "requests with a cookie need the header x-penstock-console to change something",
+                "programs should use a token: " + HINT,
             )
 
     # -- the console's login ----------------------------------------------------------------------------------------
@@ -129,39 +127,39 @@ class HttpAuthenticator:
     async def by_password(self, access: Directory, name: str, password: str, peer: str) -> Identity:
         """Raises Problem if the password is wrong, or after too many failures."""
         address = counted_as(peer)
-        pair = f"{name}\0{address}"
-        is_home = (name, address) in self.at_home
-        self._check_guesses(pair, address, is_home)
+        login = f"{name}\0{address}"
+        is_known = (name, address) in self.known_addresses
+        self._check_lockout(login, address, is_known)
         # It counts as a failure while it is checked, which takes a while: parallel attempts gain nothing.
         now = self._seconds()
-        late = 0.0 if is_home else min(self.of_names.excess(name, now) * SLOWER_SECONDS, SLOWER_SECONDS_MAX)
-        self._count_guess(name, pair, address, now)
+        late = 0.0 if is_known else min(self.of_names.excess(name, now) * SLOWER_SECONDS, SLOWER_SECONDS_MAX)
+        self._count_attempt(name, login, address, now)
         user = access.users.get(name)
         try:
             if late:
                 await asyncio.sleep(late)
-            waiting = self._waiting_at_home if is_home else self._waiting
+            waiting = self._waiting_known if is_known else self._waiting
             right = await self._is_password(user, password, waiting, f"address {address}")
         except BaseException:  # it was not checked
-            self.of_users.take_back(pair)
+            self.of_users.take_back(login)
             self.of_names.take_back(name)
             self.of_addresses.take_back(address)
             raise
         if not right:
-            await self._tell_late(access, peer, "user or password is wrong", {"user": name[:64]})
+            await self._delay_failure(access, peer, "user or password is wrong", {"user": name[:64]})
             raise Problem(401, "wrong-password", "user or password is wrong", None, CHALLENGE)
         assert user is not None
-        self.of_users.succeeded(pair)
+        self.of_users.succeeded(login)
         self.of_names.take_back(name)
         self.of_addresses.take_back(address)
-        self.at_home.pop((name, address), None)
-        self.at_home[name, address] = None
-        if len(self.at_home) > HOMES_MAX:
-            del self.at_home[next(iter(self.at_home))]
+        self.known_addresses.pop((name, address), None)
+        self.known_addresses[name, address] = None
+        if len(self.known_addresses) > KNOWN_ADDRESSES_MAX:
+            del self.known_addresses[next(iter(self.known_addresses))]
         return access.by_password(user)
 
-    def _count_guess(self, name: str, pair: str, address: str, now: float) -> None:
-        self.of_users.failed(pair, now)
+    def _count_attempt(self, name: str, login: str, address: str, now: float) -> None:
+        self.of_users.failed(login, now)
         self.of_names.failed(name, now)
         self.of_addresses.failed(address, now)
 
@@ -172,13 +170,14 @@ class HttpAuthenticator:
         kept = "" if user is None else user.password
         return await self._slowly(lambda: is_password(kept, password), waiting, holder)
 
-    async def hash_password(self, hash: Callable[[], str]) -> str:
-        return await self._slowly(hash, self._waiting_at_home, "users who choose one")
+    async def hash_password(self, password: str) -> str:
+        """The hash to store for a new password. Raises AccessError if it is too short or too long."""
+        return await self._slowly(lambda: hash_password(password), self._waiting_known, "password changes")
 
     async def _slowly(self, work: Callable[[], Result], waiting: Places, holder: str) -> Result:
         """Run work that is slow on purpose in a thread, with limits on how many run at once and per address."""
         if not waiting.has_room(holder):
-            raise too_many(5.0, f"many passwords are being checked: {waiting.why_full(holder, 'places')}")
+            raise too_many(5.0, f"too many passwords are being checked: {waiting.why_full(holder, 'places')}")
         waiting.enter(holder)
         try:
             async with self._passwords:
@@ -186,11 +185,11 @@ class HttpAuthenticator:
         finally:
             waiting.leave(holder)
 
-    def _check_guesses(self, pair: str, address: str, is_home: bool) -> None:
+    def _check_lockout(self, login: str, address: str, is_known: bool) -> None:
         """Failures of others at an address do not lock out users who have logged in from there."""
         now = self._seconds()
-        wait = self.of_users.wait(pair, now)
-        if not is_home:
+        wait = self.of_users.wait(login, now)
+        if not is_known:
             wait = max(wait, self.of_addresses.wait(address, now))
         if wait > 0:
             raise too_many(wait, "too many logins have failed")
@@ -205,19 +204,19 @@ class HttpAuthenticator:
             access.throttle.failures += 1
             raise too_many(locked, "too many requests from this address have failed")
         self.of_tokens.failed(address, self._seconds())
-        await self._tell_late(access, peer, reason, details)
+        await self._delay_failure(access, peer, reason, details)
 
-    async def _tell_late(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
+    async def _delay_failure(self, access: Directory, peer: str, reason: str, details: dict[str, object]) -> None:
         """Report a counted failure and delay its response. Raises Problem if too many are delayed already."""
         self.hub.report("warning", "audit.auth_failed", {"peer": peer, "protocol": "http", "reason": reason, **details})
         delay = access.throttle.failed(counted_as(peer), self.clock.now()) / SECOND
-        if self._held_back >= HELD_BACK_MAX:
+        if self._delayed >= DELAYED_MAX:
             raise too_many(delay, "too many requests have failed")
-        self._held_back += 1
+        self._delayed += 1
         try:
             await asyncio.sleep(delay)
         finally:
-            self._held_back -= 1
+            self._delayed -= 1
 
     def succeeded(self, identity: Identity, peer: str) -> None:
         """Report a login. Requests that carry their own token are not reported."""
@@ -226,16 +225,16 @@ class HttpAuthenticator:
             details["which"] = ""
         self.hub.report("info", "audit.auth", {**details, "protocol": "http"})
 
-    def guesses(self) -> tuple[LoginThrottle, ...]:
+    def _throttles(self) -> tuple[LoginThrottle, ...]:
         return self.of_users, self.of_addresses, self.of_tokens
 
     def lockouts(self) -> int:
-        return sum(guesses.lockouts for guesses in self.guesses())
+        return sum(throttle.lockouts for throttle in self._throttles())
 
     def locked(self) -> int:
         """How many users and addresses are locked out."""
         now = self._seconds()
-        return sum(guesses.locked(now) for guesses in self.guesses())
+        return sum(throttle.locked(now) for throttle in self._throttles())
 
     def _seconds(self) -> float:
         return self.clock.now() / SECOND

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from penstock.auth.rights import BROWSE, QUEUE
 from penstock.core.queue import Queue
 from penstock.http.context import AppContext
+from penstock.http.parameters import Limit, Offset, Page
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.steps import pass_on
@@ -24,10 +25,7 @@ class Binding(BaseModel):
     pattern: dict[str, Any] | None
 
 
-class BindingPage(BaseModel):
-    total: int
-    offset: int
-    limit: int
+class BindingPage(Page):
     bindings: list[Binding]
 
 
@@ -48,8 +46,8 @@ def routes(context: AppContext) -> APIRouter:
     async def list_bindings(
         event: Annotated[str | None, Query(description="Only bindings of this event.")] = None,
         queue: Annotated[str | None, Query(description="Only bindings of this queue.")] = None,
-        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
+        limit: Limit = 50,
+        offset: Offset = 0,
     ) -> Response:
         wanted = None if event is None else event.encode()
         if queue is not None:

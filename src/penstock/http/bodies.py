@@ -1,4 +1,9 @@
-"""Request bodies: read up to a limit, parsed, validated."""
+"""Request bodies: read up to a limit, parsed, validated.
+
+Handlers read bodies here, not as FastAPI body parameters. FastAPI would read a body of any size and at any speed, and
+parse it before the handler can check rates and memory. Here a body has a size limit and a deadline, all bodies together
+have a share of the memory, JSON has a maximum number of values, and a large message is parsed in steps.
+"""
 
 import asyncio
 from typing import TypeVar
@@ -45,10 +50,10 @@ async def read_body(request: Request, size_max: int, limit: str) -> bytes:
                 if size > size_max:
                     raise too_large(f"body of more than {size_max} bytes: {limit} is {size_max}")
                 if intake.bytes > intake.bytes_max:
-                    raise over_limit(f"{intake.bytes} bytes of requests are being read", "try again in a second")
+                    raise over_limit("too many request bodies are being received", "try again in a second")
                 pieces.append(piece)
     except TimeoutError:
-        raise malformed(f"nothing more of the body came for {IDLE_SECONDS:.0f} seconds") from None
+        raise malformed(f"no more of the body arrived within {IDLE_SECONDS:.0f} seconds") from None
     except ClientDisconnect:
         raise malformed("the body ended early") from None
     finally:
@@ -65,9 +70,9 @@ def parsed(data: bytes, shape: type[Model], values_max: int = VALUES_MAX) -> Mod
     try:
         value = loads(data, values_max, len(data))  # its size was limited when it was read
     except TooMuch as error:
-        raise too_large(f"the body is JSON of {error}") from error
+        raise too_large(f"the JSON body is too large: {error}") from error
     except ValueError as error:
-        raise malformed(f"the body is not JSON: {error}") from error
+        raise malformed(f"the body is not valid JSON: {error}") from error
     try:
         return shape.model_validate(value)
     except ValidationError as error:
@@ -83,4 +88,4 @@ async def read_json(request: Request, shape: type[Model], size_max: int = JSON_S
 
 
 def wrong_media_type(given: str, *taken: str) -> Problem:
-    return Problem(415, "media-type", f"content type {given!r} is not taken here", f"send {' or '.join(taken)}")
+    return Problem(415, "media-type", f"content type {given!r} is not supported", f"send {' or '.join(taken)}")

@@ -138,7 +138,7 @@ class Caller:
             raise Problem(
                 429,
                 "over-quota",
-                f"user {self.name!r} has published more than its quotas messages and bytes allow in a second",
+                f"user {self.name!r} has exceeded its quota of messages or bytes per second",
                 f"try again in {wait:.1f} seconds",
                 {"retry-after": str(int(wait) + 1)},
             )

@@ -46,7 +46,7 @@ READ_PAUSE_SECONDS = 0.001  # ... for this long if the request is answered alrea
 PIECE_BYTES = 4 << 10  # parsed per event loop iteration, except for a body with a Content-Length
 
 
-class Strangers:
+class UnauthenticatedClients:
     """The unauthenticated clients by address, the oldest first."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class HttpConnection(HttpToolsProtocol):
         server_state: ServerState,
         app_state: dict[str, Any],
         hub: Hub | None = None,
-        strangers: Strangers | None = None,
+        unauthenticated: UnauthenticatedClients | None = None,
         places: HttpPlaces | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state)
@@ -101,9 +101,9 @@ class HttpConnection(HttpToolsProtocol):
         self._unsent = 0  # response bytes waiting for the socket, at the last check
         self._unsent_since = 0.0
         self._hub = hub
-        self._strangers = strangers
-        self.is_stranger = False  # it has to authenticate and has not yet
-        self._stranger_timer: asyncio.TimerHandle | None = None
+        self._unauthenticated = unauthenticated
+        self.is_unauthenticated = False  # it has to authenticate and has not yet
+        self._auth_timer: asyncio.TimerHandle | None = None
         self._address = ""
         self._head_size = 0
         self._in_head = True
@@ -142,32 +142,32 @@ class HttpConnection(HttpToolsProtocol):
     def _enter_unauthenticated(self) -> None:
         """Count it as an unauthenticated client of its address; the oldest is closed if there are too many."""
         access = None if self._hub is None else self._hub.access
-        if access is None or self._strangers is None:
+        if access is None or self._unauthenticated is None:
             return
         self._address = address_of(self.peer)
-        self.is_stranger = True
-        self._stranger_timer = self.loop.call_later(access.auth_time / SECOND, self._close_stranger)
-        oldest = self._strangers.enter(self._address, self, access.throttle.per_address_max)
+        self.is_unauthenticated = True
+        self._auth_timer = self.loop.call_later(access.auth_time / SECOND, self._close_unauthenticated)
+        oldest = self._unauthenticated.enter(self._address, self, access.throttle.per_address_max)
         if oldest is not None:
             oldest.leave_unauthenticated()
             oldest.transport.abort()
 
-    def _close_stranger(self) -> None:
+    def _close_unauthenticated(self) -> None:
         """Its time is up. A complete request may still be answered: the response closes the connection."""
         cycle: Any = self.cycle  # None before the first request
         if cycle is not None and not cycle.more_body and not cycle.response_complete:
-            self._stranger_timer = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
+            self._auth_timer = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
         else:
             self.transport.abort()
 
     def leave_unauthenticated(self) -> None:
         """Stop counting it as unauthenticated."""
-        if self.is_stranger and self._strangers is not None:
-            self.is_stranger = False
-            self._strangers.leave(self._address, self)
-        if self._stranger_timer is not None:
-            self._stranger_timer.cancel()
-            self._stranger_timer = None
+        if self.is_unauthenticated and self._unauthenticated is not None:
+            self.is_unauthenticated = False
+            self._unauthenticated.leave(self._address, self)
+        if self._auth_timer is not None:
+            self._auth_timer.cancel()
+            self._auth_timer = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()

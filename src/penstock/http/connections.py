@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from penstock.http.context import AppContext
+from penstock.http.parameters import Limit, Offset, Page
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import not_found
 from penstock.http.replies import answer, problems
@@ -27,10 +28,7 @@ class ConnectionShape(BaseModel):
     publishing_paused: bool
 
 
-class ConnectionPage(BaseModel):
-    total: int
-    offset: int
-    limit: int
+class ConnectionPage(Page):
     connections: list[ConnectionShape]
 
 
@@ -56,13 +54,13 @@ def connection_of(session: Session, connection: Connection) -> dict[str, object]
 
 def routes(context: AppContext) -> APIRouter:
     router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/connections", tags=["connections"])
-    connections = context.board.connections
+    connections = context.reactor.connections
 
     @router.get("", response_model=ConnectionPage, responses=problems(), summary="List connections")
     async def list_connections(
         protocol: Annotated[str | None, Query(description="Only connections with this protocol.")] = None,
-        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
+        limit: Limit = 50,
+        offset: Offset = 0,
     ) -> Response:
         found = [s for s in connections if protocol is None or (s.protocol or "any") == protocol]
         if not context.caller.sees_all():

@@ -1,13 +1,12 @@
 """Consumers: which client consumes which queue, over which connection."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
 from penstock.core.queue import Queue
 from penstock.core.subscription import Subscription
 from penstock.http.context import AppContext
+from penstock.http.parameters import Limit, Offset, Page, QueueName
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer, problems
 from penstock.http.steps import pass_on
@@ -31,10 +30,7 @@ class ConsumerShape(BaseModel):
     suspended: bool
 
 
-class ConsumerPage(BaseModel):
-    total: int
-    offset: int
-    limit: int
+class ConsumerPage(Page):
     consumers: list[ConsumerShape]
 
 
@@ -69,8 +65,8 @@ def routes(context: AppContext) -> APIRouter:
 
     @router.get("/consumers", response_model=ConsumerPage, responses=problems(), summary="List all consumers")
     async def list_consumers(
-        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
+        limit: Limit = 50,
+        offset: Offset = 0,
     ) -> Response:
         found: list[dict[str, object]] = []
         total = 0
@@ -95,9 +91,9 @@ def routes(context: AppContext) -> APIRouter:
         summary="List the consumers of a queue",
     )
     async def queue_consumers(
-        name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)],
-        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
+        name: QueueName,
+        limit: Limit = 50,
+        offset: Offset = 0,
     ) -> Response:
         queue = context.queue(name_of(name))
         found = consumers_of(context, queue, offset + limit)[offset:]

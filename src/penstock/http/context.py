@@ -10,11 +10,11 @@ from penstock.core.queue import Queue
 from penstock.http.answers import Answers
 from penstock.http.authenticator import HttpAuthenticator
 from penstock.http.caller import Caller, caller
-from penstock.http.connection import Strangers
+from penstock.http.connection import UnauthenticatedClients
 from penstock.http.console_sessions import ConsoleSessions
 from penstock.http.log_worker_client import Readers
 from penstock.http.places import HttpPlaces
-from penstock.http.problems import not_found, over_limit, too_large
+from penstock.http.problems import Problem, not_found, over_limit, too_large
 from penstock.http.statistics import Statistics
 from penstock.http.texts import text_of
 from penstock.server.connection import Reactor
@@ -31,30 +31,30 @@ class AppContext:
     def __init__(
         self,
         config: Config,
-        board: Reactor,
+        reactor: Reactor,
         ports: Mapping[str, int],
         statistics: Statistics,
         handshakes: HandshakeLimiter | None = None,
     ) -> None:
         self.config = config
         self.shares = Shares(config.memory_bytes_max)
-        self.board = board
+        self.reactor = reactor
         self.ports = ports
         self.statistics = statistics
         self.handshakes = handshakes
-        self.hub: Hub = board.hub
-        self.broker: Broker = board.hub.broker
-        self.storage: Storage | None = board.storage
-        self.clock: Clock = board.clock
+        self.hub: Hub = reactor.hub
+        self.broker: Broker = reactor.hub.broker
+        self.storage: Storage | None = reactor.storage
+        self.clock: Clock = reactor.clock
         self.readers = None if self.storage is None else Readers(self.storage.directory)
         self.cursors = Cursors(None) if self.storage is None else self.storage.cursors
         self.logins = ConsoleSessions(config.login_seconds, config.login_idle_seconds)
         self.authenticator = HttpAuthenticator(self.hub, self.clock, self.logins, config.metrics_open)
-        self.strangers = Strangers()
+        self.unauthenticated = UnauthenticatedClients()
         self.places = HttpPlaces(config.http_connections_max, config.http_body_rate_min)
         self.answers = Answers(self.shares.outgoing)
-        board.account.add("out", lambda: self.answers.bytes)
-        board.account.add_share(self.answers.bytes_max, self.shares.answer, self.answers.let_hold)
+        reactor.account.add("out", lambda: self.answers.bytes)
+        reactor.account.add_share(self.answers.bytes_max, self.shares.answer, self.answers.let_hold)
         self.user_reloader: UserReloader | None = None  # manages the users file
         self.pipelines: dict[str, dict[str, object]] = {}  # status reported by jobs, the latest last
 
@@ -70,7 +70,7 @@ class AppContext:
         """The caller of the current request."""
         return caller()
 
-    def still_welcome(self, who: Caller) -> bool:
+    def is_still_authenticated(self, who: Caller) -> bool:
         """Whether a caller's credentials are still valid: for long-running responses."""
         access = self.hub.access
         if access is None:
@@ -85,27 +85,33 @@ class AppContext:
         """The queue of that name. Raises Problem if there is none."""
         queue = self.broker.queues.get(name)
         if queue is None:
-            raise not_found(f"there is no queue {text_of(name)!r}", "PUT /v1/queues/{name} declares one")
+            raise not_found(f"there is no queue {text_of(name)!r}", "create it with PUT /v1/queues/{name}")
         return queue
 
     def check_names(self, *names: bytes) -> None:
         """Raises Problem if a name is too long. Call it before a name is used."""
-        size_max = self.hub.limits.name_size_max
         for name in names:
-            if len(name) > size_max:
-                raise too_large(f"name of {len(name)} bytes: name_size_max is {size_max}")
+            if len(name) > self.hub.limits.name_size_max:
+                raise self.name_too_large("name", name)
 
-    def check_room(self) -> None:
-        """Raises Problem while memory is short or the disk is behind: HTTP publishers wait by retrying."""
-        if self.board.must_wait(self.caller.holder):
+    def name_too_large(self, what: str, name: bytes) -> Problem:
+        return too_large(f"{what} of {len(name)} bytes: name_size_max is {self.hub.limits.name_size_max}")
+
+    def check_publish(self) -> None:
+        """Raises Problem if the caller has to wait before it publishes. Call it before the body is read.
+
+        HTTP publishers wait by retrying: while memory is short, the disk is behind, or a rate quota is used up.
+        """
+        if self.reactor.must_wait(self.caller.holder):
             raise over_limit(
-                "queues hold memory_bytes_max, or the disk is behind: nothing is taken in before that is better",
+                "memory_bytes_max is reached, or the disk is behind: no messages are accepted at the moment",
                 "try again in a second",
             )
+        self.caller.check_rate(self.clock.now())
 
-    async def kept(self) -> None:
+    async def when_durable(self) -> None:
         """Wait until everything accepted so far is as durable as this broker promises."""
         self.broker.context.congested = None  # an HTTP publisher is not slowed down by pausing reads
-        self.board.plan_flush()
+        self.reactor.plan_flush()
         if self.storage is not None:
             await self.storage.when_durable(self.broker.log.position)

@@ -68,15 +68,17 @@ def routes(context: AppContext) -> APIRouter:
             "heard_at": time_of(cursor.heard_at),
         }
 
-    def check_room(name: str) -> None:
-        if name not in cursors.by_name and len(cursors.by_name) >= CURSORS_MAX:
-            raise over_limit(f"there are {CURSORS_MAX} cursors already", "DELETE /v1/cursors/{name} forgets one")
-
-    def noted(note: Callable[[int], Cursor]) -> Cursor:
+    async def noted(name: str, note: Callable[[str, int], Cursor]) -> Response:
+        """Change a cursor, which is created if it does not exist, and store it."""
+        cursor_name = text_of(name_of(name))
+        if cursor_name not in cursors.by_name and len(cursors.by_name) >= CURSORS_MAX:
+            raise over_limit(f"there are already {CURSORS_MAX} cursors", "DELETE /v1/cursors/{name} deletes one")
         try:
-            return note(context.clock.now())
+            cursor = note(cursor_name, context.clock.now())
         except Going as error:
-            raise conflict(str(error), "begin there, or later: GET /v1/log/segments says what there is") from error
+            raise conflict(str(error), "start there or later: see GET /v1/log/segments") from error
+        await keep()
+        return answer(row(cursor_name, cursor))
 
     @router.get("", response_model=CursorRows, responses=problems(), summary="List cursors")
     async def show_all() -> Response:
@@ -91,11 +93,7 @@ def routes(context: AppContext) -> APIRouter:
     )
     async def begin(name: Name, request: Request) -> Response:
         asked = await read_json(request, CursorStart)
-        called = text_of(name_of(name))
-        check_room(called)
-        cursor = noted(lambda now: cursors.begin(called, asked.start, now))
-        await keep()
-        return answer(row(called, cursor))
+        return await noted(name, lambda cursor_name, now: cursors.begin(cursor_name, asked.start, now))
 
     @router.post(
         "/{name}/reached",
@@ -106,17 +104,13 @@ def routes(context: AppContext) -> APIRouter:
     )
     async def reached(name: Name, request: Request) -> Response:
         asked = await read_json(request, CursorReached)
-        called = text_of(name_of(name))
-        check_room(called)
-        cursor = noted(lambda now: cursors.reach(called, asked.offset, now))
-        await keep()
-        return answer(row(called, cursor))
+        return await noted(name, lambda cursor_name, now: cursors.reach(cursor_name, asked.offset, now))
 
     @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Delete a cursor")
     async def forget(name: Name) -> Response:
-        called = text_of(name_of(name))
-        if not cursors.forget(called):
-            raise not_found(f"there is no cursor {called!r}")
+        cursor_name = text_of(name_of(name))
+        if not cursors.forget(cursor_name):
+            raise not_found(f"there is no cursor {cursor_name!r}")
         await keep()
         return answer({"forgotten": True})
 

@@ -20,8 +20,8 @@ class Readiness(BaseModel):
 def reasons_against(context: AppContext) -> list[str]:
     """Why messages are not accepted at present; empty while all is well."""
     reasons = []
-    if context.board.draining:
-        reasons.append("the broker is on its way down")
+    if context.reactor.draining:
+        reasons.append("the broker is shutting down")
     if context.broker.refuse_reason:
         reasons.append(context.broker.refuse_reason)
     return reasons

@@ -32,10 +32,10 @@ HEALTH_PATHS = ("/healthz", "/readyz")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 # For every response: it must not be cached, and its content type must not be guessed.
-KEPT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+RESPONSE_HEADERS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^][:@/?#\\\s]+))(?::[0-9]{0,5})?")
 CLOSED = (b"connection", b"close")
-SECURED = ((b"strict-transport-security", b"max-age=31536000"),)
+HSTS = ((b"strict-transport-security", b"max-age=31536000"),)
 
 
 class HostOriginMiddleware:
@@ -53,46 +53,46 @@ class HostOriginMiddleware:
             return
         headers: dict[bytes, bytes] = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
-        secured = SECURED if scope["scheme"] == "https" and is_public(name_of_host(host)) else ()
+        hsts = HSTS if scope["scheme"] == "https" and is_public(name_of_host(host)) else ()
 
-        async def send_kept(message: MutableMapping[str, Any]) -> None:
+        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
             """Add these headers to every response; the console's files set their own."""
             if message["type"] == "http.response.start":
                 for name, _ in message["headers"]:
                     if name == b"cache-control":
-                        message["headers"] = [*message["headers"], *secured]
+                        message["headers"] = [*message["headers"], *hsts]
                         break
                 else:
-                    message["headers"] = [*message["headers"], *KEPT, *secured]
+                    message["headers"] = [*message["headers"], *RESPONSE_HEADERS, *hsts]
                 connection = scope["state"]["connection"]
-                if connection.is_stranger or connection.is_extra():  # it is closed after its response
+                if connection.is_unauthenticated or connection.is_extra():  # it is closed after its response
                     message["headers"] = [*message["headers"], CLOSED]
             await send(message)
 
         try:
             self._check(scope, headers, host)
             scope["path"] = scope["raw_path"].decode("ascii", "replace")
-            caller = await self.authenticator.recognise(scope, headers)
+            caller = await self.authenticator.authenticate(scope, headers)
             if caller.identity is not None:
                 scope["state"]["connection"].leave_unauthenticated()
-            self._find_place(scope, caller)
+            self._take_place(scope, caller)
             caller.request = f"{peer_of(scope)} {scope['method']} {scope['path']}"
             enter(caller)
         except Problem as problem:
-            await problem_response(problem)(scope, receive, send_kept)
+            await problem_response(problem)(scope, receive, send_with_headers)
             return
         if scope["path"] not in HEALTH_PATHS:
             await self.steps.begin(caller.holder)
-        await self.app(scope, receive, send_kept)
+        await self.app(scope, receive, send_with_headers)
 
-    def _find_place(self, scope: Scope, caller: Caller) -> None:
+    def _take_place(self, scope: Scope, caller: Caller) -> None:
         """Raises Problem if all slots are taken. Health, metrics and administrators are always served."""
         is_served = scope["path"].startswith(OPEN_PATHS) or (caller.user is not None and caller.user.has(ADMIN))
         if not scope["state"]["connection"].take_place(caller.user, is_served):
             raise Problem(
                 503,
                 "no-place",
-                "every place is taken, and those who have the most are being answered: http_connections_max",
+                "all connections are in use: http_connections_max is reached",
                 "try again in a second",
                 {"retry-after": "1"},
             )
@@ -106,16 +106,16 @@ class HostOriginMiddleware:
             raise Problem(
                 403,
                 "wrong-host",
-                f"this broker does not answer to the name {host!r}",
-                "use its address, or start it with --http-hosts NAME",
+                f"the host name {host!r} is not accepted",
+                "use the broker's IP address, or start it with --http-hosts NAME",
             )
         if scope["method"] not in SAFE_METHODS:
             origin = headers.get(b"origin")
             if origin is not None and origin.decode("latin-1") != f"{scope['scheme']}://{host}":
                 origin_text = origin.decode("latin-1")
-                raise Problem(403, "cross-origin", f"a page of {origin_text!r} may not change anything here")
+                raise Problem(403, "cross-origin", f"pages of {origin_text!r} may not change anything on this broker")
             if origin is None and headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-                raise Problem(403, "cross-origin", "a page from elsewhere may not change anything here")
+                raise Problem(403, "cross-origin", "pages of other origins may not change anything on this broker")
 
 
 def name_of_host(host: str) -> str:
@@ -126,25 +126,21 @@ def name_of_host(host: str) -> str:
 
 def is_ours(name: str, hosts: frozenset[str]) -> bool:
     name = name.lower().rstrip(".")
-    if name in hosts or name.endswith(".localhost"):
-        return True
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+    return name in hosts or name.endswith(".localhost") or is_address(name)
 
 
 def is_public(name: str) -> bool:
     """Whether a browser should use only TLS for this name from now on. Not for localhost: other services run there."""
     name = name.lower().rstrip(".")
-    if name == "localhost" or name.endswith(".localhost"):
-        return False
+    return not (name == "localhost" or name.endswith(".localhost") or is_address(name))
+
+
+def is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)
     except ValueError:
-        return True
-    return False
+        return False
+    return True
 
 
 def hosts_of(host: str, more: str) -> frozenset[str]:

@@ -26,6 +26,7 @@ from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
 from penstock.http.connection import HttpConnection
 from penstock.http.context import AppContext
+from penstock.http.parameters import QueueName
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import not_found, over_limit
 from penstock.http.replies import ARROW, answer, problems, takes
@@ -41,6 +42,8 @@ SLICE = 1000  # messages accepted or encoded before yielding to the event loop .
 SLICE_BYTES = 1 << 20  # ... or this many bytes, when encoding
 PIECE_BYTES = 256 << 10  # of a response, sent before the next piece is written
 LOOK_SECONDS = 2.0  # how long a lease may outlive the permission it was taken with
+
+LeaseId = Annotated[str, Path(description="The lease's id.", max_length=100)]
 
 
 class NewLease(BaseModel):
@@ -80,27 +83,26 @@ class Leases:
         self.by_id: dict[str, Lease] = {}
         self.places = Places(LEASES_MAX)
         self.bytes_max = context.config.lease_bytes_max or context.shares.answer
-        context.board.account.add("leased", self.held)
+        context.reactor.account.add("leased", self.held)
 
     def held(self, user: str | None = None) -> int:
         """Bytes of memory that leases hold, of one user or all."""
-        account = self.context.board.account
+        account = self.context.reactor.account
         return sum(
             account.of_consumer(lease.inbox) for lease in self.by_id.values() if user is None or lease.user == user
         )
 
     def check_memory(self, who: Caller) -> None:
         """While memory is short, leases may hold a quarter of it, and one user half of that. Raises Problem."""
-        board = self.context.board
         broker_context = self.context.broker.context
         most = broker_context.bytes_max // 4
-        if broker_context.bytes > board.holdings.bytes_max and (
+        if broker_context.bytes > self.context.reactor.holdings.bytes_max and (
             self.held() >= most or self.held(who.name) >= most // 2
         ):
             raise over_limit(
-                f"leases hold {self.held()} bytes in memory: at most {most}, a quarter of memory_bytes_max, are kept "
-                "for them while it is short, and half of that for one user",
-                "settle some",
+                f"leases hold {self.held()} bytes of memory; while memory is short, {most} are allowed (a quarter "
+                "of memory_bytes_max), and half of that for one user",
+                "accept or return some leases",
             )
 
     def take(self, queue: bytes, asked: NewLease, who: Caller) -> Lease:
@@ -109,12 +111,12 @@ class Leases:
         inbox.holder = who.holder
         context.broker.subscribe(queue, inbox, None, context.clock.now())
         id = text_of(random_id(24))
-        loop = context.board.loop
+        loop = context.reactor.loop
         ends_at = loop.time() + asked.seconds
         timer = loop.call_at(self._next_look(ends_at), self._look, id)
         lease = self.by_id[id] = Lease(id, queue, asked.owner, who, inbox, ends_at, timer)
         self.places.enter(who.holder)
-        context.board.plan_flush()
+        context.reactor.plan_flush()
         return lease
 
     async def fill(self, lease: Lease, queue: Queue) -> None:
@@ -124,11 +126,10 @@ class Leases:
             while lease.inbox.queue is queue and (
                 queue.consumers.leaving or (lease.inbox.waiting and queue.gives_later())
             ):
-                context.board.plan_flush()
+                context.reactor.plan_flush()
                 await pass_on()
         except BaseException:  # the client has disconnected
-            if self.by_id.get(lease.id) is lease:
-                self.give_back(lease.id)
+            self.end(lease)
             raise
         context.broker.suspend(lease.inbox)
         if self.by_id.get(lease.id) is not lease:
@@ -146,39 +147,35 @@ class Leases:
 
     def holds(self, lease: Lease) -> bool:
         """Whether its user is still authenticated and permitted to consume."""
-        return self.context.still_welcome(lease.who) and lease.who.may(CONSUME, QUEUE, lease.queue)
+        return self.context.is_still_authenticated(lease.who) and lease.who.may(CONSUME, QUEUE, lease.queue)
 
     def _next_look(self, ends_at: float) -> float:
-        return min(ends_at, self.context.board.loop.time() + LOOK_SECONDS)
+        return min(ends_at, self.context.reactor.loop.time() + LOOK_SECONDS)
 
     def _look(self, id: str) -> None:
         """Give it back if it has expired or the permission it was taken with is lost."""
         lease = self.by_id[id]
-        loop = self.context.board.loop
+        loop = self.context.reactor.loop
         if loop.time() >= lease.ends_at or not self.holds(lease):
-            self.give_back(id)
+            self.end(lease)
         else:
             lease.timer = loop.call_at(self._next_look(lease.ends_at), self._look, id)
 
-    def give_back(self, id: str) -> int:
-        """Return its messages to their places in the queue; returns how many."""
-        lease = self.by_id.pop(id)
+    def end(self, lease: Lease) -> int:
+        """End a lease, if it has not ended yet. Messages not settled return to their places; returns how many."""
+        if self.by_id.get(lease.id) is not lease:
+            return 0
+        del self.by_id[lease.id]
         self.places.leave(lease.who.holder)
         lease.timer.cancel()
         count = lease.inbox.in_flight
         self.context.broker.cancel(lease.inbox, self.context.clock.now())
-        self.context.board.plan_flush()
+        self.context.reactor.plan_flush()
         return count
-
-    def close(self, lease: Lease) -> None:
-        del self.by_id[lease.id]
-        self.places.leave(lease.who.holder)
-        lease.timer.cancel()
-        self.context.broker.cancel(lease.inbox, self.context.clock.now())
 
 
 def no_lease(id: str) -> Exception:
-    return not_found(f"there is no lease {id!r}", "its time is over, or it was settled: take another")
+    return not_found(f"there is no lease {id!r}", "it has expired or was settled: take another one")
 
 
 def slices_of(deliveries: list[Delivery], sizes: list[int]) -> Iterator[list[Delivery]]:
@@ -233,8 +230,8 @@ def routes(context: AppContext) -> APIRouter:
             yield arrow_stream.END
             is_sent = not connection.is_gone()
         finally:
-            if not is_sent and lease is not None and leases.by_id.get(lease.id) is lease:
-                leases.give_back(lease.id)
+            if not is_sent and lease is not None:
+                leases.end(lease)
 
     def is_theirs(lease: Lease) -> bool:
         return lease.user == context.caller.name or context.caller.has(ADMIN)
@@ -244,7 +241,7 @@ def routes(context: AppContext) -> APIRouter:
         if lease is None or not is_theirs(lease):
             raise no_lease(id)
         if not leases.holds(lease):
-            leases.give_back(id)
+            leases.end(lease)
             raise no_lease(id)
         return lease
 
@@ -272,18 +269,16 @@ def routes(context: AppContext) -> APIRouter:
         openapi_extra=takes(NewLease, {"limit": 1000, "seconds": 300, "owner": "loader"}, required=False),
         summary="Lease messages of a queue",
     )
-    async def take(
-        name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
-    ) -> Response:
+    async def take(name: QueueName, request: Request) -> Response:
         asked = await read_json(request, NewLease)
         queue = context.queue(name_of(name))
         if not leases.places.has_room(context.caller.holder):
-            raise over_limit(leases.places.why_full(context.caller.holder, "leases"), "settle some")
+            raise over_limit(leases.places.why_full(context.caller.holder, "leases"), "accept or return some leases")
         leases.check_memory(context.caller)
         lease = leases.take(queue.name, asked, context.caller)
         await leases.fill(lease, queue)
         if not lease.inbox.deliveries:
-            leases.close(lease)
+            leases.end(lease)
             return StreamingResponse(stream(None, request), media_type=ARROW, headers={"penstock-messages": "0"})
         headers = {"penstock-lease": lease.id, "penstock-messages": str(len(lease.inbox.deliveries))}
         if lease.inbox.is_full() and len(lease.inbox.deliveries) < asked.limit:
@@ -296,7 +291,7 @@ def routes(context: AppContext) -> APIRouter:
         responses=problems(404),
         summary="Acknowledge all messages of a lease",
     )
-    async def accept(id: Annotated[str, Path(description="The lease's id.", max_length=100)]) -> Response:
+    async def accept(id: LeaseId) -> Response:
         lease = lease_of(id)
         context.caller.check(CONSUME, QUEUE, lease.queue)
         count = 0
@@ -306,13 +301,11 @@ def routes(context: AppContext) -> APIRouter:
             context.broker.accept(delivery)
             count += 1
             if count % SLICE == 0:
-                context.board.plan_flush()
+                context.reactor.plan_flush()
                 await pass_on()
             delivery = lease.inbox.oldest
-        context.board.plan_flush()
-        if leases.by_id.get(id) is lease:
-            leases.close(lease)
-        await context.kept()
+        leases.end(lease)
+        await context.when_durable()
         return answer({"accepted": count})
 
     @router.delete(
@@ -321,9 +314,8 @@ def routes(context: AppContext) -> APIRouter:
         responses=problems(404),
         summary="Return the messages of a lease to the queue",
     )
-    async def give_back(id: Annotated[str, Path(description="The lease's id.", max_length=100)]) -> Response:
-        lease_of(id)
-        return answer({"leases": 1, "messages": leases.give_back(id)})
+    async def give_back(id: LeaseId) -> Response:
+        return answer({"leases": 1, "messages": leases.end(lease_of(id))})
 
     @router.delete(
         "/leases",
@@ -336,7 +328,7 @@ def routes(context: AppContext) -> APIRouter:
             str, Query(min_length=1, max_length=1000, description="The `owner` given when the leases were taken.")
         ],
     ) -> Response:
-        found = [lease.id for lease in leases.by_id.values() if lease.owner == owner and is_theirs(lease)]
-        return answer({"leases": len(found), "messages": sum(leases.give_back(id) for id in found)})
+        found = [lease for lease in leases.by_id.values() if lease.owner == owner and is_theirs(lease)]
+        return answer({"leases": len(found), "messages": sum(map(leases.end, found))})
 
     return router

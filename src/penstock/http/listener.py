@@ -31,14 +31,14 @@ class HttpListenError(Error):
 class HttpListener:
     """The HTTP listener as the node sees it: open, load, stop."""
 
-    def __init__(self, config: Config, board: Reactor, port: int, handshakes: HandshakeLimiter | None = None) -> None:
+    def __init__(self, config: Config, reactor: Reactor, port: int, handshakes: HandshakeLimiter | None = None) -> None:
         self.config = config
-        self.board = board
+        self.reactor = reactor
         self.port = port
         self.handshakes = handshakes
         self.ports: Mapping[str, int] = {}
         self.user_reloader: UserReloader | None = None
-        self.statistics = Statistics(board)
+        self.statistics = Statistics(reactor)
         self._socket: socket.socket | None = None
         self._server: HttpServer | None = None
         self._loading: asyncio.Task[None] | None = None
@@ -52,13 +52,13 @@ class HttpListener:
             raise HttpListenError(f"cannot listen for http on {self.config.host}:{self.port}: {reason}") from error
         self.port = self._socket.getsockname()[1]
         self.statistics.start()
-        self.board.loop.add_reader(self._socket.fileno(), self.load)
+        self.reactor.loop.add_reader(self._socket.fileno(), self.load)
 
     def load(self) -> None:
         """Load the application and serve with it."""
         if self._loading is None and self._socket is not None:
-            self.board.loop.remove_reader(self._socket.fileno())
-            self._loading = self.board.loop.create_task(self._load())
+            self.reactor.loop.remove_reader(self._socket.fileno())
+            self._loading = self.reactor.loop.create_task(self._load())
 
     async def stop(self, seconds: float) -> None:
         """Stop accepting, give requests this long to finish, and close."""
@@ -68,7 +68,7 @@ class HttpListener:
         if self._loading is not None:
             await asyncio.wait([self._loading])
         else:
-            self.board.loop.remove_reader(self._socket.fileno())
+            self.reactor.loop.remove_reader(self._socket.fileno())
         if self._server is not None:
             await self._server.stop(seconds)
         self._socket.close()
@@ -81,17 +81,18 @@ class HttpListener:
             gc.freeze()
             await self._server.start(self._socket)
         except Exception as error:
-            self.board.hub.report("error", "http.failed", {"error": repr(error)})
+            self.reactor.hub.report("error", "http.failed", {"error": repr(error)})
             raise
 
     def _make_server(self) -> "HttpServer":
         from penstock.http.caller import describe_request
+        from penstock.http.context import AppContext
         from penstock.http.server import HttpServer
 
-        self.board.describe_request = describe_request
-        server = HttpServer(self.config, self.board, self.ports, self.statistics, self.handshakes)
-        server.context.user_reloader = self.user_reloader
-        return server
+        self.reactor.describe_request = describe_request
+        context = AppContext(self.config, self.reactor, self.ports, self.statistics, self.handshakes)
+        context.user_reloader = self.user_reloader
+        return HttpServer(context)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The broker's side of the process that reads the log (`reading.py`): started on demand, restarted if it died."""
+"""The broker's side of the process that reads the log (`log_worker.py`): started on demand, restarted if it died."""
 
 import asyncio
 import contextlib
@@ -49,7 +49,7 @@ class Readers:
         if importlib.util.find_spec("pyarrow") is None:
             raise needs_arrow()
         if not self.places.has_room(holder):
-            raise over_limit(self.places.why_full(holder, "streams of the log"), "try again when one has ended")
+            raise over_limit(self.places.why_full(holder, "streams of the log"), "try again when one of them has ended")
 
     async def answer(self, start: int, end: int, client: socket.socket, head: str, holder: str) -> bool:
         """Have the process write the whole response to a client's socket; True if all of it was written.
@@ -171,4 +171,4 @@ class Readers:
 
 def check(answer: dict[str, Any]) -> None:
     if "error" in answer:
-        raise Problem(503, "log", f"the log cannot be read: {answer['error']}", "`penstock log verify` says more")
+        raise Problem(503, "log", f"the log cannot be read: {answer['error']}", "run `penstock log verify` for details")

@@ -94,9 +94,9 @@ def routes(context: AppContext) -> APIRouter:
     router = APIRouter(route_class=AuthorizedRoute, prefix="/v1/log", tags=["log"])
     readers = context.readers
 
-    def kept_log() -> Readers:
+    def log_readers() -> Readers:
         if readers is None:
-            raise Problem(404, "no-log", "this broker keeps no log", "start it with --data DIR")
+            raise Problem(404, "no-log", "this broker has no log on disk", "start it with --data DIR")
         return readers
 
     @router.get(
@@ -118,7 +118,7 @@ def routes(context: AppContext) -> APIRouter:
         ] = None,
     ) -> Response:
         if at is not None and size is not None:
-            raise invalid("query.bytes", "and at exclude each other")
+            raise invalid("query.bytes", "cannot be combined with at")
         ends = context.statistics.log()
         found: dict[str, object] = {name: ends[name] for name in ("first_offset", "next_offset", "durable_offset")}
         found |= {"at": None, "offset": None}
@@ -127,15 +127,15 @@ def routes(context: AppContext) -> APIRouter:
                 moment = microseconds_of(at)
                 found["at"] = time_of(moment)
             except OverflowError as error:
-                raise invalid("query.at", "is not between the years 1 and 9999 in UTC") from error
-            answered = await kept_log().ask("offset_at", time=moment, to=ends["durable_offset"])
+                raise invalid("query.at", "must be between the years 1 and 9999 in UTC") from error
+            answered = await log_readers().ask("offset_at", time=moment, to=ends["durable_offset"])
             offset = answered["offset"]
             found["offset"] = ends["durable_offset"] if offset is None else offset
         elif size is not None:
             end = ends["durable_offset"]
             found["offset"] = start
             if start < end:
-                found["offset"] = (await kept_log().ask("offset_after", bytes=size, to=end, **{"from": start}))[
+                found["offset"] = (await log_readers().ask("offset_after", bytes=size, to=end, **{"from": start}))[
                     "offset"
                 ]
         return answer(found)
@@ -144,7 +144,7 @@ def routes(context: AppContext) -> APIRouter:
         "/segments", response_model=Segments, responses=problems(404, 503), summary="List the segments of the log"
     )
     async def segments() -> Response:
-        rows = (await kept_log().ask("segments"))["segments"]
+        rows = (await log_readers().ask("segments"))["segments"]
         for row in rows:
             row["begun_at"] = time_of(row["begun_at"])
         return answer({"segments": rows, "bytes": sum(row["bytes"] for row in rows)})
@@ -156,24 +156,24 @@ def routes(context: AppContext) -> APIRouter:
         summary="List the offsets deleted from the middle of the log",
     )
     async def holes() -> Response:
-        return answer({"holes": (await kept_log().ask("holes"))["holes"]})
+        return answer({"holes": (await log_readers().ask("holes"))["holes"]})
 
     def range_of(wanted: int | None, to: int | None) -> tuple[int, int]:
         ends = context.statistics.log()
         first, durable = ends["first_offset"], ends["durable_offset"]
         start = first if wanted is None else wanted
         if start < first:
-            raise Problem(410, "trimmed", f"messages before offset {first} are gone", f"begin with from={first}")
+            raise Problem(410, "trimmed", f"messages before offset {first} are deleted", f"start with from={first}")
         if start > durable:
-            raise invalid("query.from", f"is {start}, and the log ends at {durable}")
+            raise invalid("query.from", f"is {start}, but the log ends at {durable}")
         end = durable if to is None else min(to, durable)
         if end < start:
-            raise invalid("query.to", f"is {to}, before from, which is {start}")
+            raise invalid("query.to", f"is {to}, which is before from ({start})")
         return start, end
 
     @router.get("", response_class=ArrowStream, responses=STREAMED, summary="Stream the log in the Arrow format")
     async def stream(request: Request, wanted: From = None, to: To = None) -> Response:
-        log = kept_log()
+        log = log_readers()
         start, end = range_of(wanted, to)
         connection: HttpConnection = request.state.connection
         client = connection.lend()
@@ -197,7 +197,7 @@ def routes(context: AppContext) -> APIRouter:
         summary="Stream what happened to each message, in the Arrow format",
     )
     async def lifecycle(wanted: From = None, to: To = None) -> Response:
-        log = kept_log()
+        log = log_readers()
         start, end = range_of(wanted, to)
         pieces = await log.stream(start, end, context.caller.holder, "lifecycle")
         return ArrowStream(pieces, headers={"penstock-next-offset": str(end)})

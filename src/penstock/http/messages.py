@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
 import orjson
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.queue import Queue
@@ -22,6 +22,7 @@ from penstock.core.walk import Walk
 from penstock.errors import Refused
 from penstock.http.bodies import read_json
 from penstock.http.context import AppContext
+from penstock.http.parameters import Limit, QueueName
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import conflict, invalid, malformed
 from penstock.http.queues import QueueShape, queue_of
@@ -47,8 +48,6 @@ ORDER_SECONDS = 60  # how long a sorted order is reused
 
 READY, UNACKED, DELAYED = "ready", "unacked", "delayed"
 PLACE_LENGTHS = {READY: 4, UNACKED: 1, DELAYED: 2}  # how many numbers a `next` mark has
-
-QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]
 
 
 class MessageShape(BaseModel):
@@ -281,7 +280,7 @@ def place_in(after: str, state: str) -> list[int]:
     except ValueError:
         found = []
     if len(found) != PLACE_LENGTHS[state] or max(map(abs, found)) >= 1 << 63:
-        raise malformed("query.after is not the `next` of an earlier answer")
+        raise malformed("query.after is not the `next` of an earlier response")
     return found
 
 
@@ -315,7 +314,7 @@ async def page_of(
     if after:
         kind = after.partition(":")[0]
         if kind not in states:
-            raise malformed("query.after is not the `next` of an earlier answer with this state")
+            raise malformed("query.after is not the `next` of an earlier response with this state")
         states = states[states.index(kind) :]
     rows: list[bytes] = []
     scanned = size = 0
@@ -391,7 +390,7 @@ def routes(context: AppContext) -> APIRouter:
         ] = None,
         event: Annotated[str | None, Query(description="Only messages with this event.")] = None,
         id: Annotated[str | None, Query(description="Only messages with this id.")] = None,
-        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of results.")] = 50,
+        limit: Limit = 50,
         after: Annotated[str, Query(description="The `next` of an earlier response.", max_length=100)] = "",
         body_max: Annotated[
             int, Query(ge=0, le=1 << 24, description="How many bytes of each body to show.")
@@ -427,7 +426,7 @@ def routes(context: AppContext) -> APIRouter:
         queue = context.queue(name)
         context.now()
         broker.pause(name, paused)
-        await context.kept()
+        await context.when_durable()
         return answer(queue_of(context, queue))
 
     @router.post(
@@ -446,9 +445,9 @@ def routes(context: AppContext) -> APIRouter:
             purged += count
             if count < CHANGED_AT_ONCE:
                 break
-            context.board.plan_flush()
+            context.reactor.plan_flush()
             await pass_on()
-        await context.kept()
+        await context.when_durable()
         return answer({"purged": purged})
 
     def charge(count: int, size: int) -> None:
@@ -458,24 +457,49 @@ def routes(context: AppContext) -> APIRouter:
     async def has_room() -> bool:
         """Wait as long as publishers have to wait. False if that takes too long."""
         for _ in range(WAITS_MAX):
-            if not context.board.must_wait(context.caller.holder):
+            if not context.reactor.must_wait(context.caller.holder):
                 return True
-            context.board.plan_flush()
+            context.reactor.plan_flush()
             await asyncio.sleep(WAIT_SECONDS)
         return False
 
-    async def read_wanted(name: bytes, request: Request) -> tuple[Queue, Wanted, AsyncIterator[Batch]]:
+    async def transfer(name: bytes, request: Request, is_move: bool) -> tuple[int, bool]:
+        """Move or copy the messages a request asks for; returns how many, and whether it was a dry run."""
         context.caller.check_rate(context.clock.now())
         wanted = await read_json(request, Wanted)
-        context.check_names(wanted.to.encode())
+        to = wanted.to.encode()
+        context.check_names(to)
         queue = context.queue(name)
-        if not wanted.to:
+        if not to:
             raise invalid("body.to", "is empty")
-        if wanted.to.encode() == name:
-            raise conflict("they are in that queue already")
-        context.caller.check_put(wanted.to.encode(), broker)
+        if to == name:
+            raise conflict("the messages are already in this queue")
+        context.caller.check_put(to, broker)
         which = Filter(wanted.event, wanted.id, wanted.search)
-        return queue, wanted, matching(queue, which, wanted.limit, broker.log.next_offset)
+        count = 0
+        async for batch in matching(queue, which, wanted.limit, broker.log.next_offset):
+            if wanted.dry_run:
+                count += len(batch.places)
+                continue
+            if not await has_room() or (is_move and broker.queues.get(queue.name) is not queue):
+                break
+            try:
+                if is_move:
+                    done = broker.move_places(queue.name, batch.places, to, context.now())
+                else:
+                    done = broker.copy(batch.messages, to, context.now())
+            except Refused:
+                if count == 0:
+                    raise
+                break  # the earlier batches have filled the target
+            charge(done, sum(payload_size(message) for message in batch.messages[:done]))
+            count += done
+            context.reactor.plan_flush()
+            if not is_move and done < len(batch.messages):
+                break
+        if not wanted.dry_run:
+            await context.when_durable()
+        return count, wanted.dry_run
 
     example = {"to": "orders.slow", "limit": 100, "event": "order.created"}
 
@@ -487,27 +511,8 @@ def routes(context: AppContext) -> APIRouter:
         summary="Move ready messages to another queue",
     )
     async def move(name: QueueName, request: Request) -> Response:
-        queue, wanted, batches = await read_wanted(name_of(name), request)
-        to = wanted.to.encode()
-        moved = 0
-        async for batch in batches:
-            if wanted.dry_run:
-                moved += len(batch.places)
-                continue
-            if not await has_room() or broker.queues.get(queue.name) is not queue:
-                break
-            try:
-                done = broker.move_places(queue.name, batch.places, to, context.now())
-            except Refused:
-                if moved == 0:
-                    raise
-                break  # the batches moved so far have filled it
-            charge(done, sum(payload_size(message) for message in batch.messages[:done]))
-            moved += done
-            context.board.plan_flush()
-        if not wanted.dry_run:
-            await context.kept()
-        return answer({"moved": moved, "dry_run": wanted.dry_run})
+        moved, dry_run = await transfer(name_of(name), request, is_move=True)
+        return answer({"moved": moved, "dry_run": dry_run})
 
     @router.post(
         "/copy",
@@ -517,28 +522,8 @@ def routes(context: AppContext) -> APIRouter:
         summary="Copy ready messages to another queue",
     )
     async def copy(name: QueueName, request: Request) -> Response:
-        _, wanted, batches = await read_wanted(name_of(name), request)
-        copied = 0
-        async for batch in batches:
-            if wanted.dry_run:
-                copied += len(batch.messages)
-                continue
-            if not await has_room():
-                break
-            try:
-                done = broker.copy(batch.messages, wanted.to.encode(), context.now())
-            except Refused:
-                if copied == 0:
-                    raise
-                break  # the batches copied so far have filled it
-            charge(done, sum(payload_size(message) for message in batch.messages[:done]))
-            copied += done
-            context.board.plan_flush()
-            if done < len(batch.messages):
-                break
-        if not wanted.dry_run:
-            await context.kept()
-        return answer({"copied": copied, "dry_run": wanted.dry_run})
+        copied, dry_run = await transfer(name_of(name), request, is_move=False)
+        return answer({"copied": copied, "dry_run": dry_run})
 
     @router.post(
         "/redrive",
@@ -571,9 +556,9 @@ def routes(context: AppContext) -> APIRouter:
                 moved, size = redrive.moved, redrive.moved_bytes
                 broker.step_redrive(redrive, context.now())
                 charge(redrive.moved - moved, redrive.moved_bytes - size)
-                context.board.plan_flush()
+                context.reactor.plan_flush()
                 await pass_on()
-            await context.kept()
+            await context.when_durable()
         shown = {text_of(target): count for target, count in redrive.targets.items()}
         return answer({"redriven": redrive.moved, "targets": shown, "dry_run": wanted.dry_run})
 

@@ -113,9 +113,9 @@ def metrics_of(context: AppContext, memory_by_user: dict[str, int] | None = None
         "penstock_publishers_paused",
         "gauge",
         "Connections the broker does not read from because memory is short or the disk is behind.",
-        len(context.board.paused),
+        len(context.reactor.paused),
     )
-    account = context.board.account
+    account = context.reactor.account
     account.held = queue_totals.held
     page.family(
         "penstock_memory_bytes",
@@ -135,7 +135,7 @@ def metrics_of(context: AppContext, memory_by_user: dict[str, int] | None = None
         "penstock_consumers_restrained",
         "gauge",
         "Connections that get no more messages until they settle some, because memory is short.",
-        len(context.board.holdings.restrained),
+        len(context.reactor.holdings.restrained),
     )
     page.one("penstock_log_next_offset", "gauge", "Offset of the next message.", log["next_offset"])
     page.one(
@@ -213,7 +213,7 @@ def _add_access(page: Exposition, context: AppContext) -> None:
         "penstock_connections_unauthenticated",
         "gauge",
         "Connections that have not authenticated yet.",
-        0 if access is None else access.throttle.count + context.strangers.count,
+        0 if access is None else access.throttle.count + context.unauthenticated.count,
     )
     page.one("penstock_logins", "gauge", "Current console logins.", len(context.logins))
     page.one("penstock_users", "gauge", "Number of users.", len(users))
@@ -324,7 +324,7 @@ def routes(context: AppContext) -> APIRouter:
         "/metrics", response_class=Response, responses={**text, **problems()}, summary="Get the broker's totals"
     )
     async def metrics() -> Response:
-        return Response(metrics_of(context, await context.board.account.by_user()), media_type=MEDIA_TYPE)
+        return Response(metrics_of(context, await context.reactor.account.by_user()), media_type=MEDIA_TYPE)
 
     @router.get(
         "/metrics/detail",
@@ -346,7 +346,7 @@ def routes(context: AppContext) -> APIRouter:
             context.caller.check(BROWSE, QUEUE, name.encode())
         found = [context.queue(name.encode()) for name in dict.fromkeys(queue)]
         if not found:
-            raise not_found("name a queue")
+            raise not_found("no queue is given")
         return Response(detail_of(found, context.clock.now()), media_type=MEDIA_TYPE)
 
     return router

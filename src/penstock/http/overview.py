@@ -101,7 +101,17 @@ class Storage(BaseModel):
     retain_bytes: int | None
 
 
-class Overview(BaseModel):
+class Sampled(BaseModel):
+    totals: Totals
+    counters: Counters
+    rates: Rates
+    connections: dict[str, int]
+    log: LogEnds
+    process: Process
+    memory: Memory
+
+
+class Overview(Sampled):
     version: str
     compiled: bool
     now: str
@@ -111,25 +121,11 @@ class Overview(BaseModel):
     reasons: list[str]
     ports: dict[str, int]
     storage: Storage
-    totals: Totals
-    counters: Counters
-    rates: Rates
-    connections: dict[str, int]
-    log: LogEnds
-    process: Process
-    memory: Memory
 
 
-class SampleShape(BaseModel):
+class SampleShape(Sampled):
     at: str
     time: float
-    totals: Totals
-    counters: Counters
-    rates: Rates
-    connections: dict[str, int]
-    log: LogEnds
-    process: Process
-    memory: Memory
 
 
 class History(BaseModel):
@@ -142,8 +138,8 @@ def overview_of(context: AppContext) -> dict[str, object]:
     storage = context.storage
     now = context.clock.now()
     reasons = reasons_against(context)
-    if context.board.paused:
-        reasons.append("publishers wait: memory is short, or the disk is behind")
+    if context.reactor.paused:
+        reasons.append("publishers are paused: memory is short, or the disk is behind")
     return {
         "version": __version__,
         "compiled": COMPILED,
@@ -160,13 +156,7 @@ def overview_of(context: AppContext) -> dict[str, object]:
             "retain_seconds": None if storage is None else context.config.retain_seconds,
             "retain_bytes": None if storage is None else context.config.retain_bytes,
         },
-        "totals": statistics.totals(queue_totals),
-        "counters": statistics.counters(queue_totals),
-        "rates": statistics.rates,
-        "connections": statistics.connections(),
-        "log": statistics.log(),
-        "process": statistics.process,
-        "memory": statistics.memory,
+        **statistics.parts(queue_totals),
     }
 
 
@@ -208,7 +198,7 @@ def routes(context: AppContext) -> APIRouter:
     async def live(queue: str | None = Query(None, description="Adds this queue's row to each sample.")) -> Response:
         if not places.has_room(context.caller.holder):
             reason = places.why_full(context.caller.holder, "live streams")
-            raise over_limit(reason, "close a console that nobody looks at")
+            raise over_limit(reason, "close consoles that are not in use")
         name = None if queue is None else queue.encode()
         if name is not None:
             context.caller.check(BROWSE, QUEUE, name)
@@ -223,11 +213,11 @@ def routes(context: AppContext) -> APIRouter:
         statistics.watchers.add(fresh)
         places.enter(who.holder)
         try:
-            while not context.board.draining and context.still_welcome(who):
+            while not context.reactor.draining and context.is_still_authenticated(who):
                 fresh.clear()
                 yield event_of(with_queue(statistics.samples[-1], name))
                 await fresh.wait()
-            if not context.still_welcome(who):
+            if not context.is_still_authenticated(who):
                 yield b"event: over\ndata: {}\n\n"  # otherwise a browser would keep reconnecting
         finally:
             statistics.watchers.discard(fresh)

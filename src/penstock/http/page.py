@@ -65,7 +65,7 @@ def routes() -> APIRouter:
     @router.get("/console/{name:path}")
     async def part(request: Request, name: str) -> Response:
         if name not in known:
-            raise not_found(f"the console has no file {name!r}", "GET / is the console")
+            raise not_found(f"the console has no file {name!r}", "the console is at /")
         return await serve(request, name)
 
     return router

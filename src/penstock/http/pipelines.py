@@ -16,6 +16,8 @@ PIPELINES_MAX = 1000
 NAME_MAX = 1000
 NUMBER_MAX = 1 << 53  # every JSON parser reads integers up to this exactly
 
+PipelineName = Annotated[str, Path(description="The pipeline's name, percent-encoded.", max_length=NAME_MAX)]
+
 
 class PipelineReport(BaseModel):
     """The report of one batch."""
@@ -71,32 +73,27 @@ def routes(context: AppContext) -> APIRouter:
         openapi_extra=takes(PipelineReport, EXAMPLE),
         summary="Report a batch",
     )
-    async def report(
-        name: Annotated[str, Path(description="The pipeline's name, percent-encoded.", max_length=NAME_MAX)],
-        request: Request,
-    ) -> Response:
-        told = await read_json(request, PipelineReport)
-        called = text_of(name_of(name))
-        before = known.pop(called, {})
+    async def report(name: PipelineName, request: Request) -> Response:
+        batch = await read_json(request, PipelineReport)
+        pipeline = text_of(name_of(name))
+        before = known.pop(pipeline, {})
         rows = {
-            "name": called,
-            **told.model_dump(),
-            "batches": int(str(before.get("batches", 0))) + (told.state == "running" and told.rows > 0),
-            "rows_total": min(int(str(before.get("rows_total", 0))) + told.rows, NUMBER_MAX),
+            "name": pipeline,
+            **batch.model_dump(),
+            "batches": int(str(before.get("batches", 0))) + (batch.state == "running" and batch.rows > 0),
+            "rows_total": min(int(str(before.get("rows_total", 0))) + batch.rows, NUMBER_MAX),
             "reported_at": time_of(context.clock.now()),
         }
-        known[called] = rows
+        known[pipeline] = rows
         while len(known) > PIPELINES_MAX:
             del known[next(iter(known))]  # the one that has not reported for longest
         return answer(rows)
 
     @router.delete("/{name}", response_model=Forgotten, responses=problems(404), summary="Delete a pipeline")
-    async def forget(
-        name: Annotated[str, Path(description="The pipeline's name, percent-encoded.", max_length=NAME_MAX)],
-    ) -> Response:
-        called = text_of(name_of(name))
-        if known.pop(called, None) is None:
-            raise not_found(f"there is no pipeline {called!r}")
+    async def forget(name: PipelineName) -> Response:
+        pipeline = text_of(name_of(name))
+        if known.pop(pipeline, None) is None:
+            raise not_found(f"there is no pipeline {pipeline!r}")
         return answer({"forgotten": True})
 
     return router

@@ -80,7 +80,7 @@ class HttpPlaces:
         for connection in list(self._all):
             if connection.is_too_slow(now):
                 self.slow += 1
-                connection.end_early(408, b"the request came too slowly, or its answer was not taken")
+                connection.end_early(408, b"the request arrived too slowly, or the response was not read")
 
     def _make_room(self, connection: "HttpConnection") -> bool:
         holder = max(self._by_holder, key=lambda name: len(self._by_holder[name]))
@@ -102,7 +102,7 @@ class HttpPlaces:
                 those[other] = None
             return False
         self.crowded_out += 1
-        found.end_early(503, b"every place is taken: http_connections_max")
+        found.end_early(503, b"all connections are in use: http_connections_max is reached")
         self.leave(found)
         return True
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from penstock.errors import (
+    CONFLICT,
     DENIED,
     DISK_FULL,
     DRAINING,
@@ -17,14 +18,15 @@ from penstock.errors import (
     NOT_FOUND,
     OVER_LIMIT,
     TOO_LARGE,
+    AccessError,
     LogError,
     Refused,
 )
 
 MEDIA_TYPE = "application/problem+json"
 
-# Status and problem type for each refusal code of the core.
-REFUSALS = {
+# Status and problem type for each code of Refused and AccessError.
+PROBLEMS = {
     NOT_FOUND: (404, "not-found"),
     TOO_LARGE: (413, "too-large"),
     OVER_LIMIT: (429, "over-limit"),
@@ -32,11 +34,12 @@ REFUSALS = {
     DRAINING: (503, "draining"),
     DISK_FULL: (503, "no-room"),
     INVALID: (422, "invalid"),
+    CONFLICT: (409, "conflict"),
 }
 
 TITLES = {
     400: "Malformed request",
-    401: "Not known",
+    401: "Not authenticated",
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
@@ -45,7 +48,7 @@ TITLES = {
     413: "Too large",
     415: "Unsupported media type",
     422: "Invalid request",
-    429: "Over a limit",
+    429: "Limit exceeded",
     500: "Internal error",
     501: "Not available",
     503: "Unavailable",
@@ -64,7 +67,7 @@ class ProblemShape(BaseModel):
     title: str = Field(examples=["Not found"])
     status: int = Field(examples=[404])
     detail: str = Field(examples=["there is no queue 'orders'"])
-    hint: str | None = Field(default=None, examples=["PUT /v1/queues/{name} declares one"])
+    hint: str | None = Field(default=None, examples=["create it with PUT /v1/queues/{name}"])
     errors: list[FieldError] | None = None
 
 
@@ -103,7 +106,7 @@ def too_large(detail: str, hint: str | None = None) -> Problem:
 
 
 def needs_arrow() -> Problem:
-    return Problem(501, "needs-arrow", "this needs pyarrow, which is not installed", "pip install 'penstock-mq[spark]'")
+    return Problem(501, "needs-arrow", "pyarrow is required and not installed", "pip install 'penstock-mq[spark]'")
 
 
 def invalid(field: str, reason: str) -> Problem:
@@ -144,11 +147,6 @@ def problem_response(problem: Problem) -> Response:
     return Response(content, problem.status, headers, MEDIA_TYPE)
 
 
-def from_refusal(refusal: Refused) -> Problem:
-    status, kind = REFUSALS[refusal.code]
-    return Problem(status, kind, refusal.detail)
-
-
 def field_errors(errors: Sequence[Mapping[str, Any]], place: str = "") -> list[dict[str, str]]:
     """The errors of a model, each with the path to its field."""
     found = []
@@ -173,8 +171,9 @@ def catch_problems(app: FastAPI, report: Any) -> None:
         return problem_response(error)
 
     async def on_refused(_: Request, error: Exception) -> Response:
-        assert isinstance(error, Refused)
-        return problem_response(from_refusal(error))
+        assert isinstance(error, Refused | AccessError)
+        status, kind = PROBLEMS[error.code]
+        return problem_response(Problem(status, kind, error.detail if isinstance(error, Refused) else str(error)))
 
     async def on_invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -184,7 +183,7 @@ def catch_problems(app: FastAPI, report: Any) -> None:
         """Errors of the framework itself: an unknown path, a method not allowed, a body that is not JSON."""
         assert isinstance(error, HTTPException)
         kind = {400: "malformed", 404: "not-found", 405: "method", 413: "too-large"}.get(error.status_code, "http")
-        hint = "GET /openapi.json lists what there is" if error.status_code in (404, 405) else None
+        hint = "GET /openapi.json lists all operations" if error.status_code in (404, 405) else None
         response = problem_response(Problem(error.status_code, kind, str(error.detail), hint))
         if error.headers:
             response.headers.update(error.headers)
@@ -192,14 +191,15 @@ def catch_problems(app: FastAPI, report: Any) -> None:
 
     async def on_log(_: Request, error: Exception) -> Response:
         why = f"the log cannot be read: {error}"
-        return problem_response(Problem(503, "log", why, "`penstock log verify` says more"))
+        return problem_response(Problem(503, "log", why, "run `penstock log verify` for details"))
 
     async def on_bug(request: Request, error: Exception) -> Response:
         report("error", "http.failed", {"method": request.method, "path": request.url.path, "error": repr(error)})
-        return problem_response(Problem(500, "internal", "this is a mistake of the broker's; its log says more"))
+        return problem_response(Problem(500, "internal", "internal error of the broker; see its log"))
 
     app.add_exception_handler(Problem, on_problem)
     app.add_exception_handler(Refused, on_refused)
+    app.add_exception_handler(AccessError, on_refused)
     app.add_exception_handler(LogError, on_log)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)

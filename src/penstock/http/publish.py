@@ -6,9 +6,9 @@ import binascii
 import struct
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.broker import Broker
@@ -16,12 +16,13 @@ from penstock.core.limits import Limits
 from penstock.errors import Refused
 from penstock.http.bodies import media_type_of, parsed, read_body, wrong_media_type
 from penstock.http.context import AppContext
+from penstock.http.parameters import QueueName
 from penstock.http.permissions import AuthorizedRoute
-from penstock.http.problems import Problem, from_refusal, invalid, malformed, needs_arrow, too_large
+from penstock.http.problems import invalid, malformed, needs_arrow, too_large
 from penstock.http.replies import ARROW, JSON, Documented, answer, problems, takes
 from penstock.http.steps import pass_on
 from penstock.http.texts import href_of, name_of, text_of
-from penstock.message import TO_QUEUE, DeliveryOptions, Message, payload_size
+from penstock.message import INTERNAL_PREFIX, TO_QUEUE, DeliveryOptions, Message, payload_size
 from penstock.wire.delivery_options import SECONDS_MAX, TRIES_MAX, RequestedOptions
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = "http"
 BATCH_MESSAGES_MAX = 200_000
-OF_THE_BROKER = b"."  # prefix of internal headers, which are never shown
-OF_DEAD_LETTERS = b"dead-"  # prefix of headers that record how a message became a dead letter
+DEAD_LETTER_PREFIX = b"dead-"  # of headers that record how a message became a dead letter
 LARGE = 1 << 20  # bytes of a message as JSON
 SLICE = 500  # messages of a batch processed before yielding to the event loop
 
@@ -88,28 +88,36 @@ class Reach(BaseModel):
     queues: list[Reached]
 
 
-def message_from(new: NewMessage, context: AppContext) -> Message:
-    """Build the message a request describes. Errors name the field."""
-    if (new.event is None) == (new.queue is None):
+def message_from(new: NewMessage, context: AppContext, queue: bytes | None = None) -> Message:
+    """Build the message a request describes, for the queue in the path if there is one. Errors name the field."""
+    if queue is not None:
+        if new.event is not None or new.queue is not None:
+            raise invalid("body.event", "omit event and queue: the path names the queue")
+    elif (new.event is None) == (new.queue is None):
         raise invalid("body.event", "give either event or queue")
-    if new.body is not None and new.body_base64 is not None:
-        raise invalid("body.body_base64", "give either body or body_base64")
-    if new.body_base64 is not None:
-        try:
-            body = base64.b64decode(new.body_base64, validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise invalid("body.body_base64", str(error)) from error
-    else:
-        body = (new.body or "").encode()
-    name = new.event if new.event is not None else new.queue
+    elif new.queue is not None:
+        queue = new.queue.encode()
+    body = body_of(new.body, new.body_base64)
     if new.dedup and not new.id:
-        raise invalid("body.id", "dedup goes by the id: give one")
-    message = new_message(context, new.id, name or "", new.queue is not None, body, new.headers)
-    message.options = terms_of(new, message.published_at, int(context.config.dedup_seconds))
+        raise invalid("body.id", "is required for dedup")
+    message = new_message(context, new.id, (new.event or "").encode(), queue, body, new.headers)
+    message.options = options_of(new, message.published_at, int(context.config.dedup_seconds))
     return message
 
 
-def own(messages: list[Message], context: AppContext) -> None:
+def body_of(text: str | None, encoded: str | None) -> bytes:
+    """The body given as `body` or as `body_base64`."""
+    if encoded is None:
+        return (text or "").encode()
+    if text is not None:
+        raise invalid("body.body_base64", "give either body or body_base64")
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise invalid("body.body_base64", str(error)) from error
+
+
+def set_owner(messages: list[Message], context: AppContext) -> None:
     """Message ids are scoped to the user who publishes."""
     owner = context.caller.name.encode()
     if owner:
@@ -117,7 +125,7 @@ def own(messages: list[Message], context: AppContext) -> None:
             context.broker.own(message, owner)
 
 
-def terms_of(new: NewMessage, now: int, dedup_seconds: int) -> DeliveryOptions | None:
+def options_of(new: NewMessage, now: int, dedup_seconds: int) -> DeliveryOptions | None:
     """Delay, time to live, delivery limit and deduplication; None if none is requested."""
     if new.delay_seconds is None and new.ttl_seconds is None and new.max_deliveries is None and not new.dedup:
         return None
@@ -132,23 +140,28 @@ def terms_of(new: NewMessage, now: int, dedup_seconds: int) -> DeliveryOptions |
 
 
 def new_message(
-    context: AppContext, id: str | None, name: str, to_queue: bool, body: bytes, headers: dict[str, str] | None
+    context: AppContext,
+    id: str | None,
+    event: bytes,
+    queue: bytes | None,
+    body: bytes,
+    headers: dict[str, str] | None,
 ) -> Message:
+    """A message for a queue, or for the queues bound to an event if `queue` is None."""
+    limits = context.hub.limits
+    name = event if queue is None else queue
     if not name:
-        raise invalid("body.queue" if to_queue else "body.event", "is empty")
-    size_max = context.hub.limits.name_size_max
-    encoded = name.encode()
-    if len(encoded) > size_max:
-        raise Problem(413, "too-large", f"name of {len(encoded)} bytes: name_size_max is {size_max}")
-    if id is not None and len(id.encode()) > size_max:
-        raise Problem(413, "too-large", f"id of {len(id.encode())} bytes: name_size_max is {size_max}")
-    coded = coded_headers(headers, context.hub.limits) if headers else None
+        raise invalid("body.event" if queue is None else "body.queue", "is empty")
+    if len(name) > limits.name_size_max:
+        raise context.name_too_large("name", name)
+    id_bytes = id.encode() if id else context.hub.ids.next()
+    if len(id_bytes) > limits.name_size_max:
+        raise context.name_too_large("id", id_bytes)
+    coded = coded_headers(headers, limits) if headers else None
     if coded and context.caller.user is not None:
-        coded = headers_from_outside(coded)
-    message = Message(
-        id.encode() if id else context.hub.ids.next(), encoded, body, context.clock.now(), PROTOCOL, coded
-    )
-    if to_queue:
+        coded = allowed_headers(coded)
+    message = Message(id_bytes, name, body, context.clock.now(), PROTOCOL, coded)
+    if queue is not None:
         message.route = TO_QUEUE
     return message
 
@@ -166,12 +179,12 @@ def coded_headers(headers: dict[str, str], limits: Limits) -> dict[bytes, bytes]
     return coded
 
 
-def headers_from_outside(headers: dict[bytes, bytes]) -> dict[bytes, bytes] | None:
+def allowed_headers(headers: dict[bytes, bytes]) -> dict[bytes, bytes] | None:
     """Reject or drop headers that only the broker may set; see docs/http.md."""
     for name in headers:
-        if name.startswith(OF_THE_BROKER):
-            raise invalid("body.headers", f"{text_of(name)!r}: names that begin with a dot are the broker's own")
-    return {name: value for name, value in headers.items() if not name.startswith(OF_DEAD_LETTERS)} or None
+        if name.startswith(INTERNAL_PREFIX):
+            raise invalid("body.headers", f"{text_of(name)!r}: names that begin with a dot are reserved")
+    return {name: value for name, value in headers.items() if not name.startswith(DEAD_LETTER_PREFIX)} or None
 
 
 def send(broker: Broker, message: Message) -> None:
@@ -190,23 +203,16 @@ def count_reached(broker: Broker, message: Message) -> int:
 
 async def messages_of(request: Request, context: AppContext) -> list[Message]:
     """The messages of a request: one as JSON, or an Arrow batch."""
-    kind = media_type_of(request)
-    size_max = context.hub.limits.line_size_max
-    if kind == ARROW:
-        data = await read_body(request, size_max, "line_size_max")
+    if media_type_of(request) == ARROW:
+        data = await read_body(request, context.hub.limits.line_size_max, "line_size_max")
         return await messages_from_arrow(data, context)
-    if kind not in (JSON, ""):
-        raise wrong_media_type(kind, JSON, ARROW)
-    return [
-        message_from(
-            await read_message(request, context),
-            context,
-        )
-    ]
+    return [message_from(await read_message(request, context, ARROW), context)]
 
 
-async def read_message(request: Request, context: AppContext) -> NewMessage:
+async def read_message(request: Request, context: AppContext, *other_types: str) -> NewMessage:
     """Read a message as JSON. If it is large, yield between the steps, since each copies it."""
+    if media_type_of(request) not in (JSON, ""):
+        raise wrong_media_type(media_type_of(request), JSON, *other_types)
     limits = context.hub.limits
     data = await read_body(request, limits.json_size_max, "json_size_max")
     is_large = len(data) > LARGE
@@ -255,16 +261,16 @@ def batches_of(data: bytes, headers_max: int) -> "list[pa.RecordBatch]":
     try:
         for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(data)):
             if is_compressed(message.metadata.to_pybytes()):
-                raise malformed("compressed Arrow buffers are not taken", "write the stream without compression")
+                raise malformed("compressed Arrow buffers are not supported", "write the stream without compression")
         reader = pa.ipc.open_stream(pa.py_buffer(data))
         names = reader.schema.names
         for name, field in zip(names, reader.schema, strict=True):
             if name not in wanted or names.count(name) > 1:
                 raise invalid(f"body.{name}", f"is not one of the columns {', '.join(wanted)}, each at most once")
             if not is_plain(field.type, wanted[name]):
-                raise invalid(f"body.{name}", f"is {field.type}: give {wanted[name]}")
+                raise invalid(f"body.{name}", f"has the type {field.type} instead of {wanted[name]}")
         if "event" not in names and "queue" not in names:
-            raise invalid("body", "needs a column event or a column queue")
+            raise invalid("body", "needs a column event or queue")
         table = reader.read_all()
         if table.num_rows > BATCH_MESSAGES_MAX:
             raise too_large(f"{table.num_rows} messages: at most {BATCH_MESSAGES_MAX} in one request")
@@ -337,8 +343,8 @@ def _message_from_row(row: dict[str, Any], place: int, context: AppContext) -> M
     headers = dict(row["headers"]) if row.get("headers") else None
     if headers and None in headers.values():
         raise invalid(f"body.{place}.headers", "a header has no value")
-    name = event if event is not None else queue
-    return new_message(context, row.get("id"), name or "", queue is not None, row.get("body") or b"", headers)
+    queue = None if queue is None else queue.encode()
+    return new_message(context, row.get("id"), (event or "").encode(), queue, row.get("body") or b"", headers)
 
 
 def slices(messages: list[Message]) -> Iterator[list[Message]]:
@@ -379,7 +385,7 @@ async def publish_all(messages: list[Message], context: AppContext) -> dict[str,
     refusal: Refused | None = None
     for some in slices(messages):
         context.now()
-        own(some, context)
+        set_owner(some, context)
         for message in some:
             try:
                 send(broker, message)
@@ -387,11 +393,11 @@ async def publish_all(messages: list[Message], context: AppContext) -> dict[str,
             except Refused as error:
                 refusal = error
                 refused += 1
-        context.board.plan_flush()
+        context.reactor.plan_flush()
         await pass_on()
     if refusal is not None and refused == len(messages):
-        raise from_refusal(refusal)
-    await context.kept()
+        raise refusal
+    await context.when_durable()
     return {
         "published": len(messages) - refused - deduplicated,
         "refused": refused,
@@ -409,25 +415,22 @@ def ends_of(messages: list[Message]) -> dict[str, object]:
     }
 
 
-async def publish_one(message: Message, context: AppContext) -> dict[str, object]:
+async def publish_one(message: Message, context: AppContext) -> Response:
     context.now()
     reached = count_reached(context.broker, message)
-    own([message], context)
+    set_owner([message], context)
     send(context.broker, message)
     is_new = message.offset >= 0
     # Also for a duplicate: the first one may have been published a moment ago and not be durable yet.
-    await context.kept()
-    return {
+    await context.when_durable()
+    result = {
         "published": int(is_new),
         "deduplicated": int(not is_new),
         "id": text_of(message.id),
         **ends_of([message]),
         "queues": reached if is_new else 0,
     }
-
-
-def published(result: dict[str, object]) -> Response:
-    return answer(result, 201 if result["published"] else 200)
+    return answer(result, 201 if is_new else 200)
 
 
 def routes(context: AppContext) -> APIRouter:
@@ -461,13 +464,12 @@ def routes(context: AppContext) -> APIRouter:
         summary="Publish a message or a batch",
     )
     async def publish(request: Request) -> Response:
-        context.check_room()
-        context.caller.check_rate(context.clock.now())
+        context.check_publish()
         messages = await messages_of(request, context)
         await check_all(messages, context)
         if media_type_of(request) == ARROW:
             return answer(await publish_all(messages, context), 201)
-        return published(await publish_one(messages[0], context))
+        return await publish_one(messages[0], context)
 
     @router.post(
         "/queues/{name}/messages",
@@ -477,22 +479,11 @@ def routes(context: AppContext) -> APIRouter:
         openapi_extra=takes(NewMessage, {"body": "hello"}),
         summary="Put a message into a queue",
     )
-    async def put(
-        name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)], request: Request
-    ) -> Response:
-        context.check_room()
-        context.caller.check_rate(context.clock.now())
-        if media_type_of(request) not in (JSON, ""):
-            raise wrong_media_type(media_type_of(request), JSON)
-        new = await read_message(request, context)
-        if new.event is not None or new.queue is not None:
-            raise invalid("body.event", "the queue is named by the path: leave event and queue out")
-        message = message_from(new.model_copy(update={"queue": "-"}), context)
-        message.event = name_of(name)
-        if len(message.event) > context.hub.limits.name_size_max:
-            raise Problem(413, "too-large", f"queue name of {len(message.event)} bytes")
+    async def put(name: QueueName, request: Request) -> Response:
+        context.check_publish()
+        message = message_from(await read_message(request, context), context, name_of(name))
         await check_all([message], context)
-        return published(await publish_one(message, context))
+        return await publish_one(message, context)
 
     @router.post(
         "/route",
@@ -503,12 +494,7 @@ def routes(context: AppContext) -> APIRouter:
         summary="List the queues a message would reach",
     )
     async def route(request: Request) -> Response:
-        if media_type_of(request) not in (JSON, ""):
-            raise wrong_media_type(media_type_of(request), JSON)
-        message = message_from(
-            await read_message(request, context),
-            context,
-        )
+        message = message_from(await read_message(request, context), context)
         reached = []
         if message.route == TO_QUEUE:
             queue = broker.queues.get(message.event)

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.core.broker import Broker
@@ -11,27 +11,22 @@ from penstock.core.patterns import canonical_text
 from penstock.core.queue import NEVER, Queue
 from penstock.core.queue_store import NO_MESSAGE
 from penstock.core.queue_totals import SORT_KEYS, Ranking
-from penstock.errors import Refused
 from penstock.http.bodies import read_json
 from penstock.http.caller import Caller
 from penstock.http.consumers import ConsumerShape, consumers_of
 from penstock.http.context import AppContext
+from penstock.http.parameters import Limit, Offset, Page, QueueName
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.policies import PolicyShape, policy_of
-from penstock.http.problems import conflict, from_refusal, invalid
+from penstock.http.problems import conflict, invalid
 from penstock.http.replies import answer, problems, takes
 from penstock.http.steps import pass_on
 from penstock.http.texts import href_of, name_of, text_of
 
-LIMIT_MAX = 1000
 SLICE = 1024  # queues ranked before yielding to the event loop
 ROWS = 100  # rows built before yielding to the event loop
 CONSUMERS_SHOWN = 100
 BINDINGS_IN_A_STEP = 100
-
-QueueName = Annotated[str, Path(description="The queue's name, percent-encoded.", examples=["orders"], max_length=4096)]
-Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of results.")]
-Offset = Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")]
 
 
 class QueueRow(BaseModel):
@@ -65,10 +60,8 @@ class QueueNamed(BaseModel):
     href: str
 
 
-class QueuePage(BaseModel):
+class QueuePage(Page):
     total: int = Field(description="Number of queues that match.")
-    offset: int
-    limit: int
     queues: list[QueueRow]
 
 
@@ -215,10 +208,10 @@ def routes(context: AppContext) -> APIRouter:
         check_declaration(context.caller, broker, queue_name, declaration)
         context.now()  # sets the broker's time: expiry counts from now
         declare(broker, queue_name, declaration)
-        await context.kept()
+        await context.when_durable()
         queue = broker.queues.get(queue_name)
         if queue is None:
-            raise conflict("the queue was deleted at the same time")
+            raise conflict("the queue was deleted concurrently")
         status = 200 if existed else 201
         if not context.caller.sees(queue_name):
             return answer({"name": text_of(queue_name), "href": href_of("queues", queue_name)}, status)
@@ -237,7 +230,7 @@ def routes(context: AppContext) -> APIRouter:
         if if_unused and queue.consumer_count():
             raise conflict(f"the queue has {queue.consumer_count()} consumers")
         broker.delete(queue.name)
-        await context.kept()
+        await context.when_durable()
         return answer({"deleted": True, "messages": held})
 
     return router
@@ -260,16 +253,13 @@ def expiry_of(declaration: Declaration) -> int:
 
 
 def bindings_of(queue: Queue | None, declaration: Declaration) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    """The events and patterns the queue would be bound to: omitted fields stay as they are. Raises Problem."""
+    """The events and patterns the queue would be bound to: omitted fields stay as they are. Raises Refused."""
     events = queue.events if queue is not None else ()
     patterns = queue.patterns if queue is not None else ()
     if declaration.events is not None:
         events = tuple(event.encode() for event in declaration.events)
     if declaration.patterns is not None:
-        try:
-            patterns = tuple(canonical_text(pattern) for pattern in declaration.patterns)
-        except Refused as refusal:
-            raise from_refusal(refusal) from refusal
+        patterns = tuple(canonical_text(pattern) for pattern in declaration.patterns)
     return events, patterns
 
 
@@ -277,14 +267,11 @@ def declare(broker: Broker, name: bytes, declaration: Declaration) -> None:
     """Apply the declaration. Whatever is refused is refused before anything has changed."""
     given = declaration.model_fields_set
     if not name:
-        raise invalid("path.name", "a queue's name is not empty")
+        raise invalid("path.name", "is empty")
     queue = broker.queues.get(name)
     if declaration.events is not None or declaration.patterns is not None:
         events, patterns = bindings_of(queue, declaration)
-        try:
-            broker.bind(name, events, patterns)
-        except Refused as refusal:
-            raise from_refusal(refusal) from refusal
+        broker.bind(name, events, patterns)
     else:
         broker.declare(name)
     if "expires_after_seconds" in given:

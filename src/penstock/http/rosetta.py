@@ -1,7 +1,6 @@
 """Any message as the exact bytes that each of the five protocols would send."""
 
-from base64 import b64decode, b64encode
-from binascii import Error as NotBase64
+from base64 import b64encode
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request, Response
@@ -12,8 +11,10 @@ from penstock.core.delivery import retry_of
 from penstock.core.queue import Queue
 from penstock.http.bodies import read_json
 from penstock.http.context import AppContext
+from penstock.http.parameters import QueueName
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import invalid, not_found, too_large
+from penstock.http.publish import body_of
 from penstock.http.renderings import RETRY_MAX, Part, Rendering, render, why_not_sent
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of
@@ -93,13 +94,13 @@ def routes(context: AppContext) -> APIRouter:
         summary="Show a queued message as each protocol would send it",
     )
     async def translate_queued(
-        name: Annotated[str, Path(description="The queue's name, percent-encoded.", max_length=4096)],
+        name: QueueName,
         offset: Annotated[int, Path(description="The message's offset.", ge=0, le=1 << 62)],
     ) -> Response:
         queue = context.queue(name_of(name))
         found = find(queue, offset)
         if found is None:
-            raise not_found(f"the queue holds no message of offset {offset}", "it may have been settled meanwhile")
+            raise not_found(f"the queue has no message with offset {offset}", "it may have been settled meanwhile")
         return answer(rosetta_of(context, queue.name, *found))
 
     return router
@@ -139,26 +140,18 @@ def _fetched(message: Message | None, retry: int) -> tuple[Message, int] | None:
 
 
 def message_of(given: Translation, now: int) -> Message:
-    if given.body is not None and given.body_base64 is not None:
-        raise invalid("body.body_base64", "either body or body_base64, not both")
-    if given.body_base64 is not None:
-        try:
-            body = b64decode(given.body_base64, validate=True)
-        except (NotBase64, ValueError) as error:
-            raise invalid("body.body_base64", str(error)) from error
-    else:
-        body = (given.body or "").encode()
+    body = body_of(given.body, given.body_base64)
     reason = why_not_sent(given.protocol, body)
     if reason:
         raise invalid("body.protocol", f"{given.protocol.upper()} cannot send this body: {reason}")
     if not given.queue:
-        raise invalid("body.queue", "a queue's name is not empty")
+        raise invalid("body.queue", "is empty")
     return Message(given.id.encode(), given.event.encode(), body, now, given.protocol)
 
 
 def rosetta_of(context: AppContext, queue: bytes, message: Message, retries: int) -> dict[str, Any]:
     if len(message.body) > SIZE_MAX:
-        raise too_large(f"body of {len(message.body)} bytes: up to {SIZE_MAX} are shown in all protocols")
+        raise too_large(f"body of {len(message.body)} bytes: the limit for this view is {SIZE_MAX}")
     renderings = render(queue, message, retries, context.hub.limits, context.hub.options)
     return {
         "queue": text_of(queue),

@@ -3,18 +3,13 @@
 import asyncio
 import logging
 import socket
-from collections.abc import Mapping
 
 import uvicorn
 
-from penstock.config import Config
 from penstock.http.app import make_app
 from penstock.http.connection import HttpConnection
 from penstock.http.context import AppContext
-from penstock.http.statistics import Statistics
 from penstock.server.accepting import BACKLOG, accept_more
-from penstock.server.connection import Reactor
-from penstock.server.handshakes import HandshakeLimiter
 
 KEEP_ALIVE_SECONDS = 30
 TICK_SECONDS = 1.0  # how old the Date header of a response may be
@@ -24,20 +19,12 @@ STOP_POLL_SECONDS = 0.01
 class HttpServer:
     """Serves one listening socket. The node owns signals and the event loop."""
 
-    def __init__(
-        self,
-        config: Config,
-        board: Reactor,
-        ports: Mapping[str, int],
-        statistics: Statistics,
-        handshakes: HandshakeLimiter | None = None,
-    ) -> None:
+    def __init__(self, context: AppContext) -> None:
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-        self.context = AppContext(config, board, ports, statistics, handshakes)
-        self._handshakes = handshakes
-        app = make_app(self.context)
+        self.context = context
+        proxies = context.config.http_proxies
         self._config = uvicorn.Config(
-            app,
+            make_app(context),
             http=HttpConnection,
             ws="none",
             lifespan="off",
@@ -46,8 +33,8 @@ class HttpServer:
             server_header=False,
             date_header=True,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            proxy_headers=bool(config.http_proxies),
-            forwarded_allow_ips=config.http_proxies or [],  # otherwise uvicorn reads the environment
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=proxies or [],  # otherwise uvicorn reads the environment
         )
         self._config.load()
         self._uvicorn = uvicorn.Server(self._config)
@@ -57,17 +44,16 @@ class HttpServer:
     async def start(self, listening: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         state = self._uvicorn.server_state
-        self.context.answers.connections = state.connections
+        context = self.context
+        context.answers.connections = state.connections
         await self._uvicorn.on_tick(0)
         self._ticking = loop.create_task(self._tick())
 
         def make() -> asyncio.Protocol:
-            return HttpConnection(
-                self._config, state, {}, self.context.hub, self.context.strangers, self.context.places
-            )
+            return HttpConnection(self._config, state, {}, context.hub, context.unauthenticated, context.places)
 
-        if self._handshakes is not None:
-            make = self._handshakes.door("http", make)
+        if context.handshakes is not None:
+            make = context.handshakes.door("http", make)
         server = await loop.create_server(make, sock=listening, backlog=BACKLOG)
         self._servers = await accept_more(loop, make, server)
 

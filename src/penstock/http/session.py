@@ -54,11 +54,11 @@ def routes(context: AppContext) -> APIRouter:
         given = await read_json(request, Credentials, BODY_SIZE_MAX)
         access = context.hub.access
         if access is None:
-            raise conflict("authentication is off: nobody has to log in")
+            raise conflict("authentication is off: there is no need to log in")
         peer = context.caller.peer
         if given.token is not None:
             if given.user is not None or given.password is not None:
-                raise invalid("body.token", "goes without user and password")
+                raise invalid("body.token", "cannot be combined with user and password")
             identity = await authenticator.by_pasted_token(access, given.token, peer)
         elif given.user is None or given.password is None:
             raise invalid("body.user", "give user and password, or a token")

@@ -20,7 +20,7 @@ from penstock.http.caller import Caller
 from penstock.http.context import AppContext
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import invalid, not_found, over_limit, too_large
-from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, ends_of, messages_of, own
+from penstock.http.publish import EXAMPLE, NewMessage, check_all, distinct, ends_of, messages_of, set_owner
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import name_of, text_of, time_of
 from penstock.message import MESSAGE_OVERHEAD, Message
@@ -32,6 +32,8 @@ COMMIT_MESSAGES_MAX = 100_000  # they are published in one event loop iteration
 EXPIRES_SECONDS = 600
 EXPIRES_SECONDS_MAX = 3600
 BATCH_MAX = (1 << 62) - 1
+
+WriterName = Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)]
 
 
 class Staged(BaseModel):
@@ -76,11 +78,10 @@ class LastCommit(BaseModel):
 
 
 class Stage:
-    def __init__(self, messages: list[Message], expires_at: int, timer: asyncio.TimerHandle, who: Caller) -> None:
+    def __init__(self, messages: list[Message], who: Caller) -> None:
         self.messages = messages
         self.bytes = sum(max(size_in_log(message) + MESSAGE_OVERHEAD, message.size) for message in messages)
-        self.expires_at = expires_at
-        self.timer = timer
+        self.timer: asyncio.TimerHandle | None = None
         self.user = who.name  # its owner; empty without authentication
         self.holder = who.holder
 
@@ -97,9 +98,11 @@ class Stages:
         """Set the size of its share of memory."""
         self.memory.most = bytes_max
 
-    def add(self, stage: Stage) -> str:
+    def add(self, stage: Stage, seconds: int) -> str:
+        """Keep a stage for this long; returns its id."""
         id = random_id(24).decode()
         self.by_id[id] = stage
+        stage.timer = asyncio.get_running_loop().call_later(seconds, self.remove, id)
         self.places.enter(stage.holder)
         self.memory.enter(stage.holder, stage.bytes)
         return id
@@ -108,7 +111,8 @@ class Stages:
         stage = self.by_id.pop(id, None)
         if stage is None:
             return False
-        stage.timer.cancel()
+        if stage.timer is not None:
+            stage.timer.cancel()
         self.places.leave(stage.holder)
         self.memory.leave(stage.holder, stage.bytes)
         return True
@@ -137,7 +141,7 @@ class NewWriters:
                 self.forget(gone)
             if not places.has_room(holder):
                 limit = f"writers_per_user_max is {self.broker.limits.writers_per_user_max}"
-                raise over_limit(f"{places.why_full(holder, 'writers')}: {limit}", "forget those that are done")
+                raise over_limit(f"{places.why_full(holder, 'writers')}: {limit}", "forget writers that are finished")
 
     def add(self, writer: bytes, holder: str) -> None:
         if writer not in self._holders:
@@ -156,8 +160,8 @@ def routes(context: AppContext) -> APIRouter:
     # A message of the maximum size can always be committed.
     largest = context.hub.limits.body_size_max + MESSAGE_OVERHEAD
     stages = Stages(max(context.shares.staged, largest))
-    context.board.account.add("staged", lambda: stages.memory.taken)
-    context.board.account.add_share(stages.memory.most, largest, stages.let_hold)
+    context.reactor.account.add("staged", lambda: stages.memory.taken)
+    context.reactor.account.add_share(stages.memory.most, largest, stages.let_hold)
     writers = NewWriters(broker)
     commit_bytes_max = max(context.shares.commit, largest)  # a commit is one block of the log
 
@@ -175,31 +179,23 @@ def routes(context: AppContext) -> APIRouter:
             int, Query(ge=1, le=EXPIRES_SECONDS_MAX, description="Abort the stage after this many seconds.")
         ] = EXPIRES_SECONDS,
     ) -> Response:
-        context.check_room()
-        context.caller.check_rate(context.clock.now())
+        context.check_publish()
         holder = context.caller.holder
         if not stages.places.has_room(holder):
-            raise over_limit(stages.places.why_full(holder, "stages"), "commit or abort some")
+            raise over_limit(stages.places.why_full(holder, "stages"), "commit or abort some stages")
         messages = await messages_of(request, context)
         await check_all(messages, context)
         size_max = context.hub.limits.body_size_max
         for message in messages:
             if len(message.body) > size_max:
                 raise too_large(f"body of {len(message.body)} bytes: body_size_max is {size_max}")
-        loop = asyncio.get_running_loop()
-        expires_at = context.now() + expires_seconds * 1_000_000
-        # The timer is created before the stage has an id, so it looks the id up when it fires.
-        ids: list[str] = []
-        timer = loop.call_later(expires_seconds, lambda: stages.remove(ids[0]))
-        made = Stage(messages, expires_at, timer, context.caller)
+        made = Stage(messages, context.caller)
         if not stages.memory.has_room(holder, made.bytes):
-            timer.cancel()
             why = stages.memory.why_full(holder, "staged bytes")
-            raise over_limit(f"{made.bytes} bytes more, and {why}", "commit or abort some")
-        ids.append(stages.add(made))
-        return answer(
-            {"stage": ids[0], "messages": len(messages), "bytes": made.bytes, "expires_at": time_of(expires_at)}, 201
-        )
+            raise over_limit(f"{made.bytes} more bytes cannot be staged: {why}", "commit or abort some stages")
+        expires_at = context.now() + expires_seconds * 1_000_000
+        content = {"stage": stages.add(made, expires_seconds), "messages": len(messages), "bytes": made.bytes}
+        return answer({**content, "expires_at": time_of(expires_at)}, 201)
 
     @router.delete("/stages/{id}", response_model=Aborted, responses=problems(404), summary="Abort a stage")
     async def abort(id: Annotated[str, Path(description="The stage's id.", max_length=100)]) -> Response:
@@ -220,12 +216,12 @@ def routes(context: AppContext) -> APIRouter:
     async def commit(request: Request) -> Response:
         wanted = await read_json(request, Commit)
         if len(set(wanted.stages)) < len(wanted.stages):
-            raise invalid("body.stages", "names a stage twice")
+            raise invalid("body.stages", "contains a stage twice")
         writer = wanted.writer.encode()
         if b"\0" in writer:
-            raise invalid("body.writer", "has a NUL in it")
+            raise invalid("body.writer", "contains a NUL byte")
         if len(writer) > context.hub.limits.name_size_max:
-            raise too_large(f"writer of {len(writer)} bytes: name_size_max is {context.hub.limits.name_size_max}")
+            raise context.name_too_large("writer", writer)
         who = context.caller
         if who.user is not None and not wanted.stages:
             raise invalid("body.stages", "is empty: there is nothing to commit")
@@ -251,7 +247,7 @@ def routes(context: AppContext) -> APIRouter:
             now = context.now()
             for message in messages:
                 message.published_at = now
-            own(messages, context)
+            set_owner(messages, context)
             is_new = writer not in broker.committed
             if who.user is None:
                 writers.check(writer, who.holder)
@@ -266,7 +262,7 @@ def routes(context: AppContext) -> APIRouter:
             if staged is not None and staged.user == who.name:
                 stages.remove(id)
         # Also for a duplicate: the first commit may have been a moment ago and not be durable yet.
-        await context.kept()
+        await context.when_durable()
         return answer(result, 200 if result["duplicate"] else 201)
 
     def key_of(writer: bytes) -> bytes:
@@ -296,16 +292,14 @@ def routes(context: AppContext) -> APIRouter:
             raise too_large(
                 f"commit of {len(messages)} messages, {size} bytes: at most {COMMIT_MESSAGES_MAX} messages and "
                 f"{commit_bytes_max} bytes",
-                "commit it in parts, each under a writer of its own",
+                "split it into several commits, each with its own writer",
             )
         return messages
 
     @router.get(
         "/commits/{writer}", response_model=LastCommit, responses=problems(), summary="Get a writer's last commit"
     )
-    async def last_commit(
-        writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
-    ) -> Response:
+    async def last_commit(writer: WriterName) -> Response:
         name = writer_of(writer)
         last = last_of(name)
         return answer({"writer": text_of(name), "batch": None if last < 0 else last})
@@ -316,15 +310,13 @@ def routes(context: AppContext) -> APIRouter:
         responses=problems(404),
         summary="Forget a writer that is finished",
     )
-    async def forget(
-        writer: Annotated[str, Path(description="The writer's name, percent-encoded.", max_length=4096)],
-    ) -> Response:
+    async def forget(writer: WriterName) -> Response:
         name = writer_of(writer)
         context.now()
         if not broker.forget_writer(key_of(name)):
-            raise not_found(f"there is no writer {text_of(name)!r}", "it has not committed, or was forgotten")
+            raise not_found(f"there is no writer {text_of(name)!r}", "it has not committed yet, or was forgotten")
         writers.forget(key_of(name))
-        await context.kept()
+        await context.when_durable()
         return answer({"forgotten": True})
 
     return router
@@ -334,9 +326,9 @@ def writer_of(text: str) -> bytes:
     """The writer's name in a path. NUL is not allowed: it separates user and writer in a key."""
     name = name_of(text)
     if b"\0" in name:
-        raise invalid("path.writer", "has a NUL in it")
+        raise invalid("path.writer", "contains a NUL byte")
     return name
 
 
 def no_stage(id: str) -> Exception:
-    return not_found(f"there is no stage {id!r}: it was committed, aborted, or its time was over", "stage again")
+    return not_found(f"there is no stage {id!r}: it was committed or aborted, or has expired", "stage again")

@@ -41,12 +41,12 @@ Sample = dict[str, object]
 class Statistics:
     """Samples of one broker. Costs nothing per message, and one walk over the queues per second."""
 
-    def __init__(self, board: Reactor) -> None:
-        self.board = board
-        self.started_at = board.clock.now()
+    def __init__(self, reactor: Reactor) -> None:
+        self.reactor = reactor
+        self.started_at = reactor.clock.now()
         self.lag = Timings()
         self.samples: deque[Sample] = deque(maxlen=SAMPLES_KEPT)
-        self.queue_totals = QueueTotals(board.hub.broker.gone)
+        self.queue_totals = QueueTotals(reactor.hub.broker.gone)
         self.watchers: set[asyncio.Event] = set()
         self.rates: dict[str, float] = dict.fromkeys(RATES, 0.0)
         self.process: dict[str, float | int] = {}
@@ -66,7 +66,7 @@ class Statistics:
     def start(self) -> None:
         self.fresh_totals()
         self._sample()
-        self._sampling = self.board.loop.create_task(self._sample_again())
+        self._sampling = self.reactor.loop.create_task(self._sample_again())
         self._ask_loop()
 
     def stop(self) -> None:
@@ -80,7 +80,7 @@ class Statistics:
     def fresh_totals(self) -> QueueTotals:
         """Current totals, or those of the last sample if there are very many queues."""
         self._asked_at = time.monotonic()
-        broker = self.board.hub.broker
+        broker = self.reactor.hub.broker
         if len(broker.queues) <= QUEUES_SMALL:
             queues = list(broker.queues.values())
             self.queue_totals = QueueTotals(broker.gone)
@@ -89,7 +89,7 @@ class Statistics:
 
     async def _take_totals(self) -> None:
         """Walk over all queues, yielding to the event loop between slices."""
-        broker = self.board.hub.broker
+        broker = self.reactor.hub.broker
         queue_totals = QueueTotals(broker.gone)
         queues = list(broker.queues.values())
         for first in range(0, len(queues), SLICE):
@@ -100,16 +100,27 @@ class Statistics:
 
     def _are_totals_due(self, now: float) -> bool:
         """Each second; less often if there are many queues and nobody is watching."""
-        if len(self.board.hub.broker.queues) <= QUEUES_SMALL or self.watchers:
+        if len(self.reactor.hub.broker.queues) <= QUEUES_SMALL or self.watchers:
             return True
         return now - self._asked_at < LOOKED_SECONDS or now - self._totals_at >= UNWATCHED_SECONDS
 
     # -- the parts of a sample, shared with the overview -----------------------------------------------------------
 
+    def parts(self, queue_totals: QueueTotals) -> dict[str, object]:
+        return {
+            "totals": self.totals(queue_totals),
+            "counters": self.counters(queue_totals),
+            "rates": self.rates,
+            "connections": self.connections(),
+            "log": self.log(),
+            "process": self.process,
+            "memory": self.memory,
+        }
+
     def totals(self, queue_totals: QueueTotals) -> dict[str, object]:
-        board = self.board
+        reactor = self.reactor
         oldest_at = queue_totals.oldest_at
-        age = None if oldest_at == NO_MESSAGE else max(0, board.clock.now() - oldest_at) / 1_000_000
+        age = None if oldest_at == NO_MESSAGE else max(0, reactor.clock.now() - oldest_at) / 1_000_000
         return {
             "queues": queue_totals.queues,
             "ready": queue_totals.ready,
@@ -120,12 +131,12 @@ class Statistics:
             "oldest_age_seconds": age,
             "paused_queues": queue_totals.paused,
             "full_queues": queue_totals.full,
-            "paused_publishers": len(board.paused),
-            "connections": len(board.connections),
+            "paused_publishers": len(reactor.paused),
+            "connections": len(reactor.connections),
         }
 
     def counters(self, queue_totals: QueueTotals) -> dict[str, int]:
-        broker = self.board.hub.broker
+        broker = self.reactor.hub.broker
         return {
             "published": broker.published,
             "unrouted": broker.unrouted,
@@ -142,14 +153,14 @@ class Statistics:
     def connections(self) -> dict[str, int]:
         """The number of connections by protocol; `any` if the protocol is not detected yet."""
         found: dict[str, int] = {}
-        for session in self.board.connections:
+        for session in self.reactor.connections:
             protocol = session.protocol or "any"
             found[protocol] = found.get(protocol, 0) + 1
         return found
 
     def log(self) -> dict[str, int]:
-        storage = self.board.storage
-        log = self.board.hub.broker.log
+        storage = self.reactor.storage
+        log = self.reactor.hub.broker.log
         return {
             "first_offset": log.next_offset if storage is None else self.first_offset(storage),
             "next_offset": log.next_offset,
@@ -170,12 +181,12 @@ class Statistics:
                     if first != UNKNOWN:  # otherwise it was deleted meanwhile
                         self._first_segment, self._first_offset = segment, first
                         break
-        return min(self._first_offset, self.board.hub.broker.log.next_offset)
+        return min(self._first_offset, self.reactor.hub.broker.log.next_offset)
 
     def _process(self) -> dict[str, float | int]:
         """Memory and CPU time of this process, and event loop lag and sync times over the last second."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
-        storage = self.board.storage
+        storage = self.reactor.storage
         syncs = Timings() if storage is None else storage.syncs()
         lag = self.lag
         lag_count, lag_sum, sync_count, sync_sum = self._before
@@ -192,7 +203,7 @@ class Statistics:
 
     def _memory(self) -> dict[str, object]:
         """Memory accounted to clients and queues, by kind."""
-        account = self.board.account
+        account = self.reactor.account
         account.held = self.queue_totals.held
         kinds = account.kinds()
         return {"limit": account.limit, "used": sum(kinds.values()), "kinds": kinds}
@@ -209,7 +220,7 @@ class Statistics:
                     await self._take_totals()
                 self._sample()
             except Exception as error:  # a bug costs one sample, not all that follow
-                self.board.hub.report("error", "statistics.failed", {"error": repr(error)})
+                self.reactor.hub.report("error", "statistics.failed", {"error": repr(error)})
 
     def _sample(self) -> None:
         queue_totals = self.queue_totals
@@ -222,20 +233,8 @@ class Statistics:
         self._counted_at = now
         self.process = self._process()
         self.memory = self._memory()
-        at = self.board.clock.now()
-        self.samples.append(
-            {
-                "at": time_of(at),
-                "time": at / 1_000_000,
-                "totals": self.totals(queue_totals),
-                "counters": counters,
-                "rates": self.rates,
-                "connections": self.connections(),
-                "log": self.log(),
-                "process": self.process,
-                "memory": self.memory,
-            }
-        )
+        at = self.reactor.clock.now()
+        self.samples.append({"at": time_of(at), "time": at / 1_000_000, **self.parts(queue_totals)})
         for watcher in self.watchers:
             watcher.set()
 
@@ -245,7 +244,7 @@ class Statistics:
         if self._lag_due:
             self.lag.add(max(0.0, now - self._lag_due))
         self._lag_due = now + LAG_SECONDS
-        self._lag_timer = self.board.loop.call_later(LAG_SECONDS, self._ask_loop)
+        self._lag_timer = self.reactor.loop.call_later(LAG_SECONDS, self._ask_loop)
 
 
 _PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")

@@ -10,12 +10,12 @@ from penstock.auth.user import User
 from penstock.auth.users import NOTE_SIZE_MAX, Users
 from penstock.http.bodies import read_json
 from penstock.http.context import AppContext
+from penstock.http.parameters import Limit, Offset, Page
 from penstock.http.permissions import AuthorizedRoute
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of, time_of
 from penstock.http.users import change, known_user
 
-LIMIT_MAX = 1000
 BODY_SIZE_MAX = 8192
 SECONDS_MAX = 10**9
 SECOND = 1_000_000
@@ -31,10 +31,7 @@ class TokenShape(BaseModel):
     note: str
 
 
-class TokenPage(BaseModel):
-    total: int
-    offset: int
-    limit: int
+class TokenPage(Page):
     tokens: list[TokenShape]
 
 
@@ -75,8 +72,8 @@ def routes(context: AppContext) -> APIRouter:
     @router.get("", response_model=TokenPage, responses=problems(404), summary="List tokens")
     async def list_tokens(
         user: Annotated[str | None, Query(description="Only tokens of this user.", max_length=200)] = None,
-        limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of results.")] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
+        limit: Limit = 50,
+        offset: Offset = 0,
     ) -> Response:
         access = context.hub.access
         if user is not None:
@@ -113,8 +110,8 @@ def routes(context: AppContext) -> APIRouter:
 
     @router.delete("/{id}", response_model=Revoked, responses=problems(404, 409), summary="Revoke a token")
     async def revoke(id: Annotated[str, Path(description="The token's id.", max_length=100)]) -> Response:
-        called = text_of(name_of(id))
-        owner = await change(context, "token revoked", lambda users: users.revoke_token(called)[0].name, token=called)
+        token = text_of(name_of(id))
+        owner = await change(context, "token revoked", lambda users: users.revoke_token(token)[0].name, token=token)
         return answer({"revoked": True, "user": owner})
 
     return router

@@ -13,22 +13,20 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.auth.file import UsersFile
-from penstock.auth.passwords import hash_password
 from penstock.auth.quotas import AMOUNT_MAX
 from penstock.auth.rights import ADMIN
 from penstock.auth.user import User
 from penstock.auth.users import Users
-from penstock.errors import AccessError
 from penstock.http.bodies import read_json
 from penstock.http.context import AppContext
 from penstock.http.me import Role, Use, roles_of, use_of
+from penstock.http.parameters import Limit, Offset
 from penstock.http.permissions import AuthorizedRoute
-from penstock.http.problems import Problem, conflict, not_found
+from penstock.http.problems import conflict, not_found
 from penstock.http.replies import answer, problems, takes
 from penstock.http.texts import href_of, name_of, text_of
 from penstock.server.user_reloader import UserReloader
 
-LIMIT_MAX = 1000
 BODY_SIZE_MAX = 64 << 10
 Result = TypeVar("Result")
 
@@ -132,45 +130,34 @@ def known_user(context: AppContext, name: str) -> User:
     return user
 
 
-def kept_by(context: AppContext) -> tuple[UserReloader, UsersFile]:
+def users_file_of(context: AppContext) -> tuple[UserReloader, UsersFile]:
     """Where users are stored. Raises Problem if authentication is off."""
     user_reloader = context.user_reloader
     if context.hub.access is None or user_reloader is None or user_reloader.file is None:
         raise conflict(
             "authentication is off",
-            "`penstock user add NAME --grant admin` on the broker's machine makes the first user, and turns it on",
+            "`penstock user add NAME --grant admin` on the broker's machine creates the first user and turns it on",
         )
     return user_reloader, user_reloader.file
 
 
 async def change(context: AppContext, what: str, edit: Callable[[Users], Result], **details: object) -> Result:
     """Change the users file and put the change in force. `details` go to the audit log: pass no secrets."""
-    user_reloader, file = kept_by(context)
+    user_reloader, file = users_file_of(context)
 
     def run() -> Result:
         with file.edit() as users:
             had_admin = any(user.has(ADMIN) for user in users.by_name.values())
             result = edit(users)
             if had_admin and not any(user.has(ADMIN) for user in users.by_name.values()):
-                raise conflict("nobody would be left who may change users", "grant admin to somebody else first")
+                raise conflict("no user would be left who can manage users", "grant admin to another user first")
             return result
 
-    try:
-        result = await asyncio.to_thread(run)
-    except AccessError as error:
-        raise problem_of(str(error)) from error
+    result = await asyncio.to_thread(run)
     user_reloader.reload()
     who = context.caller
     context.hub.report("info", "audit.changed", {"what": what, **details, "by": who.name, "peer": who.peer})
     return result
-
-
-def problem_of(reason: str) -> Problem:
-    if reason.startswith("there is no ") or " has no certificate " in reason or " was not granted " in reason:
-        return not_found(reason)
-    if " already" in reason or reason.startswith("the certificate "):
-        return conflict(reason)
-    return Problem(422, "invalid", reason)
 
 
 def routes(context: AppContext) -> APIRouter:
@@ -179,11 +166,21 @@ def routes(context: AppContext) -> APIRouter:
     def shown(name: str, status: int = 200) -> Response:
         return answer(user_of(known_user(context, name)), status)
 
+    async def hash_of(password: str) -> str:
+        users_file_of(context)  # hashing is slow: check first that the hash can be stored
+        return await context.authenticator.hash_password(password)
+
+    async def change_user(name: str, what: str, edit: Callable[[Users, str], object], **details: object) -> Response:
+        """Change the user in the path; the response is the user as it is then."""
+        user = text_of(name_of(name))
+        await change(context, what, lambda users: edit(users, user), user=user, **details)
+        return shown(user)
+
     @router.get("/users", response_model=UserPage, responses=problems(), summary="List users")
     async def list_users(
         search: Annotated[str, Query(description="Only users whose name contains this text.", max_length=200)] = "",
-        limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Maximum number of results.")] = 50,
-        offset: Annotated[int, Query(ge=0, le=1 << 40, description="Number of results to skip.")] = 0,
+        limit: Limit = 50,
+        offset: Offset = 0,
     ) -> Response:
         access = context.hub.access
         found = [] if access is None else [user for name, user in sorted(access.users.items()) if search in name]
@@ -205,7 +202,7 @@ def routes(context: AppContext) -> APIRouter:
     )
     async def add_user(request: Request) -> Response:
         new = await read_json(request, NewUser, BODY_SIZE_MAX)
-        hashed = "" if new.password is None else await hashed_password(context, new.password)
+        hashed = "" if new.password is None else await hash_of(new.password)
 
         def edit(users: Users) -> None:
             user = users.add(new.name)
@@ -222,8 +219,8 @@ def routes(context: AppContext) -> APIRouter:
 
     @router.delete("/users/{name}", response_model=Removed, responses=problems(404, 409), summary="Remove a user")
     async def remove_user(name: UserName) -> Response:
-        called = text_of(name_of(name))
-        await change(context, "user removed", lambda users: users.remove(called), user=called)
+        user = text_of(name_of(name))
+        await change(context, "user removed", lambda users: users.remove(user), user=user)
         return answer({"removed": True})
 
     @router.post(
@@ -234,9 +231,8 @@ def routes(context: AppContext) -> APIRouter:
         summary="Grant a permission",
     )
     async def grant(name: UserName, request: Request) -> Response:
-        called, new = text_of(name_of(name)), await read_json(request, NewGrant, BODY_SIZE_MAX)
-        await change(context, "granted", lambda users: users.grant(called, new.grant), user=called, grant=new.grant)
-        return shown(called)
+        new = (await read_json(request, NewGrant, BODY_SIZE_MAX)).grant
+        return await change_user(name, "granted", lambda users, user: users.grant(user, new), grant=new)
 
     @router.delete(
         "/users/{name}/grants", response_model=UserShape, responses=problems(404, 409), summary="Revoke a permission"
@@ -244,9 +240,7 @@ def routes(context: AppContext) -> APIRouter:
     async def revoke(
         name: UserName, grant: Annotated[str, Query(description="The permission, as it was granted.", max_length=2000)]
     ) -> Response:
-        called = text_of(name_of(name))
-        await change(context, "revoked", lambda users: users.revoke(called, grant), user=called, grant=grant)
-        return shown(called)
+        return await change_user(name, "revoked", lambda users, user: users.revoke(user, grant), grant=grant)
 
     @router.put(
         "/users/{name}/quotas",
@@ -256,15 +250,14 @@ def routes(context: AppContext) -> APIRouter:
         summary="Set the quotas of a user",
     )
     async def set_quotas(name: UserName, request: Request) -> Response:
-        called, amounts = text_of(name_of(name)), await read_json(request, QuotaAmounts, BODY_SIZE_MAX)
+        amounts = (await read_json(request, QuotaAmounts, BODY_SIZE_MAX)).given()
 
-        def edit(users: Users) -> None:
-            quotas = users.user(called).quotas
-            for quota, amount in amounts.given().items():
+        def edit(users: Users, user: str) -> None:
+            quotas = users.user(user).quotas
+            for quota, amount in amounts.items():
                 quotas.set(quota, amount)
 
-        await change(context, "quotas set", edit, user=called, quotas=amounts.given())
-        return shown(called)
+        return await change_user(name, "quotas set", edit, quotas=amounts)
 
     @router.post(
         "/users/{name}/certificates",
@@ -274,11 +267,10 @@ def routes(context: AppContext) -> APIRouter:
         summary="Add a client certificate",
     )
     async def add_certificate(name: UserName, request: Request) -> Response:
-        called, new = text_of(name_of(name)), (await read_json(request, NewCertificate, BODY_SIZE_MAX)).certificate
-        await change(
-            context, "certificate added", lambda users: users.add_certificate(called, new), user=called, certificate=new
+        new = (await read_json(request, NewCertificate, BODY_SIZE_MAX)).certificate
+        return await change_user(
+            name, "certificate added", lambda users, user: users.add_certificate(user, new), certificate=new
         )
-        return shown(called)
 
     @router.delete(
         "/users/{name}/certificates",
@@ -290,15 +282,12 @@ def routes(context: AppContext) -> APIRouter:
         name: UserName,
         certificate: Annotated[str, Query(description="The certificate, as it was added.", max_length=2000)],
     ) -> Response:
-        called = text_of(name_of(name))
-        await change(
-            context,
+        return await change_user(
+            name,
             "certificate removed",
-            lambda users: users.remove_certificate(called, certificate),
-            user=called,
+            lambda users, user: users.remove_certificate(user, certificate),
             certificate=certificate,
         )
-        return shown(called)
 
     @router.put(
         "/users/{name}/password",
@@ -308,10 +297,8 @@ def routes(context: AppContext) -> APIRouter:
         summary="Set the console password",
     )
     async def set_password(name: UserName, request: Request) -> Response:
-        called, new = text_of(name_of(name)), await read_json(request, NewPassword, BODY_SIZE_MAX)
-        hashed = await hashed_password(context, new.password)
-        await change(context, "password set", lambda users: users.set_password(called, hashed), user=called)
-        return shown(called)
+        hashed = await hash_of((await read_json(request, NewPassword, BODY_SIZE_MAX)).password)
+        return await change_user(name, "password set", lambda users, user: users.set_password(user, hashed))
 
     @router.delete(
         "/users/{name}/password",
@@ -320,9 +307,7 @@ def routes(context: AppContext) -> APIRouter:
         summary="Remove the console password",
     )
     async def remove_password(name: UserName) -> Response:
-        called = text_of(name_of(name))
-        await change(context, "password removed", lambda users: users.set_password(called, ""), user=called)
-        return shown(called)
+        return await change_user(name, "password removed", lambda users, user: users.set_password(user, ""))
 
     @router.put(
         "/me/password",
@@ -333,22 +318,13 @@ def routes(context: AppContext) -> APIRouter:
     )
     async def change_own_password(request: Request) -> Response:
         given = await read_json(request, OwnPassword, BODY_SIZE_MAX)
-        kept_by(context)
+        users_file_of(context)
         who, access = context.caller, context.hub.access
         if access is None or who.user is None or not who.user.password:
             raise conflict("you have no password", "an admin can set one")
         await context.authenticator.by_password(access, who.name, given.current, who.peer)
-        hashed = await hashed_password(context, given.password)
+        hashed = await hash_of(given.password)
         await change(context, "own password set", lambda users: users.set_password(who.name, hashed), user=who.name)
         return shown(who.name)
 
     return router
-
-
-async def hashed_password(context: AppContext, password: str) -> str:
-    """Runs in a thread: hashing is slow on purpose."""
-    kept_by(context)
-    try:
-        return await context.authenticator.hash_password(lambda: hash_password(password))
-    except AccessError as error:
-        raise Problem(422, "invalid", str(error)) from error

@@ -51,7 +51,7 @@ export function login(root) {
     } catch (error) {
       for (const secret of [password, token]) secret.value = "";
       if (error.status === 429) return wait(error.retryAfter || 30);
-      say(error.status === 401 ? (byToken ? "That token is not known, or not any longer." : "User or password is wrong.") : error.message);
+      say(error.status === 401 ? (byToken ? "The token is unknown, revoked or expired." : "User or password is wrong.") : error.message);
       ready();
       (byToken ? token : password).focus();
     }
