@@ -24,7 +24,7 @@ from penstock.auth.user import User
 from penstock.cli import main as cli
 from penstock.http import authenticator as authenticator_module
 from penstock.http import leases as leases_module
-from penstock.http.caller import Caller
+from penstock.http import publish
 from penstock.http.console_sessions import LOGINS_OF_USER_MAX, ConsoleSessions, digest_of
 from penstock.http.permissions import PERMISSIONS, AuthorizedRoute
 from penstock.http.problems import Problem
@@ -472,13 +472,13 @@ def arrow_of(**columns: list[str]) -> bytes:
 def test_a_batch_is_checked_once_for_each_name_and_in_slices(guarded: Guarded, api: Api, monkeypatch: Any) -> None:
     many = bearer(guarded.add("many", "publish queue:one", "declare *"))
     checked: list[bytes] = []
-    check_send = Caller.check_send
+    check_message = publish.check_message
 
-    def counted(self: Caller, message: Message, broker: Any) -> None:
+    def counted(message: Message, authorizer: Any, broker: Any) -> None:
         checked.append(message.event)
-        check_send(self, message, broker)
+        check_message(message, authorizer, broker)
 
-    monkeypatch.setattr(Caller, "check_send", counted)
+    monkeypatch.setattr(publish, "check_message", counted)
     send = {"content_type": "application/vnd.apache.arrow.stream", **many}
     assert api.post("/v1/publish", arrow_of(queue=["one"] * 1200), **send).json["published"] == 1200
     assert checked == [b"one"]

@@ -4,6 +4,7 @@
     quotas        how much a user may use, and the meter that throttles
     tokens        created once, shown once, stored as a hash
     user          one user, with cached permission decisions
+    authorizer    the permissions that each operation needs
     directory     all users of one broker; finds the user for a credential
     throttle      throttles connections that have not authenticated yet
     users         changes to users, by command or over HTTP

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from penstock.auth.authorizer import Authorizer
 from penstock.clock import Clock
 from penstock.config import Config
 from penstock.core.broker import Broker
@@ -69,6 +70,11 @@ class AppContext:
     def caller(self) -> Caller:
         """The caller of the current request."""
         return caller()
+
+    @property
+    def authorizer(self) -> Authorizer:
+        """What the caller of the current request may do."""
+        return self.hub.authorizer_of(self.caller.user)
 
     def is_still_authenticated(self, who: Caller) -> bool:
         """Whether a caller's credentials are still valid: for long-running responses."""

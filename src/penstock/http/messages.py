@@ -474,7 +474,7 @@ def routes(context: AppContext) -> APIRouter:
             raise invalid("body.to", "is empty")
         if to == name:
             raise conflict("the messages are already in this queue")
-        context.caller.check_put(to, broker)
+        context.authorizer.check_targets([to])
         which = Filter(wanted.event, wanted.id, wanted.search)
         count = 0
         async for batch in matching(queue, which, wanted.limit, broker.log.next_offset):
@@ -533,25 +533,24 @@ def routes(context: AppContext) -> APIRouter:
         summary="Send dead letters back to the queues they came from",
     )
     async def redrive(name: QueueName, request: Request) -> Response:
-        who = context.caller
+        who, authorizer = context.caller, context.authorizer
         who.check_rate(context.clock.now())
         wanted = await read_json(request, Redrive)
         to = b"" if wanted.to is None else wanted.to.encode()
         context.check_names(to)
         queue = context.queue(name_of(name))
         if to:
-            who.check_put(to, broker)
+            authorizer.check_targets([to])
         bounded = wanted.dry_run or who.user is not None
         redrive = broker.start_redrive(queue.name, wanted.limit, to, context.now(), dry_run=bounded)
         if bounded:
             turn = Turn()
             while not broker.step_redrive(redrive, context.now()):
                 await turn.pass_on()
-            for target in redrive.targets:
-                who.check_put(target, broker)
+            authorizer.check_targets(redrive.targets)
         if not wanted.dry_run:
-            may_go = None if who.user is None else lambda target: who.may_put(target, broker)
-            redrive = broker.start_redrive(queue.name, wanted.limit, to, context.now(), may_go)
+            may_put = None if who.user is None else authorizer.may_put
+            redrive = broker.start_redrive(queue.name, wanted.limit, to, context.now(), may_put)
             while not redrive.over and await has_room():
                 moved, size = redrive.moved, redrive.moved_bytes
                 broker.step_redrive(redrive, context.now())

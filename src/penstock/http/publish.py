@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from penstock.auth.authorizer import Authorizer
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.errors import Refused
@@ -23,6 +24,7 @@ from penstock.http.replies import ARROW, JSON, Documented, answer, problems, tak
 from penstock.http.steps import pass_on
 from penstock.http.texts import href_of, name_of, text_of
 from penstock.message import INTERNAL_PREFIX, TO_QUEUE, DeliveryOptions, Message, payload_size
+from penstock.wire.claims import check_claim
 from penstock.wire.delivery_options import SECONDS_MAX, TRIES_MAX, RequestedOptions
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ BATCH_MESSAGES_MAX = 200_000
 DEAD_LETTER_PREFIX = b"dead-"  # of headers that record how a message became a dead letter
 LARGE = 1 << 20  # bytes of a message as JSON
 SLICE = 500  # messages of a batch processed before yielding to the event loop
+
+Seen = set[tuple[bool, bytes]]  # whether it is a queue, and its name
 
 EXAMPLE = {"event": "order.created", "body": '{"order": 7}', "headers": {"trace": "1"}}
 
@@ -352,7 +356,7 @@ def slices(messages: list[Message]) -> Iterator[list[Message]]:
         yield messages[first : first + SLICE]
 
 
-def distinct(messages: list[Message], seen: set[tuple[bool, bytes]]) -> Iterator[Message]:
+def distinct(messages: list[Message], seen: Seen) -> Iterator[Message]:
     """One message for each event and each queue not seen before."""
     for message in messages:
         place = (message.route == TO_QUEUE, message.event)
@@ -366,16 +370,33 @@ async def check_all(messages: list[Message], context: AppContext) -> None:
     who = context.caller
     if who.user is None:
         return
-    seen: set[tuple[bool, bytes]] = set()
+    seen: Seen = set()
+    authorizer = context.authorizer
     size = 0
     for number, some in enumerate(slices(messages)):
         if number:
             await pass_on()
-        for message in distinct(some, seen):
-            who.check_send(message, context.broker)
-        who.check_claims(some, context.broker)
+        check_some(some, seen, authorizer, context.broker)
         size += sum(payload_size(message) for message in some)
     who.charge(len(messages), size, context.clock.now())
+
+
+def check_some(messages: list[Message], seen: Seen, authorizer: Authorizer, broker: Broker) -> None:
+    """Check messages whose names are not in `seen`, and what their bodies claim. Raises Refused."""
+    for message in distinct(messages, seen):
+        check_message(message, authorizer, broker)
+    if broker.routing.has_patterns:
+        for message in messages:
+            if message.route != TO_QUEUE:
+                check_claim(authorizer, message.event, message.body)
+
+
+def check_message(message: Message, authorizer: Authorizer, broker: Broker) -> None:
+    """Publish the message, or put it into the queue it names."""
+    if message.route == TO_QUEUE:
+        authorizer.check_put(message.event, broker.would_make(message.event))
+    else:
+        authorizer.check_publish(message.event)
 
 
 async def publish_all(messages: list[Message], context: AppContext) -> dict[str, object]:

@@ -6,6 +6,7 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from penstock.auth.authorizer import Authorizer
 from penstock.core.broker import Broker
 from penstock.core.patterns import canonical_text
 from penstock.core.queue import NEVER, Queue
@@ -205,7 +206,7 @@ def routes(context: AppContext) -> APIRouter:
         queue_name = name_of(name)
         existed = queue_name in broker.queues
         context.check_names(queue_name, *[event.encode() for event in declaration.events or ()])
-        check_declaration(context.caller, broker, queue_name, declaration)
+        check_declaration(context.authorizer, broker, queue_name, declaration)
         context.now()  # sets the broker's time: expiry counts from now
         declare(broker, queue_name, declaration)
         await context.when_durable()
@@ -236,15 +237,15 @@ def routes(context: AppContext) -> APIRouter:
     return router
 
 
-def check_declaration(who: Caller, broker: Broker, name: bytes, declaration: Declaration) -> None:
+def check_declaration(authorizer: Authorizer, broker: Broker, name: bytes, declaration: Declaration) -> None:
     """Check that the caller, who may declare the queue, may bind these and set its expiry. Raises Refused."""
-    who.check_bind([event.encode() for event in declaration.events or ()], declaration.patterns or ())
+    authorizer.check_bind([event.encode() for event in declaration.events or ()], declaration.patterns or ())
     queue = broker.queues.get(name)
     if queue is not None:
-        who.check_rebind(queue, *bindings_of(queue, declaration))
+        authorizer.check_rebind(name, *bindings_of(queue, declaration))
     if "expires_after_seconds" in declaration.model_fields_set:
-        who.check_expiry(queue, expiry_of(declaration))
-    who.check_made(name, broker)
+        authorizer.check_expiry(name, expiry_of(declaration))
+    authorizer.check_declare(name)
 
 
 def expiry_of(declaration: Declaration) -> int:

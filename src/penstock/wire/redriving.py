@@ -30,18 +30,21 @@ class Redriving(RedriveWaiter):
         """Raises Refused when there can be no redrive."""
         owner = self.owner
         if self._checks:
-            owner.check_redrive(self.queue)
+            owner.authorizer.check_take(self.queue)
             if self.to:
-                owner.check_targets([self.to])
+                owner.authorizer.check_targets([self.to])
                 self._checks = False
         self._start(self.dry_run or self._checks)
 
     def _start(self, dry_run: bool) -> None:
         owner = self.owner
         broker = owner.broker
-        may_put = None if owner.puttable is None or dry_run else owner.may_put
+        may_put = None if owner.puttable is None or dry_run else self._may_put
         now = broker.context.now
         broker.redrives.add(broker.start_redrive(self.queue, self.limit, self.to, now, may_put, dry_run), self)
+
+    def _may_put(self, queue: bytes) -> bool:
+        return not self.owner.over and self.owner.authorizer.may_put(queue)
 
     def finished(self, redrive: Redrive) -> None:
         owner = self.owner
@@ -52,7 +55,7 @@ class Redriving(RedriveWaiter):
             return
         self._checks = False
         try:
-            owner.check_targets(list(redrive.targets))
+            owner.authorizer.check_targets(list(redrive.targets))
             if not self.dry_run:
                 self._start(False)
         except Refused as refusal:

@@ -10,20 +10,17 @@ The owner of the socket feeds what it reads. At the end of each event loop itera
 
 from typing import Final
 
-import orjson
 from librt.strings import BytesWriter
 from mypy_extensions import i64
 
+from penstock.auth.authorizer import Authorizer
 from penstock.auth.directory import Directory, Identity
-from penstock.auth.rights import ADMIN, BROWSE, CONSUME, DECLARE, DELETE, EVENT, PUBLISH, QUEUE
 from penstock.auth.throttle import address_of
 from penstock.auth.tokens import id_of, redacted
 from penstock.auth.user import User
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
-from penstock.core.patterns import event_claimed_by, may_claim_event
 from penstock.core.places import GREED_OF_ONE, Places
-from penstock.core.queue import Queue
 from penstock.core.subscription import Subscription
 from penstock.errors import DENIED, Error, Refused
 from penstock.log.interface import Confirmation
@@ -80,6 +77,7 @@ class Hub:
         self.sessions: dict[Session, None] = {}
         self.dirty: list[Session] = []  # sessions with something to write
         self.access: Directory | None = None  # None: no access control
+        self.unrestricted = self.authorizer_of(None)
         self.slice_work: i64 = NO_SLICES  # how much work a session does before it yields to others
         self.unfinished: list[Session] = []  # `busy` sessions that wait for their next slice
         self.awake: list[Session] = []  # sessions whose `wake` is called after the broker's current operation
@@ -87,6 +85,9 @@ class Hub:
         self.connections_max = 0  # 0: no limit
         self.consumers = Places(self.limits.consumers_max)  # named consumers
         self.evaluations = Allowance()
+
+    def authorizer_of(self, user: User | None) -> Authorizer:
+        return Authorizer(user, self.broker.queues, self.limits.name_size_max)
 
     def has_place(self, user: User) -> bool:
         """Whether a user may open one more connection and still leave some for others."""
@@ -161,6 +162,7 @@ class Session:
         self.holder = f"address {address_of(peer)}"  # who its usage is charged to: its address or, once known, its user
         self.publishable: dict[bytes, None] | None = None  # see `User.publishable`; None: no access control
         self.puttable: dict[bytes, None] | None = None
+        self.authorizer = hub.unrestricted  # until it has a user
         self.preauth: PreAuth | None = None  # until it has authenticated
         hub.sessions[self] = None
 
@@ -430,6 +432,7 @@ class Session:
         self.user = identity.user
         self.owner = identity.user.name.encode()
         self.holder = f"user {identity.user.name!r}"
+        self.authorizer = self.hub.authorizer_of(identity.user)
         self.publishable = identity.user.publishable
         self.puttable = identity.user.puttable
 
@@ -465,135 +468,6 @@ class Session:
     def notify_revoked(self, reason: str) -> None:
         """Tell the client, if the protocol has an unambiguous way to."""
 
-    # -- permissions ------------------------------------------------------------------------------------------------
-    #
-    # Each `check_*` raises Refused. None of them is called without access control.
-
-    def check_publish(self, event: bytes) -> None:
-        """Check an event that is not in `publishable`."""
-        user = self.user
-        if user is None:
-            raise nobody()
-        user.check_publish(event)
-
-    def check_claim(self, event: bytes, body: bytes) -> None:
-        """Check a message that is matched against patterns: its body may claim to be another event."""
-        user = self.user
-        if user is None:
-            raise nobody()
-        check_claim(user, event, body, self.hub.limits.name_size_max)
-
-    def check_put(self, queue: bytes) -> None:
-        """Check a queue that is not in `puttable`."""
-        user = self.user
-        if user is None:
-            raise nobody()
-        is_new = self.broker.would_make(queue)
-        user.check_put(queue, is_new)
-        if is_new:
-            user.count_made(queue, self.broker.queues)
-
-    def check_consume(self, queue: bytes) -> None:
-        user = self.user
-        if user is None:
-            raise nobody()
-        user.check(CONSUME, QUEUE, queue)
-        self._check_made(user, queue)
-
-    def check_consumer(self, queue: bytes) -> None:
-        """The same for a lasting consumer, which needs its share of its user's un-acked quota."""
-        self.check_consume(queue)
-        user = self.user
-        if user is not None and user.quotas.unacked and self._sharing_count(user) >= user.quotas.unacked:
-            raise user.over_quota("unacked", user.quotas.unacked)
-
-    def check_events(self, events: tuple[bytes, ...]) -> None:
-        """Check the events that a queue is about to be bound to."""
-        user = self.user
-        if user is None:
-            raise nobody()
-        for event in events:
-            user.check(CONSUME, EVENT, event)
-
-    def check_all_events(self) -> None:
-        """Check a pattern that any event may match."""
-        user = self.user
-        if user is None:
-            raise nobody()
-        user.check_all(CONSUME, EVENT)
-
-    def check_rebind(self, queue: bytes, events: tuple[bytes, ...], patterns: tuple[bytes, ...] = ()) -> None:
-        """Check new bindings, which may remove some of an existing queue's bindings."""
-        found = self.broker.queues.get(queue)
-        user = self.user
-        if user is None:
-            raise nobody()
-        if found is not None:
-            check_rebind(user, found, events, patterns)
-
-    def check_expiry(self, queue: bytes, after: int) -> None:
-        """Letting an existing queue expire when unused amounts to deleting it, and needs that permission."""
-        found = self.broker.queues.get(queue)
-        user = self.user
-        if user is None:
-            raise nobody()
-        if found is not None and found.expires_after != after:
-            user.check(DELETE, QUEUE, queue)
-
-    def check_delete(self, queue: bytes) -> None:
-        user = self.user
-        if user is None:
-            raise nobody()
-        user.check(DELETE, QUEUE, queue)
-
-    def check_redrive(self, queue: bytes) -> None:
-        """Check the source of a redrive: it takes dead-lettered messages from this queue."""
-        user = self.user
-        if user is None:
-            raise nobody()
-        user.check(CONSUME, QUEUE, queue)
-
-    def check_targets(self, queues: list[bytes]) -> None:
-        """Check the targets of a redrive: the queues the messages came from, or another one."""
-        user = self.user
-        if user is None:
-            raise nobody()
-        for queue in queues:
-            user.check(PUBLISH, QUEUE, queue)
-            self._check_made(user, queue)
-
-    def may_put(self, queue: bytes) -> bool:
-        user = self.user
-        if user is None or not user.may(PUBLISH, QUEUE, queue):
-            return False
-        return queue in self.broker.queues or user.may(DECLARE, QUEUE, queue)
-
-    def check_get(self, queue: bytes) -> None:
-        """Check a queue that is not in its user's `gettable`: taking one message from it may create it."""
-        self.check_consume(queue)
-        user = self.user
-        if user is not None and user.quotas.queues == 0 and user.may(DECLARE, QUEUE, queue):
-            user.remember_get(queue)
-
-    def check_admin(self) -> None:
-        user = self.user
-        if user is None:
-            raise nobody()
-        user.check_has(ADMIN)
-
-    def may_see(self, queue: bytes) -> bool:
-        """Whether a queue is included in answers that list queues."""
-        if self.puttable is None:
-            return True
-        user = self.user
-        return user is not None and user.may(BROWSE, QUEUE, queue)
-
-    def _check_made(self, user: User, queue: bytes) -> None:
-        """Creating a queue this way needs the permission to declare it."""
-        if queue not in self.broker.queues:
-            user.check(DECLARE, QUEUE, queue)
-            user.count_made(queue, self.broker.queues)
-
     # -- un-acked messages ------------------------------------------------------------------------------------------
 
     def sharing(self) -> list[Subscription]:
@@ -604,6 +478,13 @@ class Session:
         """Let each of those have up to `credit` messages un-acked."""
         for subscription in self.sharing():
             self.broker.allow(subscription, credit)
+
+    def check_consumer(self, queue: bytes) -> None:
+        """Check a lasting consumer: unlike one that takes a single message, it needs a share of the quota."""
+        self.authorizer.check_consume(queue)
+        user = self.user
+        if user is not None and user.quotas.unacked:
+            self.authorizer.check_unacked(self._sharing_count(user))
 
     def first_share(self) -> int:
         """The un-acked limit of a consumer that is about to start; 0 for the broker's own limit."""
@@ -773,52 +654,6 @@ def told(reason: str) -> str:
 
 def is_denied(error: Exception) -> bool:
     return isinstance(error, Refused) and error.code == DENIED
-
-
-def check_claim(user: User, event: bytes, body: bytes, name_size_max: int) -> None:
-    """Raises Refused when patterns would match a message as an event that its user may not publish."""
-    if not may_claim_event(body) or user.may_all(PUBLISH, EVENT):
-        return
-    claimed = event_claimed_by(body)
-    if claimed is not None and claimed != event:
-        check_claimed(user, claimed, name_size_max)
-
-
-def check_claimed(user: User, event: bytes, name_size_max: int) -> None:
-    """The same for an event that the body is known to name."""
-    if len(event) > name_size_max:
-        user.check_all(PUBLISH, EVENT)  # decisions are cached by name, and this one is too long to cache
-    elif event not in user.publishable:
-        user.check_publish(event)
-
-
-def check_rebind(user: User, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...]) -> None:
-    """Raises Refused when these bindings (canonical texts) would remove bindings that the user may not remove.
-
-    Removing a binding needs the same permission as creating it, or the permission to delete the queue. The refusal
-    does not reveal what the queue is bound to.
-    """
-    if (queue.events == events and queue.patterns == patterns) or user.may(DELETE, QUEUE, queue.name):
-        return
-    kept = set(events)
-    others = [event for event in queue.events if event not in kept and not user.may(CONSUME, EVENT, event)]
-    taken = [orjson.loads(pattern) for pattern in queue.patterns if pattern not in patterns]
-    if others or [pattern for pattern in taken if not may_bind_pattern(user, pattern)]:
-        shown = queue.name.decode("utf-8", "backslashreplace")
-        raise user.refusal(f"to take away bindings of queue {shown!r}: consume on each of their events, or delete")
-
-
-def may_bind_pattern(user: User, pattern: object) -> bool:
-    """A pattern for one event needs that event's permission; any other pattern may match all events."""
-    event = pattern.get("event") if isinstance(pattern, dict) else None
-    if isinstance(event, str):
-        return user.may(CONSUME, EVENT, event.encode("utf-8", "surrogatepass"))
-    return user.may_all(CONSUME, EVENT)
-
-
-def nobody() -> Refused:
-    """For a session whose connection is closed or about to close."""
-    return Refused(DENIED, "nobody may do anything")
 
 
 class Dialect:

@@ -14,6 +14,7 @@ from penstock.core.delivery import Delivery
 from penstock.core.redrive import Redrive
 from penstock.errors import TOO_LARGE, Refused
 from penstock.message import ACCEPT, DEAD, LINE_SAFE, REJECT, DeliveryOptions, Message
+from penstock.wire.claims import check_claim
 from penstock.wire.delivery_options import FlagOptions
 from penstock.wire.expression import ExpressionError, render
 from penstock.wire.lines import looks_like_http, may_begin_text
@@ -176,9 +177,9 @@ class MqksSession(NamingSession):
                     try:
                         if publishable is not None:
                             if event not in publishable:
-                                self.check_publish(event)
+                                self.authorizer.check_publish(event)
                             if routing.has_patterns:
-                                self.check_claim(event, data)
+                                check_claim(self.authorizer, event, data)
                         broker.publish(message)
                     except Refused as refusal:
                         self._refuse(parts[0], str(refusal), line, is_denied(refusal))
@@ -251,9 +252,9 @@ class MqksSession(NamingSession):
             raise Refused(TOO_LARGE, f"event name of {len(event)} bytes: name_size_max is {self.name_size_max}")
         if self.publishable is not None:
             if event not in self.publishable:
-                self.check_publish(event)
+                self.authorizer.check_publish(event)
             if self.broker.routing.has_patterns:
-                self.check_claim(event, data)
+                check_claim(self.authorizer, event, data)
         message = Message(request.id, event, data, self.now, PROTOCOL)
         if flags.requested is not None:
             message.options = flags.requested.options(self.now, self.hub.limits.dedup_seconds)
@@ -269,10 +270,10 @@ class MqksSession(NamingSession):
         broker = self.broker
         if self.puttable is not None:
             self.check_consumer(arguments.queue)
-            self.check_events(arguments.events)
-            self.check_rebind(arguments.queue, arguments.events)
+            self.authorizer.check_bind(arguments.events, ())
+            self.authorizer.check_rebind(arguments.queue, arguments.events, ())
             if arguments.expires_after is not None:
-                self.check_expiry(arguments.queue, arguments.expires_after)
+                self.authorizer.check_expiry(arguments.queue, arguments.expires_after)
         self.check_place(request.id)
         broker.bind(arguments.queue, arguments.events)
         if arguments.expires_after is not None:
@@ -320,8 +321,7 @@ class MqksSession(NamingSession):
         self.stop(request.rest)
 
     def on_delete_queue(self, request: Request) -> None:
-        if self.puttable is not None:
-            self.check_delete(request.rest)
+        self.authorizer.check_delete(request.rest)
         self.broker.delete(request.rest)  # the whole rest of the line is the name
         self._ok(request)
 
@@ -329,8 +329,7 @@ class MqksSession(NamingSession):
         self.send(encode_ok(request.id, request.rest))
 
     def on_eval(self, request: Request) -> None:
-        if self.puttable is not None:
-            self.check_admin()
+        self.authorizer.check_admin()
         value = evaluate_state(self.hub, request.rest.decode("utf-8", "replace"), self.now)
         self.send(encode_ok(request.id, render(value).encode("utf-8", "replace")))
 

@@ -229,7 +229,7 @@ class MqmqSession(Session):
                 message = Message(ids.next(), queue, request.argument, self.now, PROTOCOL)
                 try:
                     if puttable is not None and queue not in puttable:
-                        self.check_put(queue)
+                        self.authorizer.check_put(queue, broker.would_make(queue))
                     if request.options:
                         self._set_terms(message, request.options)
                     broker.put(queue, message)
@@ -274,7 +274,7 @@ class MqmqSession(Session):
         try:
             user = self.user
             if user is not None and queue not in user.gettable:
-                self.check_get(queue)
+                self.authorizer.check_get(queue)
             message = self.broker.get(queue)
             if message is not None:
                 self._send_value(message.body)
@@ -302,7 +302,7 @@ class MqmqSession(Session):
             self._refuse_name(request)
 
     def _info(self) -> bytes:
-        counts = {name: queue.ready for name, queue in self.broker.queues.items() if self.may_see(name)}
+        counts = {name: queue.ready for name, queue in self.broker.queues.items() if self.authorizer.may_browse(name)}
         return encode_info(len(self.hub.sessions), counts)
 
     def _send_value(self, value: bytes) -> None:

@@ -63,7 +63,7 @@ from penstock.wire.rq.codec import (
 )
 from penstock.wire.rq.consumer import IDS_MAX, NOREPLY_HEADER, PROTOCOL, Consumer
 from penstock.wire.rq.numbers import QueueNumbers
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session, nobody
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
 from penstock.wire.timer import SessionTimer
 
 SECOND: Final = 1_000_000
@@ -314,7 +314,7 @@ class RqSession(Session):
                 self.asks[ask] = None
         try:
             if self.puttable is not None and queue not in self.puttable:
-                self.check_put(queue)
+                self.authorizer.check_put(queue, self.broker.would_make(queue))
             self.broker.put(queue, message)
         except Refused as refusal:
             if ask is not None:
@@ -354,17 +354,10 @@ class RqSession(Session):
             return
         try:
             if self.puttable is not None and queue not in self.puttable:
-                self._check_broadcast(queue)
+                self.authorizer.check_put(queue, False)  # a broadcast creates no queue
             self.broker.broadcast(queue, Message(self.hub.ids.next(), queue, payload, self.now, PROTOCOL))
         except Refused as refusal:
             self.complain(str(refusal), queue)
-
-    def _check_broadcast(self, queue: bytes) -> None:
-        """A broadcast creates no queue, so the permission to publish is enough."""
-        user = self.user
-        if user is None:
-            raise nobody()
-        user.check_put(queue, False)
 
     def send_reply(self, id: int, body: bytes) -> None:
         if self.replies or self.socket_full or self.outbox_size >= self.outbox_max:
@@ -455,7 +448,7 @@ class RqSession(Session):
         consumer.suspended = True  # until it is decided whether it may get deliveries
         try:
             if self.puttable is not None:
-                self.check_consume(queue)  # also if the queue was deleted and would be created again
+                self.authorizer.check_consume(queue)  # also if the queue was deleted and would be created again
             self.broker.subscribe(queue, consumer, None, self.now)
         except Refused as refusal:
             del self.consumers[queue]

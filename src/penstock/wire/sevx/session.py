@@ -31,9 +31,7 @@ from penstock.wire.session import (
     YES,
     Hub,
     Session,
-    check_claimed,
     is_denied,
-    nobody,
 )
 from penstock.wire.sevx.codec import (
     COMMA,
@@ -311,16 +309,12 @@ class SevxSession(NamingSession):
 
     def _may_publish(self, id: bytes, event: bytes, document: dict[str, object], line: bytes) -> bool:
         """Whether it may publish the event, and also the `event` text that patterns see if that is not a valid name."""
-        user = self.user
         try:
-            if user is None:
-                raise nobody()
-            if event not in user.publishable:
-                user.check_publish(event)
+            self.authorizer.check_publish(event)
             if event == NO_EVENT:
                 literal = document.get("event")
                 if isinstance(literal, str):
-                    check_claimed(user, literal.encode(), self.hub.limits.name_size_max)
+                    self.authorizer.check_claimed(literal.encode())
         except Refused as refusal:
             self._refuse(id, str(refusal), line, is_denied(refusal))
             return False
@@ -422,7 +416,7 @@ class SevxSession(NamingSession):
         pattern = canonical_text(arguments.pattern)
         if self.puttable is not None:
             self._check_recv(arguments)
-            self.check_rebind(queue, (), (pattern,))
+            self.authorizer.check_rebind(queue, (), (pattern,))
         self.check_place(request.id)
         broker.bind(queue, (), (pattern,))
         if arguments.expires_after is not None:
@@ -434,14 +428,9 @@ class SevxSession(NamingSession):
 
     def _check_recv(self, arguments: RecvRequest) -> None:
         self.check_consumer(arguments.queue)
-        pattern = arguments.pattern
-        event = pattern.get("event") if isinstance(pattern, dict) else None
-        if isinstance(event, str):
-            self.check_events((event.encode(),))
-        else:
-            self.check_all_events()
+        self.authorizer.check_bind((), (arguments.pattern,))
         if arguments.expires_after is not None:
-            self.check_expiry(arguments.queue, arguments.expires_after)
+            self.authorizer.check_expiry(arguments.queue, arguments.expires_after)
 
     def on_ack(self, request: Request) -> None:
         self.settle(self._named(request), ACCEPT, 0, encode_ok(request.id))
@@ -481,8 +470,7 @@ class SevxSession(NamingSession):
 
     def on_delete_queue(self, request: Request) -> None:
         queue = decode_text(decode_object(request.text), "queue")
-        if self.puttable is not None:
-            self.check_delete(queue)
+        self.authorizer.check_delete(queue)
         self.broker.delete(queue)
         self.confirm(encode_ok(request.id))
 
@@ -490,8 +478,7 @@ class SevxSession(NamingSession):
         self.send(encode_ok(request.id, decode_ping(request.text)))
 
     def on_eval(self, request: Request) -> None:
-        if self.puttable is not None:
-            self.check_admin()
+        self.authorizer.check_admin()
         code = decode_text(decode_object(request.text), "code").decode()
         self.send(encode_ok(request.id, encode_result(evaluate_state(self.hub, code, self.now))))
 

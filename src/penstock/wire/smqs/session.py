@@ -265,7 +265,7 @@ class SmqsSession(LineSession):
                 queue = parts[1]
                 try:
                     if puttable is not None and queue not in puttable:
-                        self.check_put(queue)
+                        self.authorizer.check_put(queue, broker.would_make(queue))
                     broker.put(queue, Message(ids.next(), queue, parts[2], now, PROTOCOL))
                 except Refused as refusal:
                     self._refuse_message(refusal, line)
@@ -473,7 +473,9 @@ class SmqsSession(LineSession):
 
     def _stats(self) -> bytes:
         queues = self.broker.queues.items()
-        return encode_stats({name: queue.ready + queue.unacked for name, queue in queues if self.may_see(name)})
+        return encode_stats(
+            {name: queue.ready + queue.unacked for name, queue in queues if self.authorizer.may_browse(name)}
+        )
 
     def pause(self) -> None:
         self.blocked = True
@@ -525,7 +527,6 @@ class SmqsSession(LineSession):
         self._run(counts)
         if self.hub.options.smqs_lose_undone:
             self._lose_undone()
-        user = self.user
         super().end(now)
         self.own.clear()
         self.sole = None
@@ -533,9 +534,7 @@ class SmqsSession(LineSession):
         if rest.startswith(MESSAGE):
             parts = rest.split(b":", 2)
             if len(parts) == 3 and parts[0] == MESSAGE and is_whole(parts[2]):
-                self.user = user  # the message's publisher, though its connection is no longer counted
                 self._run([rest])
-                self.user = None
             else:
                 self.complain("the connection ended within a message", rest)
             self.tell_counted()
