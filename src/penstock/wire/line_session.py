@@ -9,7 +9,8 @@ from typing import Final
 from mypy_extensions import i64
 
 from penstock.wire.lines import LineBuffer
-from penstock.wire.session import NO_SLICES, Hub, Session, TurnedAway
+from penstock.wire.preauth import TurnedAway
+from penstock.wire.session import NO_SLICES, Hub, Session
 
 SETTLED_AT_ONCE: Final = 1000  # deliveries
 LARGE_LINE: Final = 1 << 20

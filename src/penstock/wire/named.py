@@ -112,8 +112,8 @@ class NamingSession(LineSession):
         self.late_size = 0  # in bytes, of all `lates`
         self.settling: Settling | None = None
 
-    def _adopt(self, identity: Identity) -> None:
-        super()._adopt(identity)
+    def adopt(self, identity: Identity) -> None:
+        super().adopt(identity)
         self.consumers = self.naming.consumers_of(identity.user)
 
     def check_place(self, name: bytes) -> None:

@@ -16,19 +16,19 @@ from mypy_extensions import i64
 from penstock.auth.authorizer import Authorizer
 from penstock.auth.directory import Directory, Identity
 from penstock.auth.throttle import address_of
-from penstock.auth.tokens import id_of, redacted
+from penstock.auth.tokens import redacted
 from penstock.auth.user import User
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.places import GREED_OF_ONE, Places
 from penstock.core.subscription import Subscription
-from penstock.errors import DENIED, Error, Refused
+from penstock.errors import DENIED, Refused
 from penstock.log.interface import Confirmation
 from penstock.message import Message
 from penstock.report import Report
 from penstock.wire.expression import Allowance
 from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
-from penstock.wire.preauth import PREAUTH_PING, PREAUTH_QUIT, PREAUTH_TOKEN, PreAuth, PreAuthRequest
+from penstock.wire.preauth import PreAuth, PreAuthRequest, become
 from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals
 
 # Whether the first bytes of a connection match a protocol.
@@ -114,10 +114,6 @@ class Hub:
                     session.broke(error)
 
 
-class TurnedAway(Error):
-    """The client presented a wrong token among other requests: the requests after it are not executed."""
-
-
 class Answer(Confirmation):
     """A positive answer that waits until the change it confirms is durable."""
 
@@ -174,6 +170,18 @@ class Session:
         When `hub.slice_work` is used up, it stops between two requests and is `busy`. While it is busy it is fed
         nothing; the owner of the socket calls `go_on` after other sessions had a slice.
         """
+        if self.closing:
+            return
+        preauth = self.preauth
+        if preauth is not None:
+            preauth.feed(data, now)
+            return
+        self.now = now
+        self.broker.set_time(now)
+        self.receive(data)
+
+    def receive(self, data: bytes) -> None:
+        """Execute the requests of a read: what a protocol's `feed` does."""
         raise NotImplementedError
 
     def go_on(self, now: int) -> None:
@@ -185,7 +193,7 @@ class Session:
             self.run_on()
 
     def run_on(self) -> None:
-        """Execute more of the input, as `feed` does."""
+        """Execute more of the input, as `receive` does."""
 
     def be_gone(self) -> None:
         """The client disconnected, but its earlier requests still have to run: stop all deliveries."""
@@ -281,60 +289,7 @@ class Session:
     def wake(self, now: int) -> None:
         """Continue deferred work; requested by appending the session to `hub.awake`."""
 
-    # -- authentication ---------------------------------------------------------------------------------------------
-
-    def enter(self, identity: Identity | None, now: int) -> None:
-        """Start with the identity its connection provides; without one, the client has to authenticate first."""
-        access = self.hub.access
-        if identity is not None:
-            self._become(identity)
-        elif access is not None:
-            self.preauth = PreAuth(self, access)
-            self.broker.deadlines.set(self.preauth, now + access.auth_time)
-
-    def inherit(self, former: "Session") -> None:
-        """Replace the session that handled the connection before its protocol was known."""
-        preauth = former.preauth
-        if preauth is not None:
-            preauth.session = preauth.owner = self
-            self.preauth = preauth
-        if former.identity is not None:
-            self._adopt(former.identity)
-            former.user = None  # the connection is counted once
-
-    def feed_unauthenticated(self, data: bytes, now: int) -> None:
-        """What `feed` does until the client has authenticated."""
-        preauth = self.preauth
-        if preauth is None or preauth.failing:
-            return
-        self.now = now
-        data = preauth.held + data
-        at = 0
-        while at < len(data):
-            request = self.parse_preauth(data, at)
-            size = preauth.spent + (len(data) if request is None else request.end)
-            if size > preauth.access.unauthenticated_bytes_max:
-                limit = f"unauthenticated_bytes_max is {preauth.access.unauthenticated_bytes_max}"
-                self.reject_connection(b"", f"sent {size} bytes before it said who it is: {limit}", b"")
-                return
-            if request is None:
-                break
-            at = request.end
-            if request.kind == PREAUTH_TOKEN:
-                self.authenticate(request.id, request.data)
-                if self.preauth is None and at < len(data) and not self.closing:
-                    self.feed(data[at:], now)
-                return
-            if request.kind == PREAUTH_PING:
-                self.write(request.data)
-            elif request.kind == PREAUTH_QUIT:
-                self.hang_up()
-                return
-            else:
-                self.reject_connection(request.id, "asked for something before it said who it is", b"")
-                return
-        preauth.spent += at
-        preauth.held = data[at:]
+    # -- authentication: the protocols' part of it, see `preauth.py` ------------------------------------------------
 
     def parse_preauth(self, data: bytes, at: int) -> PreAuthRequest | None:
         """Decode the request of an unauthenticated client that starts at `at`; None while it is incomplete."""
@@ -348,86 +303,34 @@ class Session:
         """The answer to a client whose authentication failed, before the connection closes."""
         return b""
 
-    def authenticate(self, id: bytes, token: bytes) -> None:
-        """The client presents a token. Without access control, any token is accepted."""
-        access = self.hub.access
-        if access is not None:
-            identity = access.authenticate(token, self.now)
-            if identity is None:
-                why = f": {access.why}" if access.why else ""
-                self.reject_connection(id, f"the token is not known, or not any longer{why}", token)
-                return
-            if identity.user is not self.user and self.user is not None and self.subscriptions():
-                # They were granted to the former user, and would survive the revocation of its permissions.
-                reason = f"has consumers as user {self.user.name!r}: it cannot become another one"
-                self.reject_connection(id, reason, token, True)
-                return
-            if identity.user is not self.user and not identity.user.has_room():
-                quota = identity.user.quotas.connections
-                reason = f"user {identity.user.name!r} has reached its quota: connections is {quota}"
-                self.reject_connection(id, reason, token, True)
-                return
-            if identity.user is not self.user and not self.hub.has_place(identity.user):
-                limit = f"connections_max is {self.hub.connections_max}, and the last ones are kept for others"
-                reason = f"user {identity.user.name!r} has {identity.user.connections} connections: {limit}"
-                self.reject_connection(id, reason, token, True)
-                return
-            self._become(identity)
-        self.send(self.auth_ok(id))
-
-    def present_among_others(self, id: bytes, token: bytes) -> None:
-        """The same for a client that is already authenticated. Raises TurnedAway when the token is wrong."""
-        self.authenticate(id, token)
-        if self.preauth is not None:
-            raise TurnedAway
-
-    def reject_connection(self, id: bytes, reason: str, token: bytes, at_once: bool = False) -> None:
-        """Refuse the client and close, after a delay that grows with the earlier failures of its address."""
-        access = self.hub.access
-        if access is None or self.closing:
-            return
-        self.suspend()
-        preauth = self.preauth
-        if preauth is None:
-            preauth = self.preauth = PreAuth(self, access)
-        details: dict[str, object] = {"peer": self.peer, "protocol": self.protocol, "reason": reason}
-        if token:
-            details["token"] = id_of(token) or "of another shape"
-        self.hub.report("warning", "audit.auth_failed", details)
-        preauth.failing = True
-        access.throttle.put_first(preauth.address, preauth)
-        preauth.held = b""
-        preauth.refusal = self.auth_error(id, reason)
-        self.tell_ids()
-        if at_once:
-            preauth.fire(self.now)
-        else:
-            self.broker.deadlines.set(preauth, self.now + access.throttle.failed(preauth.address, self.now))
-
     def suspend(self) -> None:
-        """Stop deliveries to the client; `resume` is not called any more."""
+        """Authentication failed: stop deliveries to the client; `resume` is not called any more."""
         self.suspend_all()
 
-    def _become(self, identity: Identity) -> None:
-        former = self.user
-        if identity.user is not former:
-            self.leave_user()
-            identity.user.connect()
-        self._adopt(identity)
-        preauth = self.preauth
-        if preauth is not None:
-            self.preauth = None
-            preauth.leave()
-        details: dict[str, object] = {
-            "user": identity.user.name,
-            "by": identity.how,
-            "which": identity.which,
-            "peer": self.peer,
-            "protocol": self.protocol,
-        }
-        self.hub.report("info", "audit.auth", details)
+    def notify_revoked(self, reason: str) -> None:
+        """Tell the client, if the protocol has an unambiguous way to."""
 
-    def _adopt(self, identity: Identity) -> None:
+    # -- its user ---------------------------------------------------------------------------------------------------
+
+    def enter(self, identity: Identity | None, now: int) -> None:
+        """Start with the identity its connection provides; without one, the client has to authenticate first."""
+        access = self.hub.access
+        if identity is not None:
+            become(self, identity)
+        elif access is not None:
+            self.preauth = PreAuth(self, access)
+            self.preauth.start(now)
+
+    def inherit(self, former: "Session") -> None:
+        """Replace the session that handled the connection before its protocol was known."""
+        if former.preauth is not None:
+            former.preauth.move_to(self)
+        if former.identity is not None:
+            self.adopt(former.identity)
+            former.user = None  # the connection is counted once
+
+    def adopt(self, identity: Identity) -> None:
+        """Everything it does from now on is done as this user."""
         self.identity = identity
         self.user = identity.user
         self.owner = identity.user.name.encode()
@@ -464,9 +367,6 @@ class Session:
             self.notify_revoked("what it came in by was taken away")
             self.tell_ids()
             self.hang_up()
-
-    def notify_revoked(self, reason: str) -> None:
-        """Tell the client, if the protocol has an unambiguous way to."""
 
     # -- un-acked messages ------------------------------------------------------------------------------------------
 

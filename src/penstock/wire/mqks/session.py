@@ -35,7 +35,7 @@ from penstock.wire.mqks.codec import (
     encode_word,
 )
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
-from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest, authenticate_again
 from penstock.wire.redriving import Redriving
 from penstock.wire.session import MAYBE, NO, YES, Session, is_denied
 from penstock.wire.state import evaluate_state
@@ -118,14 +118,7 @@ class MqksSession(NamingSession):
         self.name_size_max = dialect.hub.limits.name_size_max
         self.fresh = True
 
-    def feed(self, data: bytes, now: int) -> None:
-        if self.closing:
-            return
-        if self.preauth is not None:
-            self.feed_unauthenticated(data, now)
-            return
-        self.now = now
-        self.broker.set_time(now)
+    def receive(self, data: bytes) -> None:
         lines = self.lines.begin(data)
         if self.fresh and lines:
             self.fresh = False
@@ -232,7 +225,7 @@ class MqksSession(NamingSession):
         return PreAuthRequest(PREAUTH_OTHER, end + 1, request.id)
 
     def on_auth(self, request: Request) -> None:
-        self.present_among_others(request.id, request.rest)
+        authenticate_again(self, request.id, request.rest)
 
     def auth_ok(self, id: bytes) -> bytes:
         return encode_ok(id)

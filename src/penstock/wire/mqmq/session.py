@@ -54,7 +54,7 @@ from penstock.wire.mqmq.codec import (
     encode_info,
     encode_ok_head,
 )
-from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_QUIT, PREAUTH_TOKEN, PreAuthRequest
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_QUIT, PREAUTH_TOKEN, PreAuthRequest, authenticate
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
 from penstock.wire.timer import SessionTimer
 
@@ -164,14 +164,7 @@ class MqmqSession(Session):
     def pending(self) -> int:
         return self.decoder.pending()
 
-    def feed(self, data: bytes, now: int) -> None:
-        if self.closing:
-            return
-        if self.preauth is not None:
-            self.feed_unauthenticated(data, now)
-            return
-        self.now = now
-        self.broker.set_time(now)
+    def receive(self, data: bytes) -> None:
         self.decoder.append(data)
         self.run_on()
 
@@ -290,7 +283,7 @@ class MqmqSession(Session):
         elif command == QUIT:
             self.hang_up()
         elif command == AUTH and request.count > 1:
-            self.authenticate(b"", request.queue)
+            authenticate(self, b"", request.queue)
         elif command == AUTH:
             self._refuse(BAD_PARAMS, "Auth needs a token", AUTH)
         elif command != PUT:

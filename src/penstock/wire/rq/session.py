@@ -25,7 +25,7 @@ from penstock.core.delivery import Delivery
 from penstock.core.subscription import Subscription
 from penstock.errors import ProtocolError, Refused
 from penstock.message import MESSAGE_OVERHEAD, TO_CONSUMERS, DeliveryOptions, Message, tell_delivered
-from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest, authenticate
 from penstock.wire.rq.asks import Ask, Timeout
 from penstock.wire.rq.codec import (
     ABSENT,
@@ -177,15 +177,10 @@ class RqSession(Session):
     def kept_out(self) -> int:
         return self.replies_size
 
-    def feed(self, data: bytes, now: int) -> None:
-        if self.closing or not data:
+    def receive(self, data: bytes) -> None:
+        if not data:
             return
-        if self.preauth is not None:
-            self.feed_unauthenticated(data, now)
-            return
-        self.now = now
-        self.broker.set_time(now)
-        self.heard = now
+        self.heard = self.now
         if self.pinged:
             self._heard_again()
         if self.head is not None:
@@ -271,7 +266,7 @@ class RqSession(Session):
         token = fields.token
         fields.token = b""
         self.showed_token = True
-        self.authenticate(b"", token)
+        authenticate(self, b"", token)
 
     def _is_held(self) -> bool:
         return self.preauth is not None

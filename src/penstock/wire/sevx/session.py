@@ -23,7 +23,7 @@ from penstock.wire.expression import ExpressionError
 from penstock.wire.ids import random_id
 from penstock.wire.lines import HEAD, LineBuffer, looks_like_http, may_begin_text
 from penstock.wire.named import NamedConsumer, NamingDialect, NamingSession
-from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_PING, PREAUTH_TOKEN, PreAuthRequest, authenticate_again
 from penstock.wire.redriving import Redriving
 from penstock.wire.session import (
     MAYBE,
@@ -192,14 +192,7 @@ class SevxSession(NamingSession):
 
     # -- input ------------------------------------------------------------------------------------------------------
 
-    def feed(self, data: bytes, now: int) -> None:
-        if self.closing:
-            return
-        if self.preauth is not None:
-            self.feed_unauthenticated(data, now)
-            return
-        self.now = now
-        self.broker.set_time(now)
+    def receive(self, data: bytes) -> None:
         lines = self.lines.begin(data)
         # Most reads are pure ASCII without a CR. Checking once per read saves checking each line.
         clean = data.isascii() and RETURN not in data
@@ -392,7 +385,7 @@ class SevxSession(NamingSession):
         return PreAuthRequest(PREAUTH_OTHER, end + 1, request.id)
 
     def on_auth(self, request: Request) -> None:
-        self.present_among_others(request.id, decode_text(decode_object(request.text), "token"))
+        authenticate_again(self, request.id, decode_text(decode_object(request.text), "token"))
 
     def auth_ok(self, id: bytes) -> bytes:
         return encode_ok(id)

@@ -24,8 +24,8 @@ from penstock.message import Message
 from penstock.wire.line_session import SETTLED_AT_ONCE, LineSession
 from penstock.wire.lines import looks_like_http
 from penstock.wire.listings import Listings
-from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_TOKEN, PreAuthRequest
-from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session, TurnedAway, is_denied
+from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_TOKEN, PreAuthRequest, TurnedAway, authenticate_again
+from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session, is_denied
 from penstock.wire.smqs.codec import (
     AUTH,
     CONSUME,
@@ -167,14 +167,7 @@ class SmqsSession(LineSession):
 
     # -- input ------------------------------------------------------------------------------------------------------
 
-    def feed(self, data: bytes, now: int) -> None:
-        if self.closing:
-            return
-        if self.preauth is not None:
-            self.feed_unauthenticated(data, now)
-            return
-        self.now = now
-        self.broker.set_time(now)
+    def receive(self, data: bytes) -> None:
         if self.lines.first_byte() in UNTERMINATED and not self._end_unfinished(data):
             return
         lines = self.lines.begin(data)
@@ -317,7 +310,7 @@ class SmqsSession(LineSession):
         if self.hub.access is None and not id_of(token):
             self._unknown("unknown type", line)
         else:
-            self.present_among_others(b"", token)
+            authenticate_again(self, b"", token)
 
     def auth_error(self, id: bytes, reason: str) -> bytes:
         self.complain(reason, b"")
