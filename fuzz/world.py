@@ -277,8 +277,8 @@ class World:
         assert not broker.requests.waiting, "a request that nobody waits for"
         access = self.hub.access
         if access is not None:
-            assert access.throttle.count == 0
-            assert not access.throttle._by_address, "somebody who is gone waits at the gate"
+            assert len(access.throttle.pending) == 0
+            assert not access.throttle.pending._by_address, "somebody who is gone waits at the gate"
             assert not [user.name for user in access.users.values() if user.connections], "somebody left uncounted"
         # An expired message that cannot become a dead letter, because there are too many queues, is retried endlessly.
         stuck = any(queue.expiring and queue.ready for queue in broker.queues.values())

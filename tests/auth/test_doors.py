@@ -61,7 +61,7 @@ def test_whoever_says_nothing_is_shown_out_in_time(start_guarded: Start, dialect
         assert dialect.silent or waiting.buffer
     assert len(broker.reported("audit.auth_failed")) == 2
     assert "auth_seconds" in str(broker.reported("audit.auth_failed")[0]["reason"])
-    until(lambda: broker.call(lambda: broker.node.user_reloader.directory.throttle.count) == 0)
+    until(lambda: broker.call(lambda: len(broker.node.user_reloader.directory.throttle.pending)) == 0)
 
 
 def held_of(broker: GuardedBroker) -> list[int]:
@@ -102,16 +102,16 @@ def test_one_address_has_so_many_unknown_connections_and_the_oldest_goes_for_one
     token = broker.add("ann", "admin")
     known = come_in(broker, Mqks, token)
     waiting = [broker.connect("mqks") for _ in range(3)]
-    until(lambda: broker.call(lambda: broker.node.user_reloader.directory.throttle.count) == 3)
+    until(lambda: broker.call(lambda: len(broker.node.user_reloader.directory.throttle.pending)) == 3)
     one_more = broker.connect("any")
     assert waiting[0].closed_by_peer()
     assert "unauthenticated_per_address_max" in str(broker.reported("connection.crowded_out")[0]["limit"])
     assert is_still_in(Mqks, known)
     assert is_still_in(Mqks, waiting[2])  # a ping says nothing of who it is
     one_more.close()
-    until(lambda: broker.call(lambda: broker.node.user_reloader.directory.throttle.count) == 2)
+    until(lambda: broker.call(lambda: len(broker.node.user_reloader.directory.throttle.pending)) == 2)
     come_in(broker, Mqks, token)
-    assert broker.call(lambda: broker.node.user_reloader.directory.throttle.count) == 2
+    assert broker.call(lambda: len(broker.node.user_reloader.directory.throttle.pending)) == 2
 
 
 @EVERY
@@ -120,7 +120,7 @@ def test_silent_connections_keep_no_right_token_out(start_guarded: Start, dialec
     token = broker.add("ann", "admin")
     crowd = [broker.connect(dialect.name) for _ in range(150)]
     come_in(broker, dialect, token)
-    assert int(str(broker.call(lambda: broker.node.user_reloader.directory.throttle.count))) <= 100
+    assert int(str(broker.call(lambda: len(broker.node.user_reloader.directory.throttle.pending)))) <= 100
     for client in crowd:
         client.close()
 
@@ -132,7 +132,7 @@ def test_wrong_tokens_keep_no_right_one_out_or_waiting(start_guarded: Start, dia
     throttle.delay_step = 3_600_000_000
     token = broker.add("ann", "admin")
     early = broker.connect(dialect.name)  # slow to show its token, which is right
-    until(lambda: broker.call(lambda: throttle.count) == 1)
+    until(lambda: broker.call(lambda: len(throttle.pending)) == 1)
     wrong = []
     for number in range(15):
         wrong.append(broker.connect(dialect.name))
@@ -150,7 +150,7 @@ def test_who_has_not_said_who_it_is_makes_room_where_every_place_is_taken(start_
     token = broker.add("ann", "admin")
     known = come_in(broker, Mqks, token)
     silent = [broker.connect("mqks") for _ in range(2)]
-    until(lambda: broker.call(lambda: broker.node.user_reloader.directory.throttle.count) == 2)
+    until(lambda: broker.call(lambda: len(broker.node.user_reloader.directory.throttle.pending)) == 2)
     another = come_in(broker, Mqks, token)
     assert silent[0].closed_by_peer()
     come_in(broker, Mqks, token)

@@ -232,7 +232,7 @@ def test_who_is_refused_is_not_handed_over_in_the_same_moment() -> None:
     assert session.closing
     assert session.successor is None
     session.end(NOW)
-    assert world.access.throttle.count == 0
+    assert len(world.access.throttle.pending) == 0
     assert world.broker.deadlines.next_due() == -1
 
 
@@ -438,7 +438,7 @@ def test_who_waits_to_be_told_that_its_token_is_wrong_goes_when_its_user_does(pr
     assert is_closing(known)
     known.end(NOW)
     stranger.end(NOW)
-    assert world.access.throttle.count == 0
+    assert len(world.access.throttle.pending) == 0
 
 
 REBUFFS = {"mqks": b"error", "sevx": b"error", "smqs": b"UNKNOWN_TYPE", "mqmq": b"Error", "rq": b"\x1b"}
@@ -466,7 +466,10 @@ def test_a_right_token_after_a_wrong_one_is_not_looked_at(protocol: str, known: 
     assert world.say(session, right) == b""
     assert session.user is before
     session.end(NOW)
-    assert (world.access.throttle.count, [user.connections for user in world.access.users.values()]) == (0, [0, 0])
+    assert (len(world.access.throttle.pending), [user.connections for user in world.access.users.values()]) == (
+        0,
+        [0, 0],
+    )
 
 
 def is_closing(session: Session) -> bool:

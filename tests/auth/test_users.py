@@ -12,9 +12,10 @@ from penstock.auth.certificates import names_of
 from penstock.auth.directory import Directory, Identity
 from penstock.auth.file import UsersFile, decode, encode
 from penstock.auth.passwords import hash_password, is_password
+from penstock.auth.pending import PendingConnections
 from penstock.auth.quotas import Meter
 from penstock.auth.rights import BROWSE, CONSUME, DECLARE, EVENT, PUBLISH, QUEUE, parse_grant
-from penstock.auth.throttle import AuthThrottle, address_of
+from penstock.auth.throttle import KEYS_MAX, AuthThrottle, FailureCounter, address_of
 from penstock.auth.tokens import id_of
 from penstock.auth.user import NAME_KNOWN_SIZE_MAX, NAMES_KNOWN_MAX, User
 from penstock.auth.users import Users
@@ -424,27 +425,51 @@ def test_an_address_waits_longer_with_each_failure_and_is_forgiven_after_a_while
     assert [throttle.failed("a", now * SECOND) // SECOND for now in range(12)] == [*range(1, 11), 10, 10]
     assert throttle.failed("b", 0) == SECOND
     assert throttle.failed("a", 200 * SECOND) == SECOND
-    throttle.enter("a", 1)
+    throttle.pending.add("a", 1)
     assert not throttle.is_full("a")
-    throttle.enter("a", 2)
+    throttle.pending.add("a", 2)
     assert throttle.is_full("a")
     assert not throttle.is_full("b")
-    throttle.leave("a", 1)
+    throttle.pending.remove("a", 1)
     assert not throttle.is_full("a")
 
 
-def test_who_has_failed_goes_before_who_is_silent_and_the_first_of_them_goes_first() -> None:
-    throttle = AuthThrottle(10)
-    for guest in range(4):
-        throttle.enter("a" if guest else "b", guest)
-    assert (throttle.count, throttle.first(), throttle.first("a"), throttle.first("c")) == (4, 0, 1, None)
-    throttle.put_first("a", 3)
-    throttle.put_first("a", 2)
-    left = []
-    while throttle.count:
-        left.append(throttle.first())
-        throttle.leave("a" if left[-1] else "b", left[-1])
-    assert left == [3, 2, 0, 1]
+def test_who_has_failed_is_closed_before_who_is_pending_and_the_oldest_first() -> None:
+    pending: PendingConnections[int] = PendingConnections()
+    for connection in range(4):
+        pending.add("a" if connection else "b", connection)
+    assert (len(pending), pending.first(), pending.first_of("a"), pending.first_of("c")) == (4, 0, 1, None)
+    assert [pending.count(address) for address in "abc"] == [3, 1, 0]
+    pending.put_first("a", 3)
+    pending.put_first("a", 2)
+    assert pending.all() == [3, 2, 0, 1]
+    closed: list[int] = []
+    while (first := pending.first()) is not None:
+        closed.append(first)
+        pending.remove("a" if first else "b", first)
+        pending.remove("a", first)  # again, which does nothing
+    assert closed == [3, 2, 0, 1]
+    assert not pending._by_address
+
+
+def test_failures_are_counted_by_key_forgiven_and_bounded() -> None:
+    failures = FailureCounter(10.0)
+    assert [failures.add("a", now) for now in (1.0, 2.0, 12.0, 22.5)] == [1, 2, 3, 1]
+    assert failures.recent("a", 32.5) == (1, 22.5)
+    assert failures.recent("a", 33.0) == (0, 0.0)
+    assert (failures.take_back("a"), failures.take_back("a")) == (1, 0)
+    failures.add("b", 1.0)
+    failures.add("b", 2.0)
+    assert failures.take_back("b") == 2
+    assert failures.recent("b", 2.0) == (1, 2.0)
+    failures.forget("b")
+    assert failures.names() == []
+    for number in range(KEYS_MAX):
+        failures.add(str(number), 1.0)
+    failures.add("0", 2.0)  # the most recent one now
+    failures.add("one more", 2.0)
+    assert len(failures) == KEYS_MAX
+    assert (failures.recent("0", 2.0)[0], failures.recent("1", 2.0)[0]) == (2, 0)
 
 
 def test_what_counts_as_one_address() -> None:

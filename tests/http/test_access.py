@@ -17,9 +17,9 @@ import pytest
 from fastapi import APIRouter
 
 from penstock.auth.directory import Directory
-from penstock.auth.login_throttle import FORGOTTEN_SECONDS, KEPT_MAX, LoginThrottle
 from penstock.auth.passwords import hash_password
 from penstock.auth.rights import ADMIN, NAMELESS, OPERATOR, READ_LOG, RIGHTS, ROLES
+from penstock.auth.throttle import FORGIVEN_SECONDS, KEYS_MAX, LoginThrottle
 from penstock.auth.user import User
 from penstock.cli import main as cli
 from penstock.http import authenticator as authenticator_module
@@ -721,7 +721,7 @@ def test_passwords_at_once_are_not_more_than_one_after_the_other(fresh: Guarded,
         return asyncio.run_coroutine_threadsafe(log_in(*passwords, peer=peer), fresh._loop).result(20)
 
     assert not any(isinstance(found, Exception) for found in [*run(PASSWORD) * 3, *run(PASSWORD, PASSWORD)])
-    assert authenticator.of_addresses._failures == {}  # what was right is taken back
+    assert authenticator.of_addresses.failures.names() == []  # what was right is taken back
     compared.clear()
     statuses = sorted(found.status for found in run(*guesses))  # type: ignore[attr-defined]
     assert statuses == [401] * 5 + [429] * 10
@@ -741,17 +741,17 @@ def test_strangers_of_one_address_are_not_too_many(tmp_path: Path) -> None:
             assert known[-1].get("/v1/me", **root).status == 200
         strangers = [broker.connect("http") for _ in range(3)]
         waiting = broker.node.http._server.context.unauthenticated  # type: ignore[union-attr]
-        until(lambda: waiting.count == 3)
+        until(lambda: len(waiting) == 3)
         assert "penstock_connections_unauthenticated 3" in api.get("/metrics", **root).text
         one_more = broker.connect("http")
         assert strangers[0].closed_by_peer()  # the oldest of them goes
-        assert waiting.count == 3
+        assert len(waiting) == 3
         one_more.send(b"GET /v1/me HTTP/1.1\r\nhost: localhost\r\n\r\n")
         assert b"401" in one_more.line()
         assert one_more.closed_by_peer()  # with its answer
         assert b"connection: close" in one_more.buffer
-        until(lambda: waiting.count == 2)
-        assert broker.node.user_reloader.directory.throttle.count == 0  # which is the message ports' own
+        until(lambda: len(waiting) == 2)
+        assert len(broker.node.user_reloader.directory.throttle.pending) == 0  # which is the message ports' own
         assert api.get("/v1/me", **root).headers.get("connection") != "close"
         for each in (api, *known):
             each.close()
@@ -916,12 +916,12 @@ def test_guesses_are_forgiven_later_and_later() -> None:
         guesses.failed("a", now)
     assert guesses.wait("a", 3700) == 900
     assert guesses.wait("b", 0) == 0
-    guesses.failed("a", 4000 + FORGOTTEN_SECONDS)
-    assert guesses.wait("a", 4000 + FORGOTTEN_SECONDS) == 0
+    guesses.failed("a", 4000 + FORGIVEN_SECONDS)
+    assert guesses.wait("a", 4000 + FORGIVEN_SECONDS) == 0
     guesses.succeeded("a")
-    for number in range(KEPT_MAX + 10):
+    for number in range(KEYS_MAX + 10):
         guesses.failed(str(number), 0)
-    assert len(guesses._failures) == KEPT_MAX
+    assert len(guesses.failures) == KEYS_MAX
 
 
 # -- users and tokens --------------------------------------------------------------------------------------------------

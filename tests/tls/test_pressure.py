@@ -140,7 +140,7 @@ def test_the_oldest_of_all_may_be_the_only_one_of_its_address(start_broker: Star
         for sock in waiting:
             sock.close()
     until(lambda: len(handshakes) == 0)
-    assert not handshakes._by_address
+    assert not handshakes._pending._by_address
 
 
 def test_a_handshake_that_fails_by_our_mistake_ends_alone(

@@ -6,7 +6,8 @@
     user          one user, with cached permission decisions
     authorizer    the permissions that each operation needs
     directory     all users of one broker; finds the user for a credential
-    throttle      throttles connections that have not authenticated yet
+    pending       connections that have not authenticated yet, and which of them is closed first
+    throttle      failed authentications: how long to wait after them
     users         changes to users, by command or over HTTP
     file          the users file
     oidc          tokens of an identity provider

@@ -2,7 +2,7 @@
 
 They are tried in this order. A wrong token fails the request; an unknown cookie does not. Failures are answered with a
 delay and without the exact cause, counted, and written to the audit log without the secret. Clients that fail too often
-are locked out for a while (`auth/login_throttle.py`).
+are locked out for a while (`LoginThrottle`).
 """
 
 import asyncio
@@ -15,9 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from penstock.auth.directory import Directory, Identity
-from penstock.auth.login_throttle import FREE, FREE_OF_ADDRESS, FREE_OF_NAME, LoginThrottle
 from penstock.auth.passwords import hash_password, is_password
-from penstock.auth.throttle import address_of
+from penstock.auth.throttle import FREE, FREE_OF_ADDRESS, FREE_OF_NAME, LoginThrottle, address_of
 from penstock.auth.tokens import id_of
 from penstock.auth.user import User
 from penstock.clock import Clock

@@ -20,6 +20,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from penstock.auth.pending import PendingConnections
 from penstock.auth.throttle import address_of
 from penstock.auth.user import User
 from penstock.http.places import (
@@ -46,28 +47,6 @@ READ_PAUSE_SECONDS = 0.001  # ... for this long if the request is answered alrea
 PIECE_BYTES = 4 << 10  # parsed per event loop iteration, except for a body with a Content-Length
 
 
-class UnauthenticatedClients:
-    """The unauthenticated clients by address, the oldest first."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._by_address: dict[str, dict[HttpConnection, None]] = {}
-
-    def enter(self, address: str, connection: "HttpConnection", most: int) -> "HttpConnection | None":
-        """Count one more; returns the one to evict if the address has too many."""
-        there = self._by_address.setdefault(address, {})
-        there[connection] = None
-        self.count += 1
-        return next(iter(there)) if len(there) > most else None
-
-    def leave(self, address: str, connection: "HttpConnection") -> None:
-        there = self._by_address[address]
-        del there[connection]
-        self.count -= 1
-        if not there:
-            del self._by_address[address]
-
-
 class Flow(FlowControl):
     """Parses the input already read before reading more."""
 
@@ -90,7 +69,7 @@ class HttpConnection(HttpToolsProtocol):
         server_state: ServerState,
         app_state: dict[str, Any],
         hub: Hub | None = None,
-        unauthenticated: UnauthenticatedClients | None = None,
+        unauthenticated: "PendingConnections[HttpConnection] | None" = None,
         places: HttpPlaces | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state)
@@ -147,7 +126,10 @@ class HttpConnection(HttpToolsProtocol):
         self._address = address_of(self.peer)
         self.is_unauthenticated = True
         self._auth_timer = self.loop.call_later(access.auth_time / SECOND, self._close_unauthenticated)
-        oldest = self._unauthenticated.enter(self._address, self, access.throttle.per_address_max)
+        self._unauthenticated.add(self._address, self)
+        if self._unauthenticated.count(self._address) <= access.throttle.per_address_max:
+            return
+        oldest = self._unauthenticated.first_of(self._address)
         if oldest is not None:
             oldest.leave_unauthenticated()
             oldest.transport.abort()
@@ -164,7 +146,7 @@ class HttpConnection(HttpToolsProtocol):
         """Stop counting it as unauthenticated."""
         if self.is_unauthenticated and self._unauthenticated is not None:
             self.is_unauthenticated = False
-            self._unauthenticated.leave(self._address, self)
+            self._unauthenticated.remove(self._address, self)
         if self._auth_timer is not None:
             self._auth_timer.cancel()
             self._auth_timer = None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from penstock.auth.authorizer import Authorizer
+from penstock.auth.pending import PendingConnections
 from penstock.clock import Clock
 from penstock.config import Config
 from penstock.core.broker import Broker
@@ -11,7 +12,7 @@ from penstock.core.queue import Queue
 from penstock.http.answers import Answers
 from penstock.http.authenticator import HttpAuthenticator
 from penstock.http.caller import Caller, caller
-from penstock.http.connection import UnauthenticatedClients
+from penstock.http.connection import HttpConnection
 from penstock.http.console_sessions import ConsoleSessions
 from penstock.http.log_worker_client import Readers
 from penstock.http.places import HttpPlaces
@@ -51,7 +52,7 @@ class AppContext:
         self.cursors = Cursors(None) if self.storage is None else self.storage.cursors
         self.logins = ConsoleSessions(config.login_seconds, config.login_idle_seconds)
         self.authenticator = HttpAuthenticator(self.hub, self.clock, self.logins, config.metrics_open)
-        self.unauthenticated = UnauthenticatedClients()
+        self.unauthenticated: PendingConnections[HttpConnection] = PendingConnections()
         self.places = HttpPlaces(config.http_connections_max, config.http_body_rate_min)
         self.answers = Answers(self.shares.outgoing)
         reactor.account.add("out", lambda: self.answers.bytes)

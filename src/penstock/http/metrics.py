@@ -213,7 +213,7 @@ def _add_access(page: Exposition, context: AppContext) -> None:
         "penstock_connections_unauthenticated",
         "gauge",
         "Connections that have not authenticated yet.",
-        0 if access is None else access.throttle.count + context.unauthenticated.count,
+        0 if access is None else len(access.throttle.pending) + len(context.unauthenticated),
     )
     page.one("penstock_logins", "gauge", "Current console logins.", len(context.logins))
     page.one("penstock_users", "gauge", "Number of users.", len(users))

@@ -184,26 +184,26 @@ class Reactor:
             if not is_full and self.places.has_room(holder):
                 return ""
             return f"connections_max is {self.connections_max}: {self.places.why_full(holder, 'connections')}"
-        if is_full and not self._let_go(access.throttle.first(), "connections_max"):
+        if is_full and not self._let_go(access.throttle.pending.first(), "connections_max"):
             return f"connections_max is {self.connections_max}"
         return ""
 
     def make_room_for_unauthenticated(self, access: Directory, address: str) -> None:
         """Evict unauthenticated connections of an address until it may have one more."""
         while access.throttle.is_full(address):
-            self._let_go(access.throttle.first(address), "unauthenticated_per_address_max")
+            self._let_go(access.throttle.pending.first_of(address), "unauthenticated_per_address_max")
 
-    def _let_go(self, guest: object, limit: str) -> bool:
+    def _let_go(self, preauth: object, limit: str) -> bool:
         """Close an unauthenticated connection to make room for another. False if there is none."""
-        if not isinstance(guest, PreAuth):
+        if not isinstance(preauth, PreAuth):
             return False
-        session = guest.session
+        session = preauth.session
         connection = self.connections.get(session)
         self.report_crowded("connection.crowded_out", session.peer, session.protocol, limit)
         if connection is None:
-            guest.leave()
+            preauth.leave()
             return True
-        refusal = guest.refusal
+        refusal = preauth.refusal
         connection.end_session()
         if refusal:
             connection.transport.write(refusal)

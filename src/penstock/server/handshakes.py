@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, cast
 
+from penstock.auth.pending import PendingConnections
 from penstock.auth.throttle import address_of
 from penstock.report import Report
 from penstock.server.certificates import Certificates
@@ -56,40 +57,38 @@ class HandshakeLimiter:
         self.address_max = max(1, count_max // 10)
         self.counts = dict.fromkeys(RESULTS, 0)
         self.plain = memoryview(bytearray(PLAIN_SIZE))
-        self._waiting: dict[PendingHandshake, None] = {}  # oldest first
-        self._by_address: dict[str, dict[PendingHandshake, None]] = {}
+        self._pending: PendingConnections[PendingHandshake] = PendingConnections()
         self._ready: deque[PendingHandshake] = deque()
         self._planned = False
         self._reports = 0
         self._reports_since = 0.0
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._pending)
 
     def door(self, name: str, factory: Factory, *, plain: bool = False) -> Factory:
         """A protocol factory for a listener; `plain` accepts clients without TLS too."""
         return lambda: PendingHandshake(self, name, factory, plain)
 
     def add(self, arrival: "PendingHandshake") -> None:
-        neighbours = self._by_address.get(arrival.address, {})
-        if len(neighbours) >= self.address_max:
-            next(iter(neighbours)).refuse("crowded", f"{self.address_max} handshakes of its address are under way")
-        elif len(self._waiting) >= self.count_max:
-            next(iter(self._waiting)).refuse("crowded", f"tls_handshakes_max is {self.count_max}")
-        # Looked up again: the evicted handshake may have been the last of this address, whose entry is then removed.
-        self._by_address.setdefault(arrival.address, {})[arrival] = None
-        self._waiting[arrival] = None
+        oldest: PendingHandshake | None = None
+        limit = ""
+        if self._pending.count(arrival.address) >= self.address_max:
+            oldest = self._pending.first_of(arrival.address)
+            limit = f"{self.address_max} handshakes of its address are under way"
+        elif len(self._pending) >= self.count_max:
+            oldest = self._pending.first()
+            limit = f"tls_handshakes_max is {self.count_max}"
+        if oldest is not None:
+            oldest.refuse("crowded", limit)
+        self._pending.add(arrival.address, arrival)
 
     def remove(self, arrival: "PendingHandshake") -> None:
-        if self._waiting.pop(arrival, arrival) is None:
-            neighbours = self._by_address.get(arrival.address, {})
-            neighbours.pop(arrival, None)
-            if not neighbours:
-                self._by_address.pop(arrival.address, None)
+        self._pending.remove(arrival.address, arrival)
 
     def stop(self) -> None:
         """Abort all handshakes in progress."""
-        for arrival in list(self._waiting):
+        for arrival in self._pending.all():
             arrival.leave()
             arrival.transport.abort()
 

@@ -60,7 +60,7 @@ class PreAuth(SessionTimer):
         self.failing = False
         self.refusal = b""
         self._is_over = False
-        access.throttle.enter(self.address, self)
+        access.throttle.pending.add(self.address, self)
 
     def start(self, now: int) -> None:
         self.session.broker.deadlines.set(self, now + self.access.auth_time)
@@ -109,7 +109,7 @@ class PreAuth(SessionTimer):
         session = self.session
         throttle = self.access.throttle
         self.failing = True
-        throttle.put_first(self.address, self)
+        throttle.pending.put_first(self.address, self)
         self.held = b""
         self.refusal = session.auth_error(id, reason)
         session.tell_ids()
@@ -133,7 +133,7 @@ class PreAuth(SessionTimer):
         if not self._is_over:
             self._is_over = True
             self.held = b""
-            self.access.throttle.leave(self.address, self)
+            self.access.throttle.pending.remove(self.address, self)
             self.session.broker.deadlines.cancel(self)
 
 
