@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -26,7 +27,15 @@ from penstock.http import authenticator as authenticator_module
 from penstock.http import leases as leases_module
 from penstock.http import publish
 from penstock.http.console_sessions import LOGINS_OF_USER_MAX, ConsoleSessions, digest_of
-from penstock.http.permissions import PERMISSIONS, AuthorizedRoute
+from penstock.http.permissions import (
+    HEALTH_PATHS,
+    OPEN_FOLDERS,
+    OPEN_PATHS,
+    PERMISSIONS,
+    PROBE_PATHS,
+    AuthorizedRoute,
+    is_open,
+)
 from penstock.http.problems import Problem
 from penstock.message import Message
 from penstock.wire.ids import random_id
@@ -44,6 +53,8 @@ MORE = {
     "POST /v1/queues/{name}/move": ["publish *", "declare *"],
     "POST /v1/queues/{name}/copy": ["publish *", "declare *"],
 }
+# The page and the document itself.
+UNDOCUMENTED = ("GET /", "GET /console/{name:path}", "GET /openapi.json")
 # What a path and a query need to be whole.
 WORDS = {"name": "orders", "id": "none", "offset": "0", "writer": "w"}
 QUERIES = {
@@ -140,7 +151,7 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
     root = bearer(guarded.tokens["root"])
     document = api.get("/openapi.json").json
     operations = {f"{m.upper()} {p}": o for p, item in document["paths"].items() for m, o in item.items()}
-    assert set(operations) == set(PERMISSIONS)
+    assert set(operations) == set(PERMISSIONS) - set(UNDOCUMENTED)
     inside = guarded.authenticator
     inside.of_tokens.free = 10**9  # this is about rights
     tokens: dict[str, str] = {}
@@ -180,13 +191,12 @@ def test_every_operation_has_a_need_and_keeps_to_it(guarded: Guarded, api: Api) 
         if need.is_open:
             assert ask({})[0] in (200, 401), operation  # the login itself, with a wrong password
             continue
-        if operation != "DELETE /v1/session":  # is in nobody's way
-            status, problem = ask({})
-            assert (status, problem["type"]) == (401, "/problems/unknown-user"), operation
-            for token in (WRONG, revoked, "", "short"):
-                status, problem = ask(bearer(token))
-                assert (status, problem["type"]) == (401, "/problems/wrong-token"), operation
-                assert not token or token not in json.dumps(problem)
+        status, problem = ask({})
+        assert (status, problem["type"]) == (401, "/problems/unknown-user"), operation
+        for token in (WRONG, revoked, "", "short"):
+            status, problem = ask(bearer(token))
+            assert (status, problem["type"]) == (401, "/problems/wrong-token"), operation
+            assert not token or token not in json.dumps(problem)
         status, problem = ask(bearer(tokens[f"without {operation}"]))
         if need.rights:
             assert (status, problem["type"]) == (403, "/problems/denied"), operation
@@ -211,7 +221,7 @@ def test_a_role_does_what_its_rights_do_and_nothing_else(guarded: Guarded, api: 
     allowed: set[str] = set()
     document = api.get("/openapi.json", **root).json
     for operation, need in PERMISSIONS.items():
-        if need.is_open or "/session" in operation or operation == "GET /v1/live":
+        if need.is_open or operation == "GET /v1/live":
             continue
         api.ask("PUT", "/v1/queues/orders", {}, **root)
         method, path = operation.split(" ")
@@ -229,6 +239,19 @@ def test_a_role_does_what_its_rights_do_and_nothing_else(guarded: Guarded, api: 
             allowed.add(operation)
     assert ("POST /v1/queues/{name}/pause" in allowed) == (role == OPERATOR)
     assert not [operation for operation in allowed if "/users" in operation or "/tokens" in operation]
+
+
+def test_what_is_open_to_everybody_is_the_table_and_the_document(guarded: Guarded) -> None:
+    ask = partial(status_of, guarded.ports["http"], "GET", body=None, headers={})
+    assert {path for path in OPEN_PATHS if ask(path=path)[0] == 200} == set(OPEN_PATHS)
+    assert OPEN_FOLDERS == ("/console/",)
+    assert (("/healthz", "/readyz"), (*HEALTH_PATHS, "/metrics", "/metrics/detail")) == (HEALTH_PATHS, PROBE_PATHS)
+    assert not is_open("/metrics", False)
+    assert is_open("/metrics", True)
+    assert not any(is_open(path, True) for path in ("/metrics/detail", "/console", "/healthz/", "/v1/session/x", ""))
+    text = (Path(__file__).parents[2] / "docs" / "http.md").read_text()
+    (row,) = [line for line in text.splitlines() if line.startswith("| none |")]
+    assert set(re.findall(r"`(/\S+)`", row)) == set(OPEN_PATHS) - {"/"}
 
 
 def test_an_operation_nobody_decided_on_cannot_be_made() -> None:

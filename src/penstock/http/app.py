@@ -96,12 +96,13 @@ def make_app(context: AppContext) -> Application:
         app.include_router(resource.routes(context))
     app.openapi = lambda: document_of(app)  # type: ignore[method-assign]
     document = answer(app.openapi()).body  # at load time, off the event loop
-    app.include_router(page.routes())
+    pages = page.routes()
 
+    @pages.get("/openapi.json")
     async def describe() -> Response:
         return Response(document, media_type=JSON)
 
-    app.add_api_route("/openapi.json", describe, include_in_schema=False)
+    app.include_router(pages)
     return HostOriginMiddleware(app, hosts_of(context.config.host, context.config.http_hosts), context.authenticator)
 
 

@@ -23,6 +23,7 @@ from penstock.clock import Clock
 from penstock.core.places import Places
 from penstock.http.caller import VIA, Caller
 from penstock.http.console_sessions import ConsoleSessions, digest_of
+from penstock.http.permissions import is_open
 from penstock.http.problems import Problem
 from penstock.wire.session import Hub
 
@@ -34,8 +35,6 @@ PASSWORDS_NICENESS = 10  # messages get the CPU first
 SLOWER_SECONDS = 0.5  # delay of a password check, for each failure of its user above the free ones
 SLOWER_SECONDS_MAX = 5.0
 KNOWN_ADDRESSES_MAX = 10_000
-OPEN_PATHS = ("/", "/healthz", "/readyz", "/openapi.json", "/v1/session")
-OPEN_FOLDER = "/console/"  # the page itself, which reveals nothing about messages
 COOKIE = "penstock"
 PEER_SIZE_MAX = 64
 CONSOLE_HEADER = b"x-penstock-console"  # pages of other origins cannot send it
@@ -85,7 +84,7 @@ class HttpAuthenticator:
         identity = self._by_certificate(access, scope)
         if identity is not None:
             return Caller(identity, peer)
-        if path in OPEN_PATHS or path.startswith(OPEN_FOLDER) or (self.metrics_open and path == "/metrics"):
+        if is_open(path, self.metrics_open):
             return Caller(None, peer)
         raise Problem(401, "unknown-user", "authentication is required", HINT, CHALLENGE)
 

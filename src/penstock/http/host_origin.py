@@ -19,6 +19,7 @@ from typing import Any
 from penstock.auth.rights import ADMIN
 from penstock.http.authenticator import HttpAuthenticator, peer_of
 from penstock.http.caller import Caller, enter
+from penstock.http.permissions import HEALTH_PATHS, PROBE_PATHS
 from penstock.http.problems import Problem, problem_response
 from penstock.http.steps import Steps
 
@@ -27,8 +28,6 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-OPEN_PATHS = ("/healthz", "/readyz", "/metrics")
-HEALTH_PATHS = ("/healthz", "/readyz")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 # For every response: it must not be cached, and its content type must not be guessed.
@@ -87,7 +86,7 @@ class HostOriginMiddleware:
 
     def _take_place(self, scope: Scope, caller: Caller) -> None:
         """Raises Problem if all slots are taken. Health, metrics and administrators are always served."""
-        is_served = scope["path"].startswith(OPEN_PATHS) or (caller.user is not None and caller.user.has(ADMIN))
+        is_served = scope["path"].startswith(PROBE_PATHS) or (caller.user is not None and caller.user.has(ADMIN))
         if not scope["state"]["connection"].take_place(caller.user, is_served):
             raise Problem(
                 503,
@@ -100,7 +99,7 @@ class HostOriginMiddleware:
     def _check(self, scope: Scope, headers: dict[bytes, bytes], host: str) -> None:
         """Raises Problem if this request is rejected, whoever the caller is."""
         path: str = scope["path"]
-        if path.startswith(OPEN_PATHS):
+        if path.startswith(PROBE_PATHS):
             return
         if not is_ours(name_of_host(host), self.hosts):
             raise Problem(

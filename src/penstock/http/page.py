@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
+from penstock.http.permissions import AuthorizedRoute
 from penstock.http.problems import not_found
 
 FOLDER = Path(__file__).parent / "console"
@@ -55,7 +56,7 @@ def load(name: str) -> File:
 
 
 def routes() -> APIRouter:
-    router = APIRouter(include_in_schema=False)
+    router = APIRouter(route_class=AuthorizedRoute, include_in_schema=False)
     known = names()
 
     @router.get("/")

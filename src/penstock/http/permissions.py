@@ -3,8 +3,11 @@
 A permission on the queue in the path is checked before the request body is read. If names are in the body, the handler
 checks them, and only whether the user has the permission on any name is checked here. Handlers that list resources
 leave out those the caller may not browse.
+
+What is open to everybody is said here and nowhere else: the middleware asks `is_open` whether a request needs a user.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from fastapi.routing import APIRoute
@@ -21,6 +24,7 @@ class Permission(NamedTuple):
     on_queue: bool = False  # on the queue in the path
     on_all: bool = False  # on all names
     is_open: bool = False  # no authentication required
+    is_probe: bool = False  # for monitoring: answered whatever the Host header, and when all slots are taken
 
 
 def has(*rights: str, more: str = "") -> Permission:
@@ -32,19 +36,23 @@ def on(right: str, more: str = "") -> Permission:
 
 
 OPEN = Permission("no authentication", is_open=True)
+HEALTH = OPEN._replace(is_probe=True)
 KNOWN = Permission("any authenticated user")
 ADMINS = has(ADMIN)
 READERS = has(READ_LOG)
 LISTED = has(BROWSE, more="lists only what the user may browse")
 
 PERMISSIONS: dict[str, Permission] = {
-    "GET /healthz": OPEN,
-    "GET /readyz": OPEN,
-    "GET /metrics": Permission("browse on *, unless `metrics_open` is set", (BROWSE,), on_all=True),
-    "GET /metrics/detail": Permission("browse on each named queue", (BROWSE,)),
+    "GET /": OPEN,
+    "GET /console/{name:path}": OPEN,  # the page itself, which reveals nothing about messages
+    "GET /openapi.json": OPEN,
+    "GET /healthz": HEALTH,
+    "GET /readyz": HEALTH,
+    "GET /metrics": Permission("browse on *, unless `metrics_open` is set", (BROWSE,), on_all=True, is_probe=True),
+    "GET /metrics/detail": Permission("browse on each named queue", (BROWSE,), is_probe=True),
     "GET /v1/session": OPEN,
     "POST /v1/session": OPEN,
-    "DELETE /v1/session": KNOWN,
+    "DELETE /v1/session": OPEN,
     "GET /v1/me": KNOWN,
     "PUT /v1/me/password": KNOWN,
     "GET /v1/overview": has(BROWSE, READ_LOG),
@@ -112,6 +120,22 @@ PERMISSIONS: dict[str, Permission] = {
     "POST /v1/tokens": ADMINS,
     "DELETE /v1/tokens/{id}": ADMINS,
 }
+
+
+def paths_of(permissions: Iterable[str]) -> tuple[str, ...]:
+    """The paths of operations, each up to its first parameter."""
+    return tuple({operation.partition(" ")[2].partition("{")[0]: None for operation in permissions})
+
+
+OPEN_PATHS = paths_of(operation for operation, needed in PERMISSIONS.items() if needed.is_open and "{" not in operation)
+OPEN_FOLDERS = paths_of(operation for operation, needed in PERMISSIONS.items() if needed.is_open and "{" in operation)
+PROBE_PATHS = paths_of(operation for operation, needed in PERMISSIONS.items() if needed.is_probe)
+HEALTH_PATHS = paths_of(operation for operation, needed in PERMISSIONS.items() if needed == HEALTH)
+
+
+def is_open(path: str, metrics_open: bool) -> bool:
+    """Whether a request to this path needs no authentication."""
+    return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS) or (metrics_open and path == "/metrics")
 
 
 class AuthorizedRoute(APIRoute):
