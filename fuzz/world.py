@@ -17,7 +17,7 @@ from penstock.core.replay import durable_state
 from penstock.core.subscription import Subscription
 from penstock.log.interface import Confirmation
 from penstock.message import MESSAGE_OVERHEAD, Message
-from penstock.wire.detect import HEAD_SIZE_MAX, Listening, ProtocolDetector
+from penstock.wire.detect import HEAD_SIZE_MAX, ProtocolDetector, UndetectedSession
 from penstock.wire.mqks.session import Mqks, MqksSession
 from penstock.wire.mqmq.session import Mqmq, MqmqSession
 from penstock.wire.named import NamingSession
@@ -328,7 +328,7 @@ def buffered(session: Session, limits: Limits) -> tuple[int, int]:
         return session.decoder._buffer.size(), 4 + limits.line_size_max
     if isinstance(session, RqSession):
         return session.decoder.pending() + len(session.head or b""), 5 + max(limits.body_size_max, 255)
-    assert isinstance(session, Listening)
+    assert isinstance(session, UndetectedSession)
     return len(session.head), HEAD_SIZE_MAX
 
 

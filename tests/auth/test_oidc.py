@@ -178,17 +178,17 @@ def test_a_token_that_is_wrong_is_nobodys_and_the_broker_knows_why(what: str) ->
     directory.issuer = made(size_max=4096 if what != "many values" else 8192)
     assert directory.authenticate(WRONG[what]().encode("latin-1"), NOW * SECOND) is None
     assert directory.why
-    assert not directory.visitors
+    assert not directory.oidc_users
 
 
 def test_clocks_may_differ_by_the_leeway() -> None:
     issuer = made()
     near: list[dict[str, Any]] = [{"exp": NOW - 29}, {"nbf": NOW + 29}, {"iat": NOW + 5000}]
     for claims in near:
-        assert issuer.recognise(token(**claims).encode(), NOW) is not None
+        assert issuer.verify(token(**claims).encode(), NOW) is not None
     late = token(exp=NOW + 5).encode()
-    assert issuer.recognise(late, NOW) is not None
-    assert issuer.recognise(late, NOW + 36) is None  # also one that was checked before
+    assert issuer.verify(late, NOW) is not None
+    assert issuer.verify(late, NOW + 36) is None  # also one that was checked before
     assert issuer.why == "it has expired"
 
 
@@ -216,14 +216,14 @@ def test_two_tokens_of_one_person_have_each_its_own_rights() -> None:
     ],
 )
 def test_rights_come_from_claims_as_providers_write_them(claims: dict[str, Any], paths: list[str]) -> None:
-    visit = made(rights_claims=paths).recognise(token(**{"scope": None, **claims}).encode(), NOW)
-    assert visit is not None
-    assert [grant.text for grant in visit.grants] == ["writer orders.*"]
+    verified = made(rights_claims=paths).verify(token(**{"scope": None, **claims}).encode(), NOW)
+    assert verified is not None
+    assert [grant.text for grant in verified.grants] == ["writer orders.*"]
 
 
 @pytest.mark.parametrize("claims", [{"scope": {"penstock.write": 1}}, {"scope": [["penstock.write"]]}, {"scope": 5}])
 def test_claims_of_another_shape_give_nothing(claims: dict[str, Any]) -> None:
-    assert made().recognise(token(**claims).encode(), NOW) is None
+    assert made().verify(token(**claims).encode(), NOW) is None
 
 
 def test_keys_that_prove_nothing_are_not_taken() -> None:
@@ -249,9 +249,9 @@ def test_a_private_key_in_the_set_is_used_as_a_public_one() -> None:
 def test_a_key_that_is_withdrawn_lets_nobody_in_any_longer() -> None:
     issuer = made()
     shown = token().encode()
-    assert issuer.recognise(shown, NOW) is not None
+    assert issuer.verify(shown, NOW) is not None
     issuer.use_keys(keys_in(jwk_set(jwk(EC_KEY, "ec"))))
-    assert issuer.recognise(shown, NOW) is None
+    assert issuer.verify(shown, NOW) is None
 
 
 def test_made_up_names_of_keys_do_not_ask_for_keys_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +261,7 @@ def test_made_up_names_of_keys_do_not_ask_for_keys_each_time(monkeypatch: pytest
     issuer = made(want_keys=lambda: asked.append(now[0]))
     for _ in range(50):
         now[0] += 1
-        issuer.recognise(token(kid=f"made-up-{now[0]}").encode(), NOW)
+        issuer.verify(token(kid=f"made-up-{now[0]}").encode(), NOW)
     assert len(asked) == 5
 
 
@@ -269,7 +269,7 @@ def test_no_more_tokens_are_remembered_than_there_is_room_for(monkeypatch: pytes
     monkeypatch.setattr(oidc, "KNOWN_MAX", 3)
     issuer = made()
     for number in range(6):
-        assert issuer.recognise(token(EC_KEY, "ES256", "ec", jti=str(number)).encode(), NOW) is not None
+        assert issuer.verify(token(EC_KEY, "ES256", "ec", jti=str(number)).encode(), NOW) is not None
     assert len(issuer._known) == 3
 
 

@@ -20,7 +20,7 @@ BY_DEFAULT: Final = "default"  # the listener's default user, for clients that c
 
 NO_DIGEST: Final = "0" * 64  # compared with unknown tokens, so that they take as long as known ones
 SECOND: Final = 1_000_000  # microseconds
-VISITORS_MAX: Final = 10_000  # once reached, visitors without a connection are dropped
+OIDC_USERS_MAX: Final = 10_000  # once reached, those without a connection are dropped
 
 
 class Identity:
@@ -34,7 +34,7 @@ class Identity:
         self.expires_at = 0.0  # seconds since 1970; for tokens of an issuer only
 
 
-class Visit:
+class VerifiedToken:
     """A verified token of an issuer: the user's name, its grants, and when they expire."""
 
     def __init__(self, name: str, grants: list[Grant], which: str, begins_at: float, expires_at: float) -> None:
@@ -53,7 +53,7 @@ class Issuer:
     def __init__(self) -> None:
         self.why = ""  # why the last token was rejected, for the broker's operator
 
-    def recognise(self, presented: bytes, seconds: float) -> Visit | None:
+    def verify(self, presented: bytes, seconds: float) -> VerifiedToken | None:
         raise NotImplementedError
 
 
@@ -67,10 +67,10 @@ class Directory:
         self._tokens: dict[str, tuple[User, Token]] = {}
         self._certificates: dict[str, User] = {}
         self.issuer: Issuer | None = None
-        self.visitors: dict[str, User] = {}  # by name and rights, most recently used last
-        self.visitor_quotas = Quotas()
-        self.soonest = 0.0  # when the first current visit expires; 0 if there is none
-        self.came: Callable[[], None] | None = None  # called when `soonest` moves earlier
+        self.oidc_users: dict[str, User] = {}  # by name and rights, most recently used last
+        self.oidc_quotas = Quotas()
+        self.next_oidc_expiry = 0.0  # when the first token of a connected OIDC user expires; 0 if there is none
+        self.on_oidc_expiry: Callable[[], None] | None = None  # called when `next_oidc_expiry` moves earlier
         self.why = ""  # why the last token was rejected, if the issuer gave a reason
 
     def replace(self, users: dict[str, User]) -> None:
@@ -109,30 +109,30 @@ class Directory:
         issuer = self.issuer
         if issuer is None:
             return None
-        visit = issuer.recognise(presented, now / SECOND)
-        if visit is None:
+        verified = issuer.verify(presented, now / SECOND)
+        if verified is None:
             self.why = issuer.why
             return None
-        identity = Identity(self._visitor(visit), BY_ISSUER, visit.which)
-        identity.expires_at = visit.expires_at
-        if self.soonest == 0.0 or visit.expires_at < self.soonest:
-            self.soonest = visit.expires_at
-            if self.came is not None:
-                self.came()
+        identity = Identity(self._oidc_user(verified), BY_ISSUER, verified.which)
+        identity.expires_at = verified.expires_at
+        if self.next_oidc_expiry == 0.0 or verified.expires_at < self.next_oidc_expiry:
+            self.next_oidc_expiry = verified.expires_at
+            if self.on_oidc_expiry is not None:
+                self.on_oidc_expiry()
         return identity
 
-    def _visitor(self, visit: Visit) -> User:
-        """The user for a visit: the same object as long as name and rights are the same."""
-        visitors = self.visitors
-        user = visitors.pop(visit.key, None)
+    def _oidc_user(self, verified: VerifiedToken) -> User:
+        """The user of a token: the same object as long as name and rights are the same."""
+        oidc_users = self.oidc_users
+        user = oidc_users.pop(verified.key, None)
         if user is None:
-            user = User(visit.name)
-            user.grants = visit.grants
-            user.set_quotas(self.visitor_quotas)
-            if len(visitors) >= VISITORS_MAX:
-                for key in [key for key, other in visitors.items() if other.connections == 0][: VISITORS_MAX // 10]:
-                    del visitors[key]
-        visitors[visit.key] = user
+            user = User(verified.name)
+            user.grants = verified.grants
+            user.set_quotas(self.oidc_quotas)
+            if len(oidc_users) >= OIDC_USERS_MAX:
+                for key in [key for key, other in oidc_users.items() if other.connections == 0][: OIDC_USERS_MAX // 10]:
+                    del oidc_users[key]
+        oidc_users[verified.key] = user
         return user
 
     def by_certificate(self, names: list[str]) -> Identity | None:

@@ -1,14 +1,14 @@
 """Bearer tokens of an identity provider: JWTs (RFC 7519) from OpenID Connect and OAuth 2, besides our own tokens.
 
-    token ──► size, shape ──► key by `kid` ──► signature, iss, aud ──► name, rights ──► exp, nbf ──► a visitor
+    token ──► size, shape ──► key by `kid` ──► signature, iss, aud ──► name, rights ──► exp, nbf ──► a user
 
 A library verifies the signature; the keys determine the allowed algorithms, never the token. Claims are used only after
 that. Rules in the settings map claims to grants, so the operator of the broker decides what a role or a group of the
 provider may do here.
 
-A client with such a token is a *visitor*: a user that is not in the users file, named by a claim plus a prefix that no
-user in the file can have. A visitor has the rights of its token, for as long as the token is valid: two tokens of one
-person with different rights are two visitors.
+A client with such a token is a user that is not in the users file, named by a claim plus a prefix that no user in the
+file can have. It has the rights of its token, for as long as the token is valid: two tokens of one person with
+different rights are two users.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from penstock.auth.directory import Issuer, Visit
+from penstock.auth.directory import Issuer, VerifiedToken
 from penstock.auth.jwks import ALGORITHMS, Key
 from penstock.auth.rights import Grant, parse_grant
 from penstock.auth.users import grants_in
@@ -79,7 +79,7 @@ class Oidc(Issuer):
         self.size_max = size_max
         self.want_keys = want_keys
         self._keys: list[Key] = []
-        self._known: dict[bytes, Visit] = {}  # by digest of the token, most recently used last
+        self._known: dict[bytes, VerifiedToken] = {}  # by digest of the token, most recently used last
         self._looked_at = -LOOK_AGAIN_SECONDS
 
     def use_keys(self, keys: list[Key]) -> None:
@@ -87,26 +87,26 @@ class Oidc(Issuer):
         self._keys = keys
         self._known.clear()
 
-    def recognise(self, presented: bytes, seconds: float) -> Visit | None:
+    def verify(self, presented: bytes, seconds: float) -> VerifiedToken | None:
         self.why = ""
         if len(presented) > self.size_max:
             self.why = f"a token of {len(presented)} bytes: oidc_token_size_max is {self.size_max}"
             return None
         digest = hashlib.sha256(presented).digest()
-        visit = self._known.pop(digest, None)
+        verified = self._known.pop(digest, None)
         try:
-            if visit is None:
-                visit = self._check(presented, digest)
-            self._check_time(visit, seconds)
+            if verified is None:
+                verified = self._check(presented, digest)
+            self._check_time(verified, seconds)
         except AccessError as error:
             self.why = str(error)
             return None
-        self._known[digest] = visit
+        self._known[digest] = verified
         if len(self._known) > KNOWN_MAX:
             del self._known[next(iter(self._known))]
-        return visit
+        return verified
 
-    def _check(self, presented: bytes, digest: bytes) -> Visit:
+    def _check(self, presented: bytes, digest: bytes) -> VerifiedToken:
         """Verify everything except the times. Raises AccessError with a reason meant for the broker's operator."""
         import jwt
 
@@ -139,7 +139,7 @@ class Oidc(Issuer):
         which = claims.get("jti")
         if not isinstance(which, str) or not which.isprintable() or len(which) > WHICH_SIZE_MAX:
             which = digest.hex()[:12]
-        return Visit(name, grants, which, begins - self.leeway, ends + self.leeway)
+        return VerifiedToken(name, grants, which, begins - self.leeway, ends + self.leeway)
 
     def _key(self, id: object, algorithm: str) -> Key:
         """The key named in the token. A token that names no key needs exactly one fitting key."""
@@ -162,10 +162,10 @@ class Oidc(Issuer):
             self._looked_at = now
             self.want_keys()
 
-    def _check_time(self, visit: Visit, seconds: float) -> None:
-        if seconds < visit.begins_at:
+    def _check_time(self, verified: VerifiedToken, seconds: float) -> None:
+        if seconds < verified.begins_at:
             raise AccessError("it is not valid yet")
-        if seconds >= visit.expires_at:
+        if seconds >= verified.expires_at:
             raise AccessError("it has expired")
 
 

@@ -166,13 +166,13 @@ class HttpAuthenticator:
 
     async def _is_password(self, user: User | None, password: str, waiting: Places, holder: str) -> bool:
         kept = "" if user is None else user.password
-        return await self._slowly(lambda: is_password(kept, password), waiting, holder)
+        return await self._run_in_thread(lambda: is_password(kept, password), waiting, holder)
 
     async def hash_password(self, password: str) -> str:
         """The hash to store for a new password. Raises AccessError if it is too short or too long."""
-        return await self._slowly(lambda: hash_password(password), self._waiting_known, "password changes")
+        return await self._run_in_thread(lambda: hash_password(password), self._waiting_known, "password changes")
 
-    async def _slowly(self, work: Callable[[], Result], waiting: Places, holder: str) -> Result:
+    async def _run_in_thread(self, work: Callable[[], Result], waiting: Places, holder: str) -> Result:
         """Run work that is slow on purpose in a thread, with limits on how many run at once and per address."""
         if not waiting.has_room(holder):
             raise too_many(5.0, f"too many passwords are being checked: {waiting.why_full(holder, 'places')}")

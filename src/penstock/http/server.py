@@ -53,7 +53,7 @@ class HttpServer:
             return HttpConnection(self._config, state, {}, context.hub, context.unauthenticated, context.places)
 
         if context.handshakes is not None:
-            make = context.handshakes.door("http", make)
+            make = context.handshakes.wrap("http", make)
         server = await loop.create_server(make, sock=listening, backlog=BACKLOG)
         self._servers = await accept_more(loop, make, server)
 

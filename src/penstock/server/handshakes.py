@@ -66,7 +66,7 @@ class HandshakeLimiter:
     def __len__(self) -> int:
         return len(self._pending)
 
-    def door(self, name: str, factory: Factory, *, plain: bool = False) -> Factory:
+    def wrap(self, name: str, factory: Factory, *, plain: bool = False) -> Factory:
         """A protocol factory for a listener; `plain` accepts clients without TLS too."""
         return lambda: PendingHandshake(self, name, factory, plain)
 
@@ -120,7 +120,7 @@ class HandshakeLimiter:
 
     def _fail(self, arrival: "PendingHandshake", error: Exception) -> None:
         """An internal error ends only the connection it happened on."""
-        self.report("error", "tls.failed", {"peer": arrival.peer, "door": arrival.door, "error": repr(error)})
+        self.report("error", "tls.failed", {"peer": arrival.peer, "door": arrival.listener, "error": repr(error)})
         arrival.leave()
         arrival.transport.abort()
 
@@ -131,7 +131,7 @@ class HandshakeLimiter:
             self._reports_since, self._reports = now, 0
         self._reports += 1
         if self._reports <= REPORTS_MAX:
-            details: dict[str, object] = {"peer": arrival.peer, "door": arrival.door, "reason": reason}
+            details: dict[str, object] = {"peer": arrival.peer, "door": arrival.listener, "reason": reason}
             self.report("info", "tls.refused", details)
 
 
@@ -140,9 +140,9 @@ class PendingHandshake(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, handshakes: HandshakeLimiter, door: str, factory: Factory, plain: bool) -> None:
+    def __init__(self, handshakes: HandshakeLimiter, listener: str, factory: Factory, plain: bool) -> None:
         self.handshakes = handshakes
-        self.door = door
+        self.listener = listener
         self.planned = False
         self.address = self.peer = ""
         self._factory = factory

@@ -32,7 +32,7 @@ class Listener:
         self.port = port
         self._make: Callable[[], asyncio.Protocol] = self._connection
         if handshakes is not None:
-            self._make = handshakes.door(dialect.name, self._connection, plain=plain_too)
+            self._make = handshakes.wrap(dialect.name, self._connection, plain=plain_too)
         self._servers: list[asyncio.Server] = []
 
     async def start(self) -> None:

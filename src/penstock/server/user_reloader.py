@@ -48,11 +48,11 @@ class UserReloader:
         if self.oidc is not None:
             self.oidc.want_keys = self._wanted.set
             self.directory.issuer = self.oidc
-            self.directory.came = self._on_came
+            self.directory.on_oidc_expiry = self._on_oidc_expiry
             for quota in config.oidc_quotas.replace(",", " ").split():
                 name, _, amount = quota.partition("=")
                 try:
-                    self.directory.visitor_quotas.set(name, int(amount))
+                    self.directory.oidc_quotas.set(name, int(amount))
                 except (AccessError, ValueError) as error:
                     raise ConfigError("oidc_quotas", config.oidc_quotas, "settings", str(error)) from None
             # A token and its framing must fit into what an unauthenticated client may send.
@@ -177,10 +177,10 @@ class UserReloader:
                 self.board.fail(connection, session, error)  # close this one, and go on with the others
         self.board.plan_flush()
         ends = [session.identity.expires_at for session in self.board.connections if session.identity is not None]
-        self.directory.soonest = min((end for end in ends if end), default=0.0)
+        self.directory.next_oidc_expiry = min((end for end in ends if end), default=0.0)
         self._arm_expiry(now)
 
-    def _on_came(self) -> None:
+    def _on_oidc_expiry(self) -> None:
         """A session began whose token expires before those of all others."""
         self._arm_expiry(self.board.clock.now())
 
@@ -205,7 +205,7 @@ class UserReloader:
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None
-        ends = [end for end in (self.directory.next_expiry(now), math.ceil(self.directory.soonest)) if end]
+        ends = [end for end in (self.directory.next_expiry(now), math.ceil(self.directory.next_oidc_expiry)) if end]
         if ends:
             at = min(ends)
             wait = min(max(0.0, at - now / SECOND), EXPIRY_WAIT_MAX)

@@ -13,7 +13,7 @@ from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "any"
 HEAD_SIZE_MAX: Final = 4096  # far more than it takes to recognise any protocol
-REST_TIME: Final = 100_000  # microseconds
+QUIET_TIME: Final = 100_000  # microseconds
 
 
 class ProtocolDetector(Dialect):
@@ -25,31 +25,31 @@ class ProtocolDetector(Dialect):
         self.dialects = dialects
 
     def open(self, peer: str, now: int) -> Session:
-        return Listening(self, peer)
+        return UndetectedSession(self, peer)
 
 
-class Rest(SessionTimer):
+class QuietTimer(SessionTimer):
     """Fires when a client whose first bytes match several protocols has sent nothing more for a while."""
 
-    def __init__(self, session: "Listening") -> None:
+    def __init__(self, session: "UndetectedSession") -> None:
         super().__init__(session)
         self.session = session
 
     def fire(self, now: int) -> None:
-        self.session.at_rest(now)
+        self.session.on_quiet(now)
 
 
-class Listening(Session):
+class UndetectedSession(Session):
     """A client whose protocol is not known yet. `successor` is the session that replaces this one."""
 
     protocol = PROTOCOL
 
-    def __init__(self, door: ProtocolDetector, peer: str) -> None:
-        super().__init__(door.hub, peer)
-        self.door = door
+    def __init__(self, detector: ProtocolDetector, peer: str) -> None:
+        super().__init__(detector.hub, peer)
+        self.detector = detector
         self.head = b""
         self.reads: list[bytes] = []  # the reads that make up `head`: their boundaries may matter
-        self.rest = Rest(self)
+        self.quiet_timer = QuietTimer(self)
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:
@@ -60,29 +60,29 @@ class Listening(Session):
         self.head += data
         self.reads.append(data)
         undecided = False
-        for dialect in self.door.dialects:
+        for dialect in self.detector.dialects:
             verdict = dialect.recognise(self.head)
             if verdict == YES:
                 self._hand_over(dialect, now)
                 return
             undecided = undecided or verdict == MAYBE
         if looks_like_http(self.head.partition(b"\n")[0]):
-            self._turn_away("an HTTP request on the port for message protocols")
+            self._refuse("an HTTP request on the port for message protocols")
         elif not undecided or len(self.head) > HEAD_SIZE_MAX:
-            self._turn_away("none of the protocols begins like this")
+            self._refuse("none of the protocols begins like this")
         else:
-            self.broker.deadlines.set(self.rest, now + REST_TIME)
+            self.broker.deadlines.set(self.quiet_timer, now + QUIET_TIME)
 
-    def at_rest(self, now: int) -> None:
+    def on_quiet(self, now: int) -> None:
         if self.closing or self.over or self.successor is not None:
             return
-        for dialect in self.door.dialects:
+        for dialect in self.detector.dialects:
             if dialect.recognise_at_rest(self.head):
                 self._hand_over(dialect, now)
                 return
 
     def suspend(self) -> None:
-        self.broker.deadlines.cancel(self.rest)  # a refused client gets no successor
+        self.broker.deadlines.cancel(self.quiet_timer)  # a refused client gets no successor
         super().suspend()
 
     def may_stay(self, now: int) -> bool:
@@ -91,19 +91,19 @@ class Listening(Session):
     def revoke(self, now: int) -> None:
         """Close the successor if there is one, even if the owner of the socket has not switched yet."""
         if self.successor is None:
-            self.broker.deadlines.cancel(self.rest)
+            self.broker.deadlines.cancel(self.quiet_timer)
             super().revoke(now)
         else:
             self.successor.revoke(now)
 
     def end(self, now: int) -> None:
-        self.broker.deadlines.cancel(self.rest)
+        self.broker.deadlines.cancel(self.quiet_timer)
         super().end(now)
         if self.successor is not None:
             self.successor.end(now)
 
     def _hand_over(self, dialect: Dialect, now: int) -> None:
-        self.broker.deadlines.cancel(self.rest)
+        self.broker.deadlines.cancel(self.quiet_timer)
         self.successor = dialect.open(self.peer, now)
         self.successor.inherit(self)
         self.hub.sessions.pop(self, None)
@@ -121,8 +121,8 @@ class Listening(Session):
         else:
             successor.feed(read, now)
 
-    def _turn_away(self, reason: str) -> None:
-        self.broker.deadlines.cancel(self.rest)
+    def _refuse(self, reason: str) -> None:
+        self.broker.deadlines.cancel(self.quiet_timer)
         self.complain(reason, self.head)
         self.head = b""
         self.reads = []
