@@ -22,6 +22,7 @@ from penstock.wire.mqks.session import Mqks, MqksSession
 from penstock.wire.mqmq.session import Mqmq, MqmqSession
 from penstock.wire.named import NamingSession
 from penstock.wire.rq.session import Rq, RqSession
+from penstock.wire.rq.states import IDLE, LEAVING
 from penstock.wire.session import Dialect, Hub, ProtocolOptions, Session
 from penstock.wire.sevx.session import Sevx, SevxSession
 from penstock.wire.smqs.session import Smqs, SmqsSession
@@ -273,7 +274,7 @@ class World:
         assert not self.hub.sessions
         assert not self.mqks.consumers
         assert not self.sevx.consumers
-        assert not self.rq.numbers._users
+        assert not self.rq.queue_ids._users
         assert not broker.requests.waiting, "a request that nobody waits for"
         access = self.hub.access
         if access is not None:
@@ -327,7 +328,7 @@ def buffered(session: Session, limits: Limits) -> tuple[int, int]:
     if isinstance(session, MqmqSession):
         return session.decoder._buffer.size(), 4 + limits.line_size_max
     if isinstance(session, RqSession):
-        return session.decoder.pending() + len(session.head or b""), 5 + max(limits.body_size_max, 255)
+        return session.decoder.pending() + len(session.head), 5 + max(limits.body_size_max, 255)
     assert isinstance(session, UndetectedSession)
     return len(session.head), HEAD_SIZE_MAX
 
@@ -336,8 +337,8 @@ def served(session: Session) -> Iterator[Subscription]:
     """The consumers of a reading client that are not blocked by a rule of their protocol."""
     if not isinstance(session, RqSession):
         yield from session.subscriptions()
-    elif not (session.idle or session.parting or session.out_of_ids):
-        for consumer in session.consumers.values():
+    elif session.liveness != IDLE and session.phase < LEAVING and not session.ids.exhausted:
+        for consumer in session.consumers.by_queue.values():
             if not consumer.active:
                 break
             yield consumer

@@ -40,6 +40,8 @@ def imports_of(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("penstock."):
             found.add(node.module.removeprefix("penstock."))
+        elif isinstance(node, ast.ImportFrom) and node.module == "penstock":
+            found |= {alias.name for alias in node.names if alias.name != "__version__"}
         elif isinstance(node, ast.Import):
             found |= {
                 alias.name.removeprefix("penstock.") for alias in node.names if alias.name.startswith("penstock.")

@@ -11,10 +11,10 @@ from penstock.core.policy import Rule
 from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
+from penstock.risp import CONSUME, QUEUEID
 from penstock.wire.detect import ProtocolDetector
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.named import NamingDialect
-from penstock.wire.rq.codec import CONSUME, QUEUEID
 from penstock.wire.session import Dialect, Hub, Session
 from penstock.wire.state import StateView
 

@@ -9,9 +9,10 @@ from penstock.client._ids import IdSource, dtid, time_of_dtid
 from penstock.client._inbox import Inbox
 from penstock.client._lines import LineSplitter
 from penstock.client._options import address_of, addresses_of
-from penstock.client._risp import PAYLOAD, QUEUE, REQUEST, RETRIES, TIMEOUT, Decoder, encode_request, field
+from penstock.client._risp import Decoder, encode_request, field
 from penstock.client.errors import Closed, Timeout
 from penstock.errors import Error
+from penstock.risp import PAYLOAD, QUEUE, REQUEST, RETRIES, TIMEOUT
 from penstock.testing import Broker, BrokerProcess
 
 

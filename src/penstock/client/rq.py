@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self, cast
 
-from penstock.client import _risp as risp
+from penstock import risp
+from penstock.client import _risp
 from penstock.client._auth import Auth, AuthAnswer
 from penstock.client._closing import AsyncClosing
 from penstock.client._delivery_options import milliseconds_of
@@ -47,14 +48,14 @@ Reply = bytes | str | None
 
 class _Auth(Auth):
     def encode_token(self, token: bytes) -> bytes:
-        code = risp.TOKEN if len(token) <= risp.SHORT_SIZE_MAX else risp.LONG_TOKEN
-        return bytes((risp.CLEAR,)) + risp.field(code, token)
+        code = risp.TOKEN if len(token) <= _risp.SHORT_SIZE_MAX else risp.LONG_TOKEN
+        return bytes((risp.CLEAR,)) + _risp.field(code, token)
 
     def encode_probe(self) -> bytes:
         return bytes((risp.PING,))
 
     def parse_answer(self, heard: bytes) -> AuthAnswer | None:
-        for group in risp.Decoder().groups_in(heard):
+        for group in _risp.Decoder().groups_in(heard):
             if group.action in (risp.WELCOME, risp.PONG):
                 return AuthAnswer(True)
             if group.action == risp.DENIED:
@@ -108,7 +109,7 @@ class Request:
 
     __slots__ = ("_generation", "_id", "_is_answered", "_session", "is_broadcast", "payload", "queue", "wants_reply")
 
-    def __init__(self, session: "_Session", queue: bytes, group: risp.Group) -> None:
+    def __init__(self, session: "_Session", queue: bytes, group: _risp.Group) -> None:
         self._session = session
         self._generation = session.link.generation
         self._id = group.id
@@ -144,7 +145,7 @@ class Request:
             return
         self._is_answered = True
         if not self.is_stale:
-            self._session.link.post(risp.encode_answer(action, self._id, payload))
+            self._session.link.post(_risp.encode_answer(action, self._id, payload))
 
     def __repr__(self) -> str:
         return f"<Request {self.queue} {self.payload[:60]!r}>"
@@ -215,7 +216,7 @@ class AsyncConsumer:
         self._client.say(self.encode())
 
     def encode(self) -> bytes:
-        return risp.encode_consume(self.queue, self.max, self.priority, self.exclusive)
+        return _risp.encode_consume(self.queue, self.max, self.priority, self.exclusive)
 
     def forget(self, session: "_Session") -> None:
         """Drop requests of a lost connection that were not taken yet: they are redelivered."""
@@ -228,7 +229,7 @@ class AsyncConsumer:
     async def cancel(self) -> None:
         """Stop consuming. Requests already taken may still be answered."""
         if self._client.drop(self):
-            self._client.say(risp.group(risp.CANCEL_QUEUE, risp.field(risp.QUEUE, self.queue)))
+            self._client.say(_risp.group(risp.CANCEL_QUEUE, _risp.field(risp.QUEUE, self.queue)))
         while (request := self._inbox.take_now()) is not None:
             request.reject()
         self.end(Closed("the consumer was cancelled"))
@@ -283,7 +284,7 @@ class _Session(LinkProtocol):
         self.link = Link(addresses, client.options, self, AUTH)
         self.link.on_silence = self._on_silence
         self.is_parting = False  # it sent CLOSING
-        self._decoder = risp.Decoder()
+        self._decoder = _risp.Decoder()
         self._names: dict[int, bytes] = {}
 
     def greeting(self) -> bytes:
@@ -311,17 +312,17 @@ class _Session(LinkProtocol):
             if handler is not None:
                 handler(self, group)
 
-    def on_ping(self, group: risp.Group) -> None:
+    def on_ping(self, group: _risp.Group) -> None:
         self.link.write(bytes((risp.PONG,)))
 
-    def on_consuming(self, group: risp.Group) -> None:
+    def on_consuming(self, group: _risp.Group) -> None:
         if group.queue_id is not None:
             self._names[group.queue_id] = group.queue
         consumer = self._client.consumers.get(group.queue)
         if consumer is not None:
             consumer.consuming.set()
 
-    def on_request(self, group: risp.Group) -> None:
+    def on_request(self, group: _risp.Group) -> None:
         queue = group.queue or self._names.get(group.queue_id if group.queue_id is not None else -1, b"")
         request = Request(self, queue, group)
         consumer = self._client.consumers.get(queue)
@@ -329,36 +330,36 @@ class _Session(LinkProtocol):
             request.reject()
             return
         if request.wants_reply and group.id is not None:
-            self.link.write(risp.encode_answer(risp.DELIVERED, group.id))
+            self.link.write(_risp.encode_answer(risp.DELIVERED, group.id))
         consumer.give(request)
 
-    def on_delivered(self, group: risp.Group) -> None:
+    def on_delivered(self, group: _risp.Group) -> None:
         ask = self._client.asks.get(group.id if group.id is not None else -1)
         if ask is not None and ask.noreply:
             self._client.answered(group.id, b"")
 
-    def on_reply(self, group: risp.Group) -> None:
+    def on_reply(self, group: _risp.Group) -> None:
         self._client.answered(group.id, group.payload or b"")
 
-    def on_undelivered(self, group: risp.Group) -> None:
+    def on_undelivered(self, group: _risp.Group) -> None:
         if self.is_parting:
             return  # the request is sent to the next controller
         self._client.undelivered(group.id)
 
-    def on_denied(self, group: risp.Group) -> None:
+    def on_denied(self, group: _risp.Group) -> None:
         """A CONSUME was denied. Without a queue the token was: the connection ends, and the next one reports why."""
         if group.queue:
             self._client.denied(group.queue)
 
-    def on_closing(self, group: risp.Group) -> None:
+    def on_closing(self, group: _risp.Group) -> None:
         self.is_parting = True
         self._client.move_on(self)
 
-    def on_server_full(self, group: risp.Group) -> None:
+    def on_server_full(self, group: _risp.Group) -> None:
         self.link.give_up("SERVER_FULL")
 
 
-HANDLERS: dict[int, Callable[[_Session, risp.Group], None]] = {
+HANDLERS: dict[int, Callable[[_Session, _risp.Group], None]] = {
     risp.PING: _Session.on_ping,
     risp.CONSUMING: _Session.on_consuming,
     risp.REQUEST: _Session.on_request,
@@ -441,10 +442,10 @@ class AsyncClient(AsyncClosing):
 
     async def broadcast(self, queue: str | bytes, payload: str | bytes, *, timeout: float | None = None) -> None:
         """Send a payload to all current consumers of the queue, without confirmation."""
-        parts = risp.field(risp.PAYLOAD, payload_of(payload)), risp.field(risp.QUEUE, name_of(queue))
+        parts = _risp.field(risp.PAYLOAD, payload_of(payload)), _risp.field(risp.QUEUE, name_of(queue))
         link = self._session.link
         await link.until_up(timeout)
-        link.write(risp.group(risp.BROADCAST, *parts))
+        link.write(_risp.group(risp.BROADCAST, *parts))
         if link.is_crowded:
             await link.room(timeout)
 
@@ -463,7 +464,7 @@ class AsyncClient(AsyncClosing):
         if self._session.link.is_crowded:
             await self._session.link.room(timeout)
         id = self._take_id()
-        data = risp.encode_request(id, name_of(queue), payload_of(payload), noreply, fields)
+        data = _risp.encode_request(id, name_of(queue), payload_of(payload), noreply, fields)
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         ask = _Ask(data, future, noreply, once)
         self.asks[id] = ask

@@ -13,6 +13,7 @@ from typing import Final
 
 import orjson
 
+from penstock import risp
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.subscription import Inbox
@@ -21,7 +22,6 @@ from penstock.message import Message
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.mqks.codec import encode_event, encode_word
 from penstock.wire.mqmq import codec as mqmq
-from penstock.wire.rq import codec as rq
 from penstock.wire.session import Dialect, Hub, ProtocolOptions, Session
 from penstock.wire.sevx.codec import encode_id
 
@@ -150,8 +150,8 @@ def _hand_over(broker: Broker, queue: bytes, session: Session, message: Message,
 
 
 def _consume_rq(queue: bytes) -> bytes:
-    name = bytes([rq.QUEUE, min(len(queue), 255)]) + queue[:255]
-    return bytes([rq.CLEAR]) + name + bytes([rq.CONSUME]) if len(queue) <= 255 else bytes([rq.CLEAR])
+    name = bytes([risp.QUEUE, min(len(queue), 255)]) + queue[:255]
+    return bytes([risp.CLEAR]) + name + bytes([risp.CONSUME]) if len(queue) <= 255 else bytes([risp.CLEAR])
 
 
 CONSUMES: Final[dict[str, Callable[[bytes], bytes]]] = {
@@ -310,14 +310,14 @@ def _read_rq(commands: bytes, message: Message, retry: int) -> tuple[list[Part],
     at = 0
     while at < len(commands):
         code = commands[at]
-        size = rq.HEADER_SIZES[code >> 5]
-        if code >= rq.FIRST_STRING:
+        size = risp.HEADER_SIZES[code >> 5]
+        if code >= risp.FIRST_STRING:
             length = int.from_bytes(commands[at + 1 : at + size], "big")
             parts.append(Part("frame", commands[at : at + size], f"{RQ_NAMES.get(code, '')} of {length} bytes"))
             value = commands[at + size : at + size + length]
-            if code == rq.PAYLOAD:
+            if code == risp.PAYLOAD:
                 body = value
-            parts.append(Part("body" if code == rq.PAYLOAD else "queue", value))
+            parts.append(Part("body" if code == risp.PAYLOAD else "queue", value))
             at += size + length
         else:
             number = f" {int.from_bytes(commands[at + 1 : at + size], 'big')}" if size > 1 else ""
@@ -332,13 +332,13 @@ def _read_rq(commands: bytes, message: Message, retry: int) -> tuple[list[Part],
 
 
 RQ_NAMES: Final = {
-    rq.CLEAR: "CLEAR",
-    rq.QUEUEID: "QUEUEID",
-    rq.QUEUE: "QUEUE",
-    rq.PAYLOAD: "PAYLOAD",
-    rq.NOREPLY: "NOREPLY",
-    rq.ID: "ID",
-    rq.REQUEST: "REQUEST",
+    risp.CLEAR: "CLEAR",
+    risp.QUEUEID: "QUEUEID",
+    risp.QUEUE: "QUEUE",
+    risp.PAYLOAD: "PAYLOAD",
+    risp.NOREPLY: "NOREPLY",
+    risp.ID: "ID",
+    risp.REQUEST: "REQUEST",
 }
 
 

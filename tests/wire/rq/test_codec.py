@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock import risp
 from penstock.errors import ProtocolError
 from penstock.wire.rq import codec
-from penstock.wire.rq.codec import ABSENT, CLEAR, MORE, PAYLOAD_KEPT_MAX, PING, REQUEST, Decoder, Fields
+from penstock.wire.rq.codec import ABSENT, MORE, PAYLOAD_KEPT_MAX, Decoder, Fields
 
 KNOWN = (0x00, 0x01, 0x20, 0x21, 0x40, 0x41, 0x60, 0x61, 0x62, 0x80, 0xA0, 0xB0, 0xD0, 0xE0)
 
@@ -77,7 +78,7 @@ def test_the_class_of_a_code_begins_and_ends_where_the_top_three_bits_say() -> N
 def test_numbers_are_big_endian_and_unsigned() -> None:
     decoder = Decoder(9)
     read = b"\x01\x80\xff\xff\x80\x01\x60\xff\xfe\x61\x01\x02\x62\x80\x00\x40\xff\x41\x80\x05"
-    assert actions(decoder, read) == [PING]
+    assert actions(decoder, read) == [risp.PING]
     fields = decoder.fields
     assert (fields.id, fields.queue_id, fields.timeout, fields.max) == (0xFFFF8001, 65534, 258, 32768)
     assert (fields.priority, fields.retries) == (255, 128)
@@ -85,7 +86,7 @@ def test_numbers_are_big_endian_and_unsigned() -> None:
 
 def test_section_5_MAX_has_two_bytes_and_RETRIES_one_by_their_codes() -> None:
     decoder = Decoder(9)
-    assert actions(decoder, b"\x62\x00\x05\x41\x03\x05") == [PING]
+    assert actions(decoder, b"\x62\x00\x05\x41\x03\x05") == [risp.PING]
     assert (decoder.fields.max, decoder.fields.retries) == (5, 3)
 
 
@@ -101,7 +102,7 @@ def test_T15_fields_persist_until_CLEAR_and_actions_do_not_empty_them() -> None:
 
 def test_strings_may_be_empty() -> None:
     decoder = Decoder(9)
-    assert actions(decoder, b"\xa0\x00\xe0\x00\x00\x00\x00\x05") == [PING]
+    assert actions(decoder, b"\xa0\x00\xe0\x00\x00\x00\x00\x05") == [risp.PING]
     assert (decoder.fields.queue, decoder.fields.payload) == (b"", b"")
 
 
@@ -111,7 +112,7 @@ def test_every_action_stops_the_decoder_except_NOP_and_CLEAR() -> None:
 
 def test_a_payload_of_the_limit_passes_and_one_byte_more_is_refused_when_its_length_is_seen() -> None:
     decoder = Decoder(9)
-    assert actions(decoder, b"\xe0\x00\x00\x00\x09123456789\x05") == [PING]
+    assert actions(decoder, b"\xe0\x00\x00\x00\x09123456789\x05") == [risp.PING]
     with pytest.raises(ProtocolError, match="PAYLOAD of 10 bytes: body_size_max is 9"):
         actions(decoder, b"\xe0\x00\x00\x00\x0a")
 
@@ -163,7 +164,7 @@ def test_a_large_body_in_pieces_is_not_copied_again_and_again() -> None:
     for _ in range(size >> 16):
         assert decoder.next_action() == MORE
         decoder.feed(piece)
-    assert actions(decoder, b"\x05") == [PING]
+    assert actions(decoder, b"\x05") == [risp.PING]
     assert decoder.fields.payload is not None
     assert len(decoder.fields.payload) == size
     assert time.process_time() - started < 5  # copying at each piece would move 8 GiB
@@ -173,7 +174,7 @@ def test_a_body_byte_by_byte() -> None:
     body = bytes(range(256)) * 200
     data = b"\x01\xe0" + len(body).to_bytes(4, "big") + body + b"\x05"
     decoder = Decoder(len(body))
-    assert actions(decoder, *[data[at : at + 1] for at in range(len(data))]) == [PING]
+    assert actions(decoder, *[data[at : at + 1] for at in range(len(data))]) == [risp.PING]
     assert decoder.fields.payload == body
 
 
@@ -226,18 +227,18 @@ def test_what_we_encode_we_decode(id, number, queue, body, noreply) -> None:
     size = len(body).to_bytes(4, "big")
     decoder = Decoder(300)
     fields = decoder.fields
-    assert actions(decoder, codec.encode_consuming(number, queue)) == [codec.CONSUMING]
+    assert actions(decoder, codec.encode_consuming(number, queue)) == [risp.CONSUMING]
     assert (fields.queue_id, fields.queue, fields.payload) == (number, queue, None)
-    assert actions(decoder, codec.encode_delivered(id)) == [codec.DELIVERED]
+    assert actions(decoder, codec.encode_delivered(id)) == [risp.DELIVERED]
     assert (fields.id, fields.queue) == (id, b"")
-    assert actions(decoder, codec.encode_undelivered(id)) == [codec.UNDELIVERED]
-    assert actions(decoder, codec.encode_reply_head(id, len(body)) + body + codec.REPLY_TAIL) == [codec.REPLY]
+    assert actions(decoder, codec.encode_undelivered(id)) == [risp.UNDELIVERED]
+    assert actions(decoder, codec.encode_reply_head(id, len(body)) + body + codec.REPLY_END) == [risp.REPLY]
     assert (fields.id, fields.payload) == (id, body)
     tail = codec.encode_request_tail(id, noreply)
-    assert actions(decoder, codec.encode_head_by_number(number) + size + body + tail) == [codec.REQUEST]
+    assert actions(decoder, codec.encode_head_by_id(number) + size + body + tail) == [risp.REQUEST]
     assert (fields.id, fields.queue_id, fields.queue) == (id, number, b"")
     assert (fields.payload, fields.noreply) == (body, noreply)
-    assert actions(decoder, codec.encode_head_by_name(queue) + size + body + codec.BROADCAST_TAIL) == [codec.BROADCAST]
+    assert actions(decoder, codec.encode_head_by_name(queue) + size + body + codec.BROADCAST_END) == [risp.BROADCAST]
     assert (fields.id, fields.queue_id, fields.queue, fields.payload) == (ABSENT, ABSENT, queue, body)
 
 
@@ -252,13 +253,15 @@ def test_section_5_any_PRIORITY_falls_into_a_band(priority, band) -> None:
 
 
 def test_the_codes_are_those_of_the_table() -> None:
-    actions = (codec.NOP, CLEAR, PING, codec.PONG, codec.REQUEST, codec.REPLY, codec.DELIVERED, codec.BROADCAST)
+    actions = (risp.NOP, risp.CLEAR, risp.PING, risp.PONG, risp.REQUEST, risp.REPLY, risp.DELIVERED, risp.BROADCAST)
     assert actions == (0, 1, 5, 6, 10, 11, 13, 14)
-    more = (codec.UNDELIVERED, codec.CONSUME, codec.CANCEL_QUEUE, codec.CLOSING, codec.SERVER_FULL, codec.CONSUMING)
+    more = (risp.UNDELIVERED, risp.CONSUME, risp.CANCEL_QUEUE, risp.CLOSING, risp.SERVER_FULL, risp.CONSUMING)
     assert more == (16, 20, 21, 22, 23, 24)
-    assert (codec.EXCLUSIVE, codec.NOREPLY, codec.PRIORITY, codec.RETRIES) == (32, 33, 64, 65)
-    fields = (codec.QUEUEID, codec.TIMEOUT, codec.MAX, codec.ID, codec.QUEUE, codec.PAYLOAD)
+    assert (risp.EXCLUSIVE, risp.NOREPLY, risp.PRIORITY, risp.RETRIES) == (32, 33, 64, 65)
+    fields = (risp.QUEUEID, risp.TIMEOUT, risp.MAX, risp.ID, risp.QUEUE, risp.PAYLOAD)
     assert fields == (96, 97, 98, 128, 160, 224)
+    ours = (risp.WELCOME, risp.DENIED, risp.DELAY, risp.TTL, risp.TOKEN, risp.LONG_TOKEN)
+    assert ours == (26, 27, 144, 145, 176, 208)
 
 
 def test_a_large_payload_is_for_one_action() -> None:
@@ -267,7 +270,7 @@ def test_a_large_payload_is_for_one_action() -> None:
     decoder.feed(b"\xe0" + size.to_bytes(4, "big") + bytes(size))
     assert decoder.next_action() == MORE
     decoder.feed(b"\x0a")
-    assert decoder.next_action() == REQUEST
+    assert decoder.next_action() == risp.REQUEST
     assert decoder.fields.payload == bytes(size)
     decoder.feed(b"\x0a")
     with pytest.raises(ProtocolError, match="begin with CLEAR"):

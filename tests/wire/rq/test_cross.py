@@ -64,7 +64,7 @@ def test_a_reply_that_is_sent_as_a_request_is_delivered_and_not_waited_for(house
     requester.request(42, "jobs", "2+2")
     message_id = mqks.hear()[0].split(b" ")[2].decode()
     assert other.request(7, f"reply/{message_id}", "4").hear() == ["ID=7 DELIVERED"]
-    assert not other.session.asks
+    assert not other.session.requests
     assert requester.hear() == ["ID=42 DELIVERED", "ID=42 PAYLOAD=4 REPLY"]
 
 

@@ -64,5 +64,5 @@ def test_queues_that_are_refused_leave_nothing_behind() -> None:
     for name in (b"first", b"second", b"too long a name"):
         node.feed(rq_group(rq_command(QUEUE, name), CONSUME))
     assert isinstance(node.session, RqSession)
-    assert node.session.numbered == {b"first"}
-    assert world.rq.numbers.name_of(2) == b""
+    assert node.session.consumers.known_ids == {b"first"}
+    assert world.rq.queue_ids.name_of(2) == b""

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from penstock.core.subscription import Inbox
 from penstock.message import Message
-from penstock.wire.rq.consumer import IDS_MAX
-from penstock.wire.rq.numbers import QueueNumbers
-from penstock.wire.rq.session import IDS_ENOUGH
+from penstock.wire.rq.delivery_ids import IDS_ENOUGH, IDS_MAX
+from penstock.wire.rq.queue_ids import QueueIds
 from penstock.wire.session import MAYBE, NO, YES
 
 CONSUME_GROUP = b"\x01\xa0\x04work\x62\x00\x05\x40\x14\x14"
@@ -247,7 +246,7 @@ def test_a_requester_may_wait_for_a_limited_number_of_replies(make_house) -> Non
 
 
 def test_queues_beyond_the_numbers_are_served_by_name(house) -> None:
-    house.rq.numbers = QueueNumbers(1)
+    house.rq.queue_ids = QueueIds(1)
     assert house.node().consume("one") == ["QUEUEID=1 QUEUE=one CONSUMING"]
     node = house.node()
     assert node.consume("two") == ["QUEUEID=65535 QUEUE=two CONSUMING"]
@@ -258,7 +257,7 @@ def test_queues_beyond_the_numbers_are_served_by_name(house) -> None:
 
 
 def test_a_number_is_kept_while_any_connection_knows_it(house) -> None:
-    house.rq.numbers = QueueNumbers(1)
+    house.rq.queue_ids = QueueIds(1)
     first, second = house.consumer("one"), house.consumer("one")
     first.say("CLEAR QUEUE=one CANCEL_QUEUE")
     first.consume("one")
@@ -276,7 +275,7 @@ def test_a_full_outbox_takes_no_more_until_it_is_written(make_house, commands) -
     node, requester = house.consumer("work", "MAX=0"), house.node()
     for id in range(10):
         requester.say(f"CLEAR ID={id} QUEUE=work PAYLOAD= REQUEST", b"x" * 400)
-    assert len(node.session.unfinished) == 3
+    assert len(node.session.ids.open) == 3
     assert len(node.hear()) == 10
 
 
@@ -317,7 +316,7 @@ def test_a_broadcast_that_fills_the_outbox_stops_deliveries(make_house) -> None:
     node, sender = house.consumer("work"), house.node()
     sender.say("CLEAR QUEUE=work PAYLOAD= BROADCAST", b"n" * 200)
     sender.request(0, "work", "x")
-    assert node.session.unfinished == {}
+    assert node.session.ids.open == {}
     assert len(node.hear()) == 2
 
 
@@ -328,23 +327,23 @@ def test_when_all_IDs_are_open_the_node_gets_no_more_until_a_good_part_is_free(m
         node.consume(queue, "MAX=0")
     for number in range(IDS_MAX - 1):
         house.broker.put(b"a", Message(b"%d" % number, b"a", b"x", 0, "test"))
-    assert len(node.session.unfinished) == IDS_MAX - 1
+    assert len(node.session.ids.open) == IDS_MAX - 1
     for number in range(4):
         for name in (b"a", b"b", b"c"):
             house.broker.put(name, Message(b"%d" % number, name, b"x", 0, "test"))
     # The last ID, and one more of each other queue that could not be told yet.
-    assert max(node.session.unfinished) == IDS_MAX + 1
-    assert len(node.session.unfinished) == IDS_MAX + 2
+    assert max(node.session.ids.open) == IDS_MAX + 1
+    assert len(node.session.ids.open) == IDS_MAX + 2
     node.session.drain()
     node.session.resume()
-    assert len(node.session.unfinished) == IDS_MAX + 2
+    assert len(node.session.ids.open) == IDS_MAX + 2
     done = IDS_MAX + 2 - IDS_ENOUGH
     node.delivered(*range(done - 1))
     assert node.session.drain() == b""
     node.delivered(done - 1)
-    assert len(node.session.unfinished) == IDS_ENOUGH + 9
+    assert len(node.session.ids.open) == IDS_ENOUGH + 9
     assert len(node.hear()) == 9
-    assert len(set(node.session.unfinished)) == IDS_ENOUGH + 9
+    assert len(set(node.session.ids.open)) == IDS_ENOUGH + 9
 
 
 # -- queues come and go -----------------------------------------------------------------------------------------------
@@ -384,7 +383,7 @@ def test_a_deleted_queue_that_cannot_come_back_is_not_consumed_any_longer(make_h
     house.broker.declare(b"in its place")
     house.turn()
     assert "queues_max is 1" in house.reasons()[0]
-    assert node.session.consumers == {}
+    assert node.session.consumers.by_queue == {}
 
 
 def test_a_cancelled_consumer_of_a_deleted_queue_does_not_come_back(house) -> None:
@@ -393,7 +392,7 @@ def test_a_cancelled_consumer_of_a_deleted_queue_does_not_come_back(house) -> No
     node.say("CLEAR QUEUE=work CANCEL_QUEUE")
     house.broker.delete(b"work")
     house.turn()
-    assert node.session.retiring == {}
+    assert node.session.consumers.retiring == {}
     assert b"work" not in house.broker.queues
     node.reply(0, "late")
     assert house.reasons() == []

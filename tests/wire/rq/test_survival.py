@@ -5,7 +5,7 @@ Section 5, where the protocol's text and its programs differ, follows.
 
 import pytest
 
-from penstock.wire.rq.consumer import IDS_MAX
+from penstock.wire.rq.delivery_ids import IDS_MAX
 from penstock.wire.session import ProtocolOptions
 
 
@@ -154,7 +154,7 @@ def test_6_05_IDs_towards_a_consumer_go_round_below_32768_and_skip_the_open_ones
     requester = house.node()
     requester.request(0, "work", "stays-open")
     assert node.hear() == ["QUEUEID=1 PAYLOAD=stays-open ID=0 REQUEST"]
-    node.session.next_id = IDS_MAX - 1
+    node.session.ids.next_id = IDS_MAX - 1
     requester.request(1, "work", "x")
     node.reply(IDS_MAX - 1, "done")
     requester.request(2, "work", "x")
@@ -164,9 +164,9 @@ def test_6_05_IDs_towards_a_consumer_go_round_below_32768_and_skip_the_open_ones
 def test_6_05_an_ID_that_comes_back_with_its_sign_is_found_by_its_low_16_bits(house) -> None:
     node = house.consumer("work")
     requester = house.node().request(5, "work", "x")
-    node.session.next_id = 0
+    node.session.ids.next_id = 0
     node.hear()
-    node.session.unfinished[40000] = node.session.unfinished.pop(0)
+    node.session.ids.open[40000] = node.session.ids.open.pop(0)
     node.delivered(0xFFFF0000 | 40000)
     assert requester.hear() == ["ID=5 DELIVERED"]
     node.reply(0xFFFF0000 | 40000, "done")
@@ -189,7 +189,7 @@ def test_6_05_the_two_ID_spaces_do_not_mix_on_one_connection(house) -> None:
     assert both.hear() == ["QUEUEID=1 PAYLOAD=theirs ID=0 REQUEST"]
     both.delivered(0).reply(0, "r")
     assert both.hear() == []
-    assert len(both.session.asks) == 1
+    assert len(both.session.requests) == 1
 
 
 def test_6_05_a_node_may_serve_its_own_request(house) -> None:
@@ -313,9 +313,9 @@ def test_6_09_by_a_switch_BROADCAST_comes_as_a_NOREPLY_request(make_house) -> No
     consumer, sender = house.consumer("work"), house.node()
     sender.say("CLEAR QUEUE=work PAYLOAD=news BROADCAST").request(1, "work", "x")
     assert consumer.hear() == ["QUEUEID=1 PAYLOAD=news NOREPLY ID=0 REQUEST", "QUEUEID=1 PAYLOAD=x ID=1 REQUEST"]
-    assert consumer.session.unheld == {0}
+    assert consumer.session.ids.open[0] is None
     consumer.delivered(0)
-    assert consumer.session.unheld == set()
+    assert consumer.session.ids.open.keys() == {1}
     assert sender.hear() == []
     assert house.reasons() == []
 
@@ -390,7 +390,7 @@ def test_6_10_PRIORITY_0_gets_broadcasts_only(house) -> None:
     listener.session.resume()
     assert listener.hear() == []
     listener.consume("work", "MAX=5 PRIORITY=20")
-    assert listener.session.unfinished.keys() == {0}
+    assert listener.session.ids.open.keys() == {0}
 
 
 def test_6_11_EXCLUSIVE_parks_later_consumers_without_an_answer_and_promotes_in_order(house) -> None:

@@ -1,15 +1,6 @@
 """The RQ wire format: decodes RISP commands to groups of fields, each ended by an action, and encodes answers.
 
-A command is one byte and an argument. The top three bits of the byte give the type of the argument, so unknown commands
-can be skipped. All numbers are big-endian and unsigned.
-
-    code >> 5    0         1       2        3         4         5                 6                 7
-    codes        0-31      32-63   64-95    96-127    128-159   160-191           192-223           224-255
-    argument     none      none    1 byte   2 bytes   4 bytes   length 1, bytes   length 2, bytes   length 4, bytes
-    meaning      action    flag    number   number    number    string            string            string
-
-Numbers, strings and flags set fields, an action uses them, and only CLEAR resets them: fields carry over to the next
-group unless it starts with CLEAR. All known clients start every group with CLEAR.
+Fields carry over to the next group unless it starts with CLEAR. All known clients start every group with CLEAR.
 
     a request               CLEAR ID QUEUE PAYLOAD [NOREPLY] [RETRIES] [TIMEOUT] [DELAY] [TTL] REQUEST
     to a consumer           CLEAR QUEUEID|QUEUE PAYLOAD [NOREPLY] ID REQUEST
@@ -19,45 +10,9 @@ group unless it starts with CLEAR. All known clients start every group with CLEA
 
 from typing import Final
 
+from penstock import risp
 from penstock.errors import ProtocolError
 from penstock.wire.buffer import ReceiveBuffer
-
-NOP: Final = 0x00
-CLEAR: Final = 0x01
-PING: Final = 0x05
-PONG: Final = 0x06
-REQUEST: Final = 0x0A
-REPLY: Final = 0x0B
-DELIVERED: Final = 0x0D
-BROADCAST: Final = 0x0E
-UNDELIVERED: Final = 0x10
-CONSUME: Final = 0x14
-CANCEL_QUEUE: Final = 0x15
-CLOSING: Final = 0x16
-SERVER_FULL: Final = 0x17
-CONSUMING: Final = 0x18
-EXCLUSIVE: Final = 0x20
-NOREPLY: Final = 0x21
-PRIORITY: Final = 0x40
-RETRIES: Final = 0x41
-QUEUEID: Final = 0x60
-TIMEOUT: Final = 0x61
-MAX: Final = 0x62
-ID: Final = 0x80
-DELAY: Final = 0x90  # our extension, like TTL: milliseconds. Peers that do not know them skip them.
-TTL: Final = 0x91
-WELCOME: Final = 0x1A  # our extension, like TOKEN and DENIED: only sent to clients that presented a token
-DENIED: Final = 0x1B
-TOKEN: Final = 0xB0  # a string that acts by itself once it is complete
-LONG_TOKEN: Final = 0xD0  # the same with a length of two bytes
-QUEUE: Final = 0xA0
-PAYLOAD: Final = 0xE0
-
-FIRST_WITH_ARGUMENT: Final = 0x40
-FIRST_STRING: Final = 0xA0
-
-# The size of code and number, or of code and string length, by code >> 5.
-HEADER_SIZES: Final = bytes((1, 1, 2, 3, 5, 2, 3, 5))
 
 PAYLOAD_KEPT_MAX: Final = 64 << 10
 
@@ -70,13 +25,23 @@ LOW: Final = 10
 NORMAL: Final = 20
 HIGH: Final = 30
 
-PING_BYTES: Final = b"\x05"
-PONG_BYTES: Final = b"\x06"
-SERVER_FULL_BYTES: Final = b"\x17"
-CLOSING_BYTES: Final = b"\x01\x16"
-WELCOME_BYTES: Final = b"\x01\x1a"
-DENIED_BYTES: Final = b"\x01\x1b"
-NOBODY_UNDELIVERED: Final = b"\x01\x10"  # for a request that came without an ID
+PING_BYTES: Final = bytes((risp.PING,))
+PONG_BYTES: Final = bytes((risp.PONG,))
+SERVER_FULL_BYTES: Final = bytes((risp.SERVER_FULL,))
+CLOSING_BYTES: Final = bytes((risp.CLEAR, risp.CLOSING))
+WELCOME_BYTES: Final = bytes((risp.CLEAR, risp.WELCOME))
+DENIED_BYTES: Final = bytes((risp.CLEAR, risp.DENIED))
+NOBODY_UNDELIVERED: Final = bytes((risp.CLEAR, risp.UNDELIVERED))  # for a request that came without an ID
+
+# What surrounds the arguments of the groups that are sent for every message.
+CLEAR_ID: Final = bytes((risp.CLEAR, risp.ID))
+ID_ONLY: Final = bytes((risp.ID,))
+NOREPLY_ID: Final = bytes((risp.NOREPLY, risp.ID))
+PAYLOAD_ONLY: Final = bytes((risp.PAYLOAD,))
+REQUEST_END: Final = bytes((risp.REQUEST,))
+REPLY_END: Final = bytes((risp.REPLY,))
+DELIVERED_END: Final = bytes((risp.DELIVERED,))
+BROADCAST_END: Final = bytes((risp.BROADCAST,))
 
 
 class Fields:
@@ -172,35 +137,35 @@ class Decoder:
             need = 1
             if at < size:
                 code = data[at]
-                if code < FIRST_WITH_ARGUMENT:
+                if code < risp.FIRST_WITH_ARGUMENT:
                     at += 1
-                    if code == CLEAR:
+                    if code == risp.CLEAR:
                         fields.clear()
-                    elif code == NOREPLY:
+                    elif code == risp.NOREPLY:
                         fields.noreply = True
-                    elif code == EXCLUSIVE:
+                    elif code == risp.EXCLUSIVE:
                         fields.exclusive = True
-                    elif code != NOP and code < EXCLUSIVE:
+                    elif code != risp.NOP and code < risp.FIRST_FLAG:
                         buffer.skip(at - buffer.position)
-                        if code in (REQUEST, REPLY, BROADCAST):
+                        if code in (risp.REQUEST, risp.REPLY, risp.BROADCAST):
                             if fields.spent:
                                 raise ProtocolError("a large PAYLOAD is not kept for a second action: begin with CLEAR")
                             self._acted = True
                         return code
                     continue
-                need = HEADER_SIZES[code >> 5]
+                need = risp.HEADER_SIZES[code >> 5]
                 if size - at >= need:
                     number = data[at + 1]
                     if need > 2:
                         number = (number << 8) | data[at + 2]
                         if need > 3:
                             number = (number << 16) | (data[at + 3] << 8) | data[at + 4]
-                    if code < FIRST_STRING:
+                    if code < risp.FIRST_STRING:
                         self._set(code, number)
                         at += need
                         continue
                     start = at + need
-                    if code == PAYLOAD:
+                    if code == risp.PAYLOAD:
                         if number > self._payload_size_max:
                             buffer.clear()
                             raise ProtocolError(f"PAYLOAD of {number} bytes: body_size_max is {self._payload_size_max}")
@@ -209,17 +174,17 @@ class Decoder:
                             fields.payload = data[start:at]
                             fields.spent = False
                             continue
-                    elif code == QUEUE:
+                    elif code == risp.QUEUE:
                         if size - start >= number:
                             at = start + number
                             fields.queue = data[start:at]
                             continue
-                    elif code in (TOKEN, LONG_TOKEN):
+                    elif code in (risp.TOKEN, risp.LONG_TOKEN):
                         if size - start >= number:
                             at = start + number
                             fields.token = data[start:at]
                             buffer.skip(at - buffer.position)
-                            return TOKEN
+                            return risp.TOKEN
                     else:
                         buffer.skip(start - buffer.position)
                         self._skip(number)
@@ -237,21 +202,21 @@ class Decoder:
 
     def _set(self, code: int, number: int) -> None:
         fields = self.fields
-        if code == ID:
+        if code == risp.ID:
             fields.id = number
-        elif code == QUEUEID:
+        elif code == risp.QUEUEID:
             fields.queue_id = number
-        elif code == MAX:
+        elif code == risp.MAX:
             fields.max = number
-        elif code == PRIORITY:
+        elif code == risp.PRIORITY:
             fields.priority = number
-        elif code == RETRIES:
+        elif code == risp.RETRIES:
             fields.retries = number
-        elif code == TIMEOUT:
+        elif code == risp.TIMEOUT:
             fields.timeout = number
-        elif code == DELAY:
+        elif code == risp.DELAY:
             fields.delay = number
-        elif code == TTL:
+        elif code == risp.TTL:
             fields.ttl = number
 
     def _skip(self, count: int) -> None:
@@ -264,46 +229,39 @@ class Decoder:
         self._skipping = count
 
 
-def encode_consuming(number: int, queue: bytes) -> bytes:
-    return b"\x01\x60%b\xa0%c%b\x18" % (number.to_bytes(2, "big"), len(queue), queue)
+def encode_consuming(queue_id: int, queue: bytes) -> bytes:
+    id = queue_id.to_bytes(2, "big")
+    return b"%c%c%b%c%c%b%c" % (risp.CLEAR, risp.QUEUEID, id, risp.QUEUE, len(queue), queue, risp.CONSUMING)
 
 
 def encode_denied(queue: bytes) -> bytes:
     """DENIED for a CONSUME of that queue."""
-    return b"\x01\xa0%c%b\x1b" % (len(queue), queue)
-
-
-def encode_delivered(id: int) -> bytes:
-    return b"\x01\x80%b\x0d" % id.to_bytes(4, "big")
+    return b"%c%c%c%b%c" % (risp.CLEAR, risp.QUEUE, len(queue), queue, risp.DENIED)
 
 
 def encode_undelivered(id: int) -> bytes:
-    return b"\x01\x80%b\x10" % id.to_bytes(4, "big")
+    return b"%c%c%b%c" % (risp.CLEAR, risp.ID, id.to_bytes(4, "big"), risp.UNDELIVERED)
+
+
+def encode_delivered(id: int) -> bytes:
+    return b"%b%b%b" % (CLEAR_ID, id.to_bytes(4, "big"), DELIVERED_END)
 
 
 def encode_reply_head(id: int, size: int) -> bytes:
-    """A reply up to its body; the body and REPLY_TAIL follow."""
-    return b"\x01\x80%b\xe0%b" % (id.to_bytes(4, "big"), size.to_bytes(4, "big"))
+    """A reply up to its body; the body and REPLY_END follow."""
+    return b"%b%b%b%b" % (CLEAR_ID, id.to_bytes(4, "big"), PAYLOAD_ONLY, size.to_bytes(4, "big"))
 
 
-REPLY_TAIL: Final = b"\x0b"
-
-
-def encode_head_by_number(number: int) -> bytes:
+def encode_head_by_id(queue_id: int) -> bytes:
     """The bytes of a request to a consumer before the body's length, with its queue as QUEUEID."""
-    return b"\x01\x60%b\xe0" % number.to_bytes(2, "big")
+    return b"%c%c%b%c" % (risp.CLEAR, risp.QUEUEID, queue_id.to_bytes(2, "big"), risp.PAYLOAD)
 
 
 def encode_head_by_name(queue: bytes) -> bytes:
     """The same, with the queue as QUEUE."""
-    return b"\x01\xa0%c%b\xe0" % (len(queue), queue)
+    return b"%c%c%c%b%c" % (risp.CLEAR, risp.QUEUE, len(queue), queue, risp.PAYLOAD)
 
 
 def encode_request_tail(id: int, noreply: bool) -> bytes:
     """The bytes of a request to a consumer after the body."""
-    if noreply:
-        return b"\x21\x80%b\x0a" % id.to_bytes(4, "big")
-    return b"\x80%b\x0a" % id.to_bytes(4, "big")
-
-
-BROADCAST_TAIL: Final = b"\x0e"
+    return b"%b%b%b" % (NOREPLY_ID if noreply else ID_ONLY, id.to_bytes(4, "big"), REQUEST_END)

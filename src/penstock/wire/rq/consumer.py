@@ -6,24 +6,22 @@ from penstock.core.delivery import Delivery
 from penstock.core.subscription import Subscription
 from penstock.message import INTERNAL_PREFIX, Message
 from penstock.wire.rq.codec import (
-    BROADCAST_TAIL,
+    BROADCAST_END,
     NONE,
     Fields,
+    encode_head_by_id,
     encode_head_by_name,
-    encode_head_by_number,
     encode_request_tail,
 )
-from penstock.wire.rq.numbers import NUMBERLESS
+from penstock.wire.rq.delivery_ids import IDS_MAX
+from penstock.wire.rq.queue_ids import NO_QUEUE_ID
+from penstock.wire.rq.states import STARTING
 
 if TYPE_CHECKING:
     from penstock.wire.rq.session import RqSession
 
 PROTOCOL: Final = "rq"
 NOREPLY_HEADER: Final = INTERNAL_PREFIX + b"rq-noreply"
-
-# The original client keeps IDs in 16 signed bits, so IDs stay in that range. When all are in use, a consumer gets no
-# more requests until some are free; the few already under way at that moment get higher IDs.
-IDS_MAX: Final = 32768
 
 # The original client crashes on an empty PAYLOAD in a request, and so would the next one to get the message. A body
 # from another protocol may be empty; it is sent as a C string terminator.
@@ -33,18 +31,20 @@ EMPTY_BODY: Final = b"\0"
 class Consumer(Subscription):
     """A node's consumer of one queue."""
 
-    def __init__(self, session: "RqSession", queue: bytes, number: int, exclusive: bool) -> None:
+    def __init__(self, session: "RqSession", queue: bytes, queue_id: int, exclusive: bool) -> None:
         super().__init__(b"%b/%b" % (session.peer.encode(), queue), manual=True, exclusive=exclusive)
         self.session = session
         self.holder = session.holder
         self.queue_name = queue
-        self.number = number
-        self.head_by_number = encode_head_by_name(queue) if number == NUMBERLESS else encode_head_by_number(number)
-        self.head_by_name = encode_head_by_name(queue)
+        self.queue_id = queue_id
+        self.head = encode_head_by_name(queue) if queue_id == NO_QUEUE_ID else encode_head_by_id(queue_id)
         self.max = 0
+        self.state = STARTING
         self.announced = False  # its CONSUMING was sent
-        self.parked = False
-        self.retired = False  # gets nothing more, and ends once its open requests are answered
+
+    def name_queue(self) -> None:
+        """Send its requests with QUEUE instead of QUEUEID."""
+        self.head = encode_head_by_name(self.queue_name)
 
     def allow(self, fields: Fields) -> None:
         """Take MAX and PRIORITY from a CONSUME."""
@@ -64,41 +64,35 @@ class Consumer(Subscription):
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         assert delivery is not None
         session = self.session
-        id = session.take_id()
-        session.unfinished[id] = delivery
         noreply = is_noreply(message)
-        if noreply:
-            session.noreply.add(id)
+        id = session.ids.assign(delivery, noreply)
         self._write(message.body or EMPTY_BODY, encode_request_tail(id, noreply))
         return session.has_room()
 
     def broadcast(self, message: Message) -> bool:
         session = self.session
         if session.hub.options.rq_broadcast_as_request:
-            id = session.take_id()
-            session.unheld.add(id)
-            self._write(message.body, encode_request_tail(id, True))
+            self._write(message.body, encode_request_tail(session.ids.assign(None, True), True))
         else:
-            self._write(message.body, BROADCAST_TAIL)
+            self._write(message.body, BROADCAST_END)
         return session.has_room()
 
     def _write(self, body: bytes, tail: bytes) -> None:
         session = self.session
         if len(session.outbox) == 0:
             session.hub.dirty.append(session)
-        head = self.head_by_name if session.several else self.head_by_number
         size = len(body)
         outbox = session.outbox
-        outbox.write(head)
+        outbox.write(self.head)
         outbox.write(size.to_bytes(4, "big"))
         outbox.write(body)
         outbox.write(tail)
 
     def activated(self) -> None:
-        self.session.on_activated(self)
+        self.session.consumers.activated(self)
 
     def ended(self) -> None:
-        self.session.on_ended(self)
+        self.session.consumers.ended(self)
 
     def failed(self, error: Exception) -> None:
         self.session.broke(error)

@@ -4,39 +4,35 @@ from typing import TYPE_CHECKING
 
 from penstock.message import Message, Requester
 from penstock.wire.rq.codec import encode_delivered, encode_undelivered
+from penstock.wire.rq.states import LEAVING, OVER, SILENT, TAKEN, WAITING
 from penstock.wire.timer import SessionTimer
 
 if TYPE_CHECKING:
     from penstock.wire.rq.session import RqSession
 
 
-class Ask(Requester):
-    """An open request. Its client gets DELIVERED once, then REPLY or UNDELIVERED once.
+class OpenRequest(Requester):
+    """An open request. Its client gets DELIVERED once, then REPLY or UNDELIVERED once."""
 
-    A silent one sends nothing: it exists only for its timeout.
-    """
-
-    def __init__(self, session: "RqSession", id: int, message: Message, silent: bool) -> None:
+    def __init__(self, session: "RqSession", id: int, message: Message, noreply: bool) -> None:
         self.session = session
         self.id = id
         # None once it is over: the message refers to its request, and only the garbage collector frees such a cycle. It
         # counts objects, not bytes.
         self.message: Message | None = message
-        self.silent = silent
-        self.told = False
-        self.over = False
+        self.state = SILENT if noreply else WAITING
         self.timeout: Timeout | None = None
 
     def delivered(self, message: Message) -> None:
-        if self.silent:
+        if self.state == WAITING:
+            self.state = TAKEN
+            self.session.send(encode_delivered(self.id))
+        elif self.state == SILENT:
             self.session.broker.forget_request(message, False)
             self.close()
-        elif not self.told:
-            self.told = True
-            self.session.send(encode_delivered(self.id))
 
     def replied(self, message: Message, body: bytes) -> None:
-        if not self.silent:
+        if self.state == TAKEN:
             self.session.send_reply(self.id, body)
         self.close()
 
@@ -48,32 +44,32 @@ class Ask(Requester):
 
     def give_up(self, revoke: bool) -> None:
         """End the request without a reply; with `revoke` it is not delivered any more either."""
-        if not self.over:
+        if self.state != OVER:
             if self.message is not None:
                 self.session.broker.forget_request(self.message, revoke)
-            if not self.silent:
+            if self.state != SILENT:
                 self.session.send(encode_undelivered(self.id))
             self.close()
 
     def close(self) -> None:
-        if not self.over:
-            self.over = True
+        if self.state != OVER:
+            self.state = OVER
             self.message = None
             session = self.session
             if self.timeout is not None:
                 session.broker.deadlines.cancel(self.timeout)
                 self.timeout = None
-            session.asks.pop(self, None)
-            if session.parting:
-                session.part_when_done()
+            session.requests.pop(self, None)
+            if session.phase >= LEAVING:
+                session.close_when_done()
 
 
 class Timeout(SessionTimer):
     """The timeout of a request."""
 
-    def __init__(self, ask: Ask) -> None:
-        super().__init__(ask.session)
-        self.ask = ask
+    def __init__(self, request: OpenRequest) -> None:
+        super().__init__(request.session)
+        self.request = request
 
     def fire(self, now: int) -> None:
-        self.ask.give_up(True)
+        self.request.give_up(True)
