@@ -10,6 +10,8 @@ can be skipped. All numbers are big-endian and unsigned.
 
 Numbers, strings and flags set fields, and an action uses them. Codes marked with * are Penstock's own: only nodes that
 sent a token get WELCOME and DENIED, and peers that do not know the others skip them.
+
+This module is not compiled, so that clients load nothing of the broker; compiled modules inline its numbers.
 """
 
 from typing import Final

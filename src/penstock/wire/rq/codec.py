@@ -14,6 +14,7 @@ from penstock import risp
 from penstock.errors import ProtocolError
 from penstock.wire.buffer import ReceiveBuffer
 
+HEADER_SIZES: Final = risp.HEADER_SIZES  # the codes are inlined when compiled, this would be looked up each time
 PAYLOAD_KEPT_MAX: Final = 64 << 10
 
 ABSENT: Final = -1
@@ -153,7 +154,7 @@ class Decoder:
                             self._acted = True
                         return code
                     continue
-                need = risp.HEADER_SIZES[code >> 5]
+                need = HEADER_SIZES[code >> 5]
                 if size - at >= need:
                     number = data[at + 1]
                     if need > 2:

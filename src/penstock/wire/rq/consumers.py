@@ -118,10 +118,6 @@ class Consumers:
         else:
             self.broker.cancel(consumer, self.session.now)
 
-    def retire_all(self) -> None:
-        for consumer in list(self.by_queue.values()):
-            self.retire(consumer)
-
     def end_retired(self, consumer: Subscription) -> None:
         """End a retiring consumer if its last open request was answered."""
         if isinstance(consumer, Consumer) and consumer.state == RETIRING and consumer.in_flight == 0:

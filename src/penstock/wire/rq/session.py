@@ -9,21 +9,8 @@ DELIVERED we receive is always about a request we sent, and one we send is alway
       DELIVERED 7 ◄──── OpenRequest.delivered ◄───────────────────────────── DELIVERED 0
       REPLY 7 ◄──────── OpenRequest.replied ◄─── reply, accept ◄──────────── REPLY 0
 
-What a node may send depends on the phase of its connection (`states` draws all states, `ACTIONS` is this table):
-
-                            unauthenticated    OPEN                        LEAVING, STOPPING
-    REQUEST                 refused            put, then DELIVERED ...     UNDELIVERED
-    CONSUME                 refused            CONSUMING                   ignored
-    BROADCAST               refused            to all consumers            the same
-    CANCEL_QUEUE            refused            no more deliveries          the same
-    DELIVERED, REPLY        refused            ends a delivery             the same
-    UNDELIVERED             refused            requeues a delivery         the same
-    CLOSING                 refused            LEAVING                     the same, closed once nothing is open
-    TOKEN                   authenticates      authenticates               authenticates
-    PING                    PONG               PONG                        PONG
-    others                  refused            ignored                     ignored
-
-CLEAR, NOP and PONG are always accepted.
+`states` draws the states of a node, `ACTIONS` is the table of what it may send in which, and `parse_preauth` lists what
+it may send before it has authenticated.
 """
 
 from collections import deque
@@ -516,7 +503,8 @@ class RqSession(Session):
     def on_closing(self, fields: Fields) -> None:
         """The node is closing: send it nothing new, and close once neither side owes an answer."""
         self._leave()
-        self.consumers.retire_all()
+        for consumer in list(self.consumers.by_queue.values()):
+            self.consumers.retire(consumer)
         self.close_when_done()
 
     def goodbye(self, now: int) -> None:
@@ -558,22 +546,22 @@ class RqSession(Session):
         self.ids.clear()
 
 
-# What each action does in each phase. Others are ignored: unknown ones, PONG, and those that only the broker may send.
+# What a node may send in each phase. Other actions are ignored: unknown ones, PONG, and those that only we may send.
 WHILE_OPEN: Final[dict[int, Callable[[RqSession, Fields], None]]] = {
-    risp.REQUEST: RqSession.on_request,
-    risp.REPLY: RqSession.on_reply,
-    risp.DELIVERED: RqSession.on_delivered,
-    risp.UNDELIVERED: RqSession.on_undelivered,
-    risp.BROADCAST: RqSession.on_broadcast,
-    risp.CONSUME: RqSession.on_consume,
-    risp.CANCEL_QUEUE: RqSession.on_cancel_queue,
-    risp.CLOSING: RqSession.on_closing,
-    risp.PING: RqSession.on_ping,
-    risp.TOKEN: RqSession.on_token,
+    risp.REQUEST: RqSession.on_request,  # puts a message; answered with DELIVERED, then REPLY or UNDELIVERED
+    risp.BROADCAST: RqSession.on_broadcast,  # to all consumers of a queue; not answered
+    risp.CONSUME: RqSession.on_consume,  # answered with CONSUMING
+    risp.CANCEL_QUEUE: RqSession.on_cancel_queue,  # not answered
+    risp.DELIVERED: RqSession.on_delivered,  # ends a NOREPLY request; the requester of another one is told
+    risp.REPLY: RqSession.on_reply,  # ends a request
+    risp.UNDELIVERED: RqSession.on_undelivered,  # requeues a request
+    risp.PING: RqSession.on_ping,  # answered with PONG
+    risp.TOKEN: RqSession.on_token,  # answered with WELCOME or DENIED
+    risp.CLOSING: RqSession.on_closing,  # the phase is LEAVING from here on
 }
 AFTER_CLOSING: Final[dict[int, Callable[[RqSession, Fields], None]]] = {
     **WHILE_OPEN,
-    risp.REQUEST: RqSession.on_late_request,
-    risp.CONSUME: RqSession.on_late_consume,
+    risp.REQUEST: RqSession.on_late_request,  # answered with UNDELIVERED
+    risp.CONSUME: RqSession.on_late_consume,  # not answered
 }
 ACTIONS: Final = {OPEN: WHILE_OPEN, LEAVING: AFTER_CLOSING, STOPPING: AFTER_CLOSING}

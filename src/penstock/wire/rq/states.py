@@ -1,25 +1,15 @@
 """The states of a node. Its connection, its liveness, each consumer and each open request has a state of its own.
 
-Connection:
+    connection    OPENING ──not HTTP──► OPEN ──CLOSING received, or refused──► LEAVING ──CLOSING sent──► STOPPING
+                                          └────────────────CLOSING sent─────────────────────────────────►┘
+    liveness      ALIVE ──silence: PING sent──► PINGED ──silence──► IDLE
+                    └◄──────────any byte──────────┴───────────────────┘
+    consumer      STARTING ──► PARKED ──► ACTIVE ──CANCEL_QUEUE──► RETIRING ──all answered──► ended
+                     └───────────────────►┘└◄────────CONSUME──────────┘
+    request       WAITING ──DELIVERED──► TAKEN ──REPLY──► OVER          UNDELIVERED ends it in any state
+                     └───────────────────┴──requester gone──► SILENT ──answered, or timeout──► OVER
 
-    OPENING ──not HTTP──► OPEN ──CLOSING received, or refused──► LEAVING
-                            └──────────── CLOSING sent ─────────────┴──► STOPPING
-
-Liveness:
-
-    ALIVE ──silence: send PING──► PINGED ──silence──► IDLE
-      ▲                             │                   │
-      └─────────────────────────────┴──── any byte ─────┘
-
-Consumer:
-
-    STARTING ──┬─────────────────────────────────► ACTIVE ──CANCEL_QUEUE──► RETIRING ──all answered──► gone
-               └► PARKED ──the exclusive one left──► ▲ └◄───────CONSUME────────┘
-
-Open request:
-
-    WAITING ──DELIVERED──► TAKEN ──REPLY or UNDELIVERED──► OVER
-       └──── requester gone ─┴──► SILENT ──────────────────► ▲
+A node gets deliveries while it is OPEN and not IDLE, its socket takes more, and there are free IDs.
 """
 
 from typing import Final
