@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.core.subscription import Delivery, Subscription
+from penstock.core.delivery import Delivery
+from penstock.core.subscription import Subscription
 from penstock.message import Message
 from penstock.wire.rq.codec import ABSENT
 from penstock.wire.rq.delivery_ids import IDS_ENOUGH, IDS_MAX, DeliveryIds

@@ -81,7 +81,7 @@ class Consumers:
         consumer.suspended = True  # until it is decided whether it may get deliveries
         try:
             if session.puttable is not None:
-                session.check_consume(queue)  # also if the queue was deleted and would be created again
+                session.authorizer.check_consume(queue)  # also if the queue was deleted and would be created again
             self.broker.subscribe(queue, consumer, None, session.now)
         except Refused as refusal:
             del self.by_queue[queue]
@@ -118,7 +118,7 @@ class Consumers:
         else:
             self.broker.cancel(consumer, self.session.now)
 
-    def end_retired(self, consumer: Subscription) -> None:
+    def end_retired(self, consumer: Subscription | None) -> None:
         """End a retiring consumer if its last open request was answered."""
         if isinstance(consumer, Consumer) and consumer.state == RETIRING and consumer.in_flight == 0:
             self.retiring.pop(consumer.queue_name, None)

@@ -7,7 +7,7 @@ way at that moment get higher IDs.
 
 from typing import Final
 
-from penstock.core.subscription import Delivery
+from penstock.core.delivery import Delivery
 from penstock.wire.rq.codec import ABSENT
 
 IDS_MAX: Final = 32768
