@@ -27,7 +27,7 @@ from bench.tables import CEILING, FILES, HTTP, PARQUET
 from bench.turns import directory, rotated
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
-from penstock.log.block import marked
+from penstock.log.header import marked
 from penstock.message import Message
 from penstock.spark.options import SourceOptions
 from penstock.spark.schema import Shape, schema_of

@@ -8,7 +8,8 @@ import penstock.storage.disk
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, replay
-from penstock.log.block import Block, block_length, is_intact
+from penstock.log.block import Block
+from penstock.log.header import block_length, is_intact
 from penstock.log.interface import Log
 from penstock.log.memory import MemoryLog
 from penstock.storage.durable import DurableLog, Pending

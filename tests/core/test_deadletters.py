@@ -11,7 +11,7 @@ from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import durable_state, replay
 from penstock.core.subscription import Inbox
-from penstock.log.block import decode_headers, encode_headers
+from penstock.log.json_texts import decode_headers, encode_headers
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
 

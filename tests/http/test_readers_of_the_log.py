@@ -22,7 +22,7 @@ from penstock.http import leases
 from penstock.http.log_worker import PACKET_MAX, Answers, pieces_of
 from penstock.http.log_worker_client import Readers
 from penstock.http.metrics import number_of
-from penstock.log.block import marked
+from penstock.log.header import marked
 from penstock.message import ACCEPT, Message
 from penstock.storage.cursors import HOLD_SECONDS, Cursors
 from penstock.storage.disk import Disk

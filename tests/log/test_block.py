@@ -2,7 +2,9 @@
 
 import pytest
 
-from penstock.log.block import JOINED_MAX, LARGE_BODY, Block, BlockWriter, is_intact, whole
+from penstock.log.block import Block
+from penstock.log.block_writer import JOINED_MAX, LARGE_BODY, BlockWriter
+from penstock.log.header import is_intact, whole
 from penstock.message import Message
 
 

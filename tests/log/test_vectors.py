@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock.core.replay import durable_state
-from penstock.log.block import begins_batch
+from penstock.log.header import begins_batch
 from penstock.log.interface import Change
 from penstock.message import DeliveryOptions
 from penstock.storage.reader import LogReader

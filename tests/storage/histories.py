@@ -8,7 +8,8 @@ from penstock.core.limits import Limits
 from penstock.core.policy import Rule
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
-from penstock.log.block import Block, marked
+from penstock.log.block import Block
+from penstock.log.header import marked
 from penstock.message import DeliveryOptions, Message
 from penstock.storage.disk import Disk
 from penstock.storage.durable import DurableLog

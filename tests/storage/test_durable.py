@@ -11,7 +11,9 @@ from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import LogError
-from penstock.log.block import HEADER_SIZE, RARE_AT, Block, BlockWriter, CorruptBlock, block_length, is_intact, whole
+from penstock.log.block import Block
+from penstock.log.block_writer import BlockWriter
+from penstock.log.header import HEADER_SIZE, RARE_AT, CorruptBlock, block_length, is_intact, whole
 from penstock.log.interface import Change
 from penstock.log.memory import MemoryLog
 from penstock.log.tuning import Tuning

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from penstock.log.block import HEADER_SIZE, BlockWriter, begins_batch, is_intact
+from penstock.log.block_writer import BlockWriter
+from penstock.log.header import HEADER_SIZE, begins_batch, is_intact
 from penstock.message import Message
 from penstock.storage.disk import Disk
 from penstock.storage.durable import Pending

@@ -12,7 +12,9 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.errors import LogError
 from penstock.log.arrow import Gathering, batch_of, record_batch, schema, text_of
-from penstock.log.block import HEADER_SIZE, MAGIC, VERSION, Block, BlockWriter, CorruptBlock, whole
+from penstock.log.block import Block
+from penstock.log.block_writer import BlockWriter
+from penstock.log.header import HEADER_SIZE, MAGIC, VERSION, CorruptBlock, whole
 from penstock.log.interface import AckRun, Change
 from penstock.log.tuning import Tuning
 from penstock.message import BY_EVENT, REJECT, TO_QUEUE, DeliveryOptions, Message, queue_of

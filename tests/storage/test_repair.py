@@ -13,7 +13,7 @@ from penstock.core.limits import Limits
 from penstock.core.replay import durable_state
 from penstock.core.subscription import Inbox
 from penstock.errors import LogError
-from penstock.log.block import HEADER_SIZE, VERSION, CorruptBlock
+from penstock.log.header import HEADER_SIZE, VERSION, CorruptBlock
 from penstock.message import Message
 from penstock.storage.backup import MANIFEST_NAME, back_up, restore
 from penstock.storage.disk import Disk

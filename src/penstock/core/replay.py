@@ -20,7 +20,7 @@ from penstock.core.limits import Limits
 from penstock.core.queue import Queue
 from penstock.core.spans import merged_spans
 from penstock.errors import LogError
-from penstock.log.block import RARE_TERMS, Block
+from penstock.log.block import Block
 from penstock.log.interface import Change, Log
 from penstock.log.snapshot import PLACE_SIZE, QueueImage, Snapshot
 from penstock.log.span import Span, SpanBuilder
@@ -277,7 +277,7 @@ class Replay:
     def _apply_messages(self, block: Block) -> None:
         """Apply runs of messages with the same route at once; decode single ones only if a pattern may match them."""
         index = 0
-        if block.rare & RARE_TERMS:
+        if block.has_options:
             for index in range(block.message_count):
                 message = block.message(index)
                 self._route(message, message.size)

@@ -27,7 +27,8 @@ from typing import Any, cast
 import orjson
 
 from penstock.errors import Error
-from penstock.log.block import Block, Header
+from penstock.log.block import Block
+from penstock.log.header import Header
 from penstock.storage.disk import Disk
 from penstock.storage.offset_gaps import holes_of
 from penstock.storage.reader import LogReader, rows_of
@@ -105,7 +106,7 @@ class Reading:
                 left -= len(block.data)
                 if left < 0 and reached > start:
                     break
-                reached = max(reached, block.first_offset + block.message_count)
+                reached = max(reached, block.end_offset)
                 if left < 0:
                     break
         self._idle.put(reader)

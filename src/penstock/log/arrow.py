@@ -12,7 +12,10 @@ pyarrow comes with the extra `spark` and is slow to load, so it is imported when
 
 from typing import TYPE_CHECKING, Final
 
-from penstock.log.block import RARE_TARGET, Block, decode_headers
+from penstock.log import columns
+from penstock.log.block import Block
+from penstock.log.columns import BYTES, I64, NAME, Column
+from penstock.log.json_texts import decode_headers
 from penstock.message import BY_EVENT, INTERNAL_PREFIX, Message, queue_of
 
 if TYPE_CHECKING:
@@ -49,51 +52,53 @@ def schema() -> "pa.Schema":
 
 
 def record_batch(block: Block, first: int, bound: int) -> "pa.RecordBatch":
-    """Messages `first` to `after_offset` (exclusive) of a block."""
+    """Messages `first` to `bound` (exclusive) of a block."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    buffer = pa.py_buffer(block.data)
-    m = block.message_count
-
-    def numbers(kind: "pa.DataType", at: int, size: int) -> "pa.Array":
-        return pa.Array.from_buffers(kind, m, [None, buffer.slice(at, m * size)])
-
-    def strings(kind: "pa.DataType", ends_at: int, at: int, end: int) -> "pa.Array":
-        return pa.Array.from_buffers(kind, m, [None, buffer.slice(ends_at, 4 * (m + 1)), buffer.slice(at, end - at)])
-
-    def names(at: int, some: bool = False) -> "pa.Array":
-        """With `some`, not every message has a name."""
-        codes = numbers(pa.int32(), at, 4)
-        if some:
-            codes = pc.if_else(pc.less(codes, pa.scalar(0, pa.int32())), pa.scalar(None, pa.int32()), codes)
-        codes = codes.dictionary_encode()
-        known = pa.array([text_of(block.names[code]) for code in codes.dictionary.to_pylist()], pa.string())
-        return known.take(codes.indices)
-
-    event = names(int(block.events_at))
-    is_by_event = pc.equal(numbers(pa.int32(), int(block.routes_at), 4), pa.scalar(BY_EVENT, pa.int32()))
+    event = _array(block, columns.EVENT)
+    is_by_event = pc.equal(_array(block, columns.ROUTE), pa.scalar(BY_EVENT, pa.int32()))
     queue = pc.if_else(is_by_event, pa.scalar(None, pa.string()), event)
-    if block.rare & RARE_TARGET:
-        queue = pc.coalesce(names(int(block.targets_at), some=True), queue)
-    ids = strings(pa.binary(), int(block.id_ends_at), int(block.id_at), int(block.body_ends_at))
-    bodies = strings(pa.binary(), int(block.body_ends_at), int(block.body_at), int(block.header_ends_at))
-    headers = strings(pa.binary(), int(block.header_ends_at), int(block.headers_at), len(block.data))
+    if block.messages.has(columns.TARGET):
+        queue = pc.coalesce(_array(block, columns.TARGET), queue)
     wanted = schema()
     batch = pa.RecordBatch.from_arrays(
         [
-            pa.arange(block.first_offset, block.first_offset + m),
+            pa.arange(block.first_offset, block.end_offset),
             event,
             queue,
-            _ids(ids),
-            bodies,
-            _headers(headers, wanted.field("headers").type),
-            names(int(block.protocols_at)),
-            numbers(wanted.field("published_at").type, int(block.times_at), 8),
+            _ids(_array(block, columns.ID)),
+            _array(block, columns.BODY),
+            _headers(_array(block, columns.HEADERS), wanted.field("headers").type),
+            _array(block, columns.PROTOCOL),
+            _array(block, columns.PUBLISHED_AT).view(wanted.field("published_at").type),
         ],
         schema=wanted,
     )
     return batch.slice(first, bound - first)
+
+
+def _array(block: Block, column: Column) -> "pa.Array":
+    """A column of the block's messages. Only names are copied."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = block.messages
+    count = int(rows.count)
+    buffer = pa.py_buffer(block.data)
+    at = int(rows.place(column))
+    if column.kind == BYTES:
+        values = buffer.slice(int(rows.place_of_bytes(column)), int(rows.end_of(column, rows.count)))
+        return pa.Array.from_buffers(pa.binary(), count, [None, buffer.slice(at, 4 * (count + 1)), values])
+    number = pa.int64() if column.kind == I64 else pa.int32()
+    numbers = pa.Array.from_buffers(number, count, [None, buffer.slice(at, count * int(column.width))])
+    if column.kind != NAME:
+        return numbers
+    if column.rare:
+        numbers = pc.if_else(pc.less(numbers, pa.scalar(0, pa.int32())), pa.scalar(None, pa.int32()), numbers)
+    codes = numbers.dictionary_encode()
+    names = pa.array([text_of(block.names[code]) for code in codes.dictionary.to_pylist()], pa.string())
+    return names.take(codes.indices)
 
 
 class Gathering:
@@ -104,7 +109,7 @@ class Gathering:
         self._bytes = 0
 
     def add(self, block: Block, first: int, bound: int) -> "list[pa.RecordBatch]":
-        """Add messages `first` to `after_offset` (exclusive) of a block; returns the batches that are complete."""
+        """Add messages `first` to `bound` (exclusive) of a block; returns the batches that are complete."""
         if bound - first >= SMALL_BLOCK or len(block.data) >= GATHERED_BYTES:
             return [*self.rest(), record_batch(block, first, bound)] if first < bound else self.rest()
         for index in range(first, bound):

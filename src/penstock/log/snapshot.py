@@ -24,6 +24,7 @@ from mypy_extensions import i32
 
 from penstock.errors import LogError
 from penstock.log.ids import IdPage, IdPart, decode_ids, encode_ids
+from penstock.log.json_texts import latin1_bytes, latin1_text
 from penstock.log.span import Span
 
 SNAPSHOT_SUFFIX: Final = ".snap"
@@ -105,9 +106,9 @@ def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> l
         pieces.append(image.delayed)
         queues.append(
             {
-                "name": _text(image.name),
-                "events": [_text(event) for event in image.events],
-                "patterns": [_text(pattern) for pattern in image.patterns],
+                "name": latin1_text(image.name),
+                "events": [latin1_text(event) for event in image.events],
+                "patterns": [latin1_text(pattern) for pattern in image.patterns],
                 "expires_after": image.expires_after,
                 "spans": spans,
                 "placed": len(image.placed),
@@ -131,7 +132,8 @@ def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> l
             "segments": snapshot.segments,
             "queues": queues,
             "committed": [
-                [_text(writer), batch, snapshot.commit_times[writer]] for writer, batch in snapshot.committed.items()
+                [latin1_text(writer), batch, snapshot.commit_times[writer]]
+                for writer, batch in snapshot.committed.items()
             ],
             "dedup": [[part.end - part.start, len(data)] for part, data in zip(snapshot.dedup, pages, strict=True)],
         }
@@ -167,9 +169,9 @@ def decode(data: bytes) -> Snapshot:
         place += item["delayed"]
         queues.append(
             QueueImage(
-                _bytes(item["name"]),
-                tuple([_bytes(event) for event in item["events"]]),
-                tuple([_bytes(pattern) for pattern in item["patterns"]]),
+                latin1_bytes(item["name"]),
+                tuple([latin1_bytes(event) for event in item["events"]]),
+                tuple([latin1_bytes(pattern) for pattern in item["patterns"]]),
                 item["expires_after"],
                 spans,
                 placed,
@@ -183,11 +185,11 @@ def decode(data: bytes) -> Snapshot:
     snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
     snapshot.segments = [str(segment) for segment in text["segments"]]
     for item in text["committed"]:
-        writer = _bytes(item[0])
+        writer = latin1_bytes(item[0])
         snapshot.committed[writer] = item[1]
         snapshot.commit_times[writer] = item[2] if len(item) > 2 else snapshot.taken_at
     if data[4] == 1:
-        snapshot.dedup = [_part_of([(_bytes(id), until) for id, until in text["dedup"]])]
+        snapshot.dedup = [_part_of([(latin1_bytes(id), until) for id, until in text["dedup"]])]
     else:
         for count, length in text["dedup"]:
             snapshot.dedup.append(decode_ids(data[place : place + length], count))
@@ -217,11 +219,3 @@ def position_in(name: str) -> int:
     """The position in the name of a snapshot file; -1 for any other name."""
     digits = name.removesuffix(SNAPSHOT_SUFFIX)
     return int(digits) if digits.isdecimal() else -1
-
-
-def _text(name: bytes) -> str:
-    return name.decode("latin-1")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("latin-1")

@@ -148,7 +148,7 @@ class DirectoryLog:
                 size -= len(block.data)
                 if size < 0 and reached > start:
                     break
-                reached = block.first_offset + block.message_count
+                reached = block.end_offset
                 if size < 0:
                     break
         finally:

@@ -4,7 +4,8 @@
 Segments are files of a bounded size, named by the position of their first entry.
 """
 
-from penstock.log.block import BlockWriter, sealed, whole
+from penstock.log.block_writer import BlockWriter
+from penstock.log.header import sealed, whole
 from penstock.log.interface import AckRun, Change, Log
 from penstock.log.tuning import Tuning
 from penstock.message import ACCEPT, DUE, GOING_BACK, OUT, REJECT, Message

@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from penstock.log.block import marked
+from penstock.log.header import marked
 from penstock.storage.disk import Disk
 from penstock.storage.durable import Pending
 from penstock.storage.timings import Timings

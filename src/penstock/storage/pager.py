@@ -54,7 +54,7 @@ class Pager:
         """The message with this offset; None if it cannot be read. Offsets below `readable` are in the log by now."""
         block = self._block
         try:
-            if block is None or not block.first_offset <= offset < block.first_offset + block.message_count:
+            if block is None or not block.first_offset <= offset < block.end_offset:
                 block = self._find(offset, readable)
                 if block is None:
                     return None
@@ -82,7 +82,7 @@ class Pager:
     def _find(self, offset: int, readable: int) -> Block | None:
         self.is_stalled = False
         for block in self._blocks:
-            if block.first_offset <= offset < block.first_offset + block.message_count:
+            if block.first_offset <= offset < block.end_offset:
                 return block
         for first, end in self._bad:
             if first <= offset < end:
@@ -193,7 +193,7 @@ class Pager:
             if block is None:
                 raise LogError(f"offset {offset} is not in the log: it ends with {reading.next_offset - 1}")
             self.read_bytes += len(block.data)
-            end = block.first_offset + block.message_count
+            end = block.end_offset
             reading.next_offset = end
             if offset < end:
                 if block.first_offset > offset:

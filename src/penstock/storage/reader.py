@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from penstock.errors import LogError
-from penstock.log.block import Block, CorruptBlock, Header
+from penstock.log.block import Block
+from penstock.log.header import CorruptBlock, Header
 from penstock.log.interface import Change
 from penstock.log.tuning import Tuning
 from penstock.message import Message

@@ -16,7 +16,8 @@ from typing import Final
 import orjson
 
 from penstock.errors import LogError
-from penstock.log.block import Block, CorruptBlock
+from penstock.log.block import Block
+from penstock.log.header import CorruptBlock
 from penstock.log.snapshot import Snapshot, UnknownVersion, position_in
 from penstock.storage.disk import Disk, write_whole
 from penstock.storage.segments import blocks_of, headers_of, is_torn_end, position_of, segment_name, segments_of
@@ -129,8 +130,8 @@ def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, 
                 reason = misplaced(position, offset, block)
                 if reason and not is_known_gap(gaps, position, block.first_position):
                     raise CorruptBlock(segment, place, reason)
-                position = block.first_position + block.entry_count
-                offset = block.first_offset + block.message_count
+                position = block.end_position
+                offset = block.end_offset
                 yield block
         finally:
             blocks.close()

@@ -20,16 +20,9 @@ from typing import Final
 
 from penstock.errors import LogError
 from penstock.files import open_private, put_in_place, sync_directory, write_synced
-from penstock.log.block import (
-    HEADER_SIZE,
-    Block,
-    BlockWriter,
-    Header,
-    block_length,
-    is_of_another_version,
-    marked,
-    whole,
-)
+from penstock.log.block import Block
+from penstock.log.block_writer import BlockWriter
+from penstock.log.header import HEADER_SIZE, Header, block_length, is_of_another_version, marked, whole
 from penstock.storage.recovery import GAPS_NAME, Gap, cut, make_safe, write_gaps
 from penstock.storage.segments import headers_of, segment_name, segments_of
 from penstock.storage.verify import Check, Piece

@@ -17,7 +17,8 @@ unknown, so a block that uses one of them is given up as well. All other blocks 
 from bisect import bisect_right
 from typing import Final
 
-from penstock.log.block import HEADER_SIZE, Block, Header, block_length
+from penstock.log.block import Block
+from penstock.log.header import HEADER_SIZE, Header, block_length
 from penstock.storage.disk import Disk
 from penstock.storage.segments import block_at, next_whole
 
@@ -85,7 +86,7 @@ class Salvage:
         block = Block(data, [])
         if not self._fits(block):
             return False
-        return not following or Header(following).first_position == block.first_position + block.entry_count
+        return not following or Header(following).first_position == block.end_position
 
     def _fits(self, block: Block) -> bool:
         """Whether the block starts at or after the end of the previous block."""
@@ -105,8 +106,8 @@ class Salvage:
                 self._lost.append((known, before))
                 self.names += [b""] * (before - known)
             self.names += block.names
-        self.end_offset = block.first_offset + block.message_count
-        self._end_position = block.first_position + block.entry_count
+        self.end_offset = block.end_offset
+        self._end_position = block.end_position
         if block.message_count and block.code_max() < len(self.names) and not self._uses_lost(block):
             self._firsts.append(block.first_offset)
             self._ends.append(self.end_offset)

@@ -2,7 +2,7 @@
 
 A crash can tear only the last batch of the last segment: a batch is written only after the previous one is synced, and
 a segment is started only after the previous one is. The pages of a batch reach the disk in any order, so a whole block
-may follow a torn one. Hence the mark on the first block of each batch (`block.begins_batch`): damage with no whole
+may follow a torn one. Hence the mark on the first block of each batch (`header.begins_batch`): damage with no whole
 marked block after it is in a batch that was never synced, so nothing in it was confirmed. That is a torn end; anything
 else that cannot be read is damage. A block of an unknown version is never a torn end: an older Penstock must not
 truncate what a newer one has written.
@@ -14,10 +14,10 @@ import os
 from collections.abc import Generator
 from typing import BinaryIO, Final
 
-from penstock.log.block import (
+from penstock.log.block import Block
+from penstock.log.header import (
     HEADER_SIZE,
     MAGIC,
-    Block,
     CorruptBlock,
     Header,
     begins_batch,

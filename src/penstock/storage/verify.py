@@ -8,7 +8,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 from penstock.errors import LogError
-from penstock.log.block import Block, is_of_another_version
+from penstock.log.block import Block
+from penstock.log.header import is_of_another_version
 from penstock.storage.disk import Disk
 from penstock.storage.recovery import is_known_gap, misplaced, read_gaps
 from penstock.storage.segments import block_at, is_torn_end, next_whole, segments_of
@@ -93,8 +94,8 @@ class Check:
                     if self._is_in_place(block, piece):
                         self.block_count += 1
                         self.message_count += block.message_count
-                        self.next_offset = block.first_offset + block.message_count
-                        self.position = block.first_position + block.entry_count
+                        self.next_offset = block.end_offset
+                        self.position = block.end_position
                         yield block
             finally:
                 pieces.close()
