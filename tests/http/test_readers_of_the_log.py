@@ -27,7 +27,7 @@ from penstock.message import ACCEPT, Message
 from penstock.storage.cursors import HOLD_SECONDS, Cursors
 from penstock.storage.disk import Disk
 from penstock.storage.durable import DurableLog
-from penstock.storage.recovery import Gap, write_gaps
+from penstock.storage.recovery import PositionGap, write_position_gaps
 from penstock.storage.retention import Due
 from penstock.storage.segments import position_of
 
@@ -78,14 +78,14 @@ def many_segments(tmp_path_factory) -> Path:
     for pending in segments[::2]:
         (directory / pending.segment).write_bytes(b"".join(marked(pending.data())))
     gaps = [
-        Gap(position_of(gone.segment), position_of(kept.segment), trimmed=True)
+        PositionGap(position_of(gone.segment), position_of(kept.segment), trimmed=True)
         for gone, kept in zip(segments[1::2], segments[2::2], strict=False)
     ]
-    write_gaps(Disk(directory), gaps)
+    write_position_gaps(Disk(directory), gaps)
     return directory
 
 
-@pytest.mark.parametrize(("what", "count"), [("segments", 3000), ("holes", 2999)])
+@pytest.mark.parametrize(("what", "count"), [("segments", 3000), ("offset_gaps", 2999)])
 def test_answers_of_any_size_come(many_segments: Path, what: str, count: int) -> None:
     """They are larger than what the system takes as one packet."""
 

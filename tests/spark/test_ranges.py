@@ -39,23 +39,23 @@ def test_a_limit_bounds_a_batch_and_an_end_before_the_start_gives_none(available
     assert Admission(None, 0, Clock()).end(10, available, 10, may_wait=True) == end
 
 
-HOLES = st.lists(st.integers(0, 60), unique=True, max_size=10).map(
+OFFSET_GAPS = st.lists(st.integers(0, 60), unique=True, max_size=10).map(
     lambda edges: [Range(low, high) for low, high in zip(sorted(edges)[::2], sorted(edges)[1::2], strict=False)]
 )
 
 
-@given(st.integers(0, 60), st.integers(0, 60), HOLES)
-def test_holes_are_taken_out_of_a_range_and_told(start, count, holes) -> None:
+@given(st.integers(0, 60), st.integers(0, 60), OFFSET_GAPS)
+def test_gaps_are_taken_out_of_a_range_and_told(start, count, gaps) -> None:
     whole = Range(start, start + count)
-    gone = {offset for hole in holes for offset in range(*hole)}
-    left = [offset for piece in without(whole, holes) for offset in range(*piece)]
+    gone = {offset for gap in gaps for offset in range(*gap)}
+    left = [offset for piece in without(whole, gaps) for offset in range(*piece)]
     assert left == [offset for offset in range(*whole) if offset not in gone]
-    missed = [offset for piece in within(whole, holes) for offset in range(*piece)]
+    missed = [offset for piece in within(whole, gaps) for offset in range(*piece)]
     assert sorted(left + missed) == list(range(*whole))
 
 
-@given(st.integers(0, 60), st.integers(1, 60), HOLES)
-def test_so_many_offsets_are_counted_without_holes(start, count, holes) -> None:
-    gone = {offset for hole in holes for offset in range(*hole)}
-    end = behind(start, count, holes)
+@given(st.integers(0, 60), st.integers(1, 60), OFFSET_GAPS)
+def test_so_many_offsets_are_counted_without_gaps(start, count, gaps) -> None:
+    gone = {offset for gap in gaps for offset in range(*gap)}
+    end = behind(start, count, gaps)
     assert len([offset for offset in range(start, end) if offset not in gone]) == count

@@ -20,7 +20,7 @@ from penstock.storage.disk import Disk
 from penstock.storage.durable import DurableLog
 from penstock.storage.lock import DirectoryLocked, lock_directory
 from penstock.storage.reader import LogReader
-from penstock.storage.recovery import read_gaps
+from penstock.storage.recovery import read_position_gaps
 from penstock.storage.repair import DAMAGED_NAME, Repair
 from penstock.storage.segments import segment_name
 from penstock.storage.verify import Check
@@ -204,7 +204,7 @@ def test_a_missing_segment_is_noticed_until_it_is_accepted(tmp_path: Path) -> No
     (damage,) = checked(tmp_path).damages
     assert (damage.size, damage.offsets) == (0, (4, 6))
     repaired(tmp_path)
-    assert [(gap.start, gap.end, gap.trimmed) for gap in read_gaps(Disk(tmp_path))] == [(6, 9, False)]
+    assert [(gap.start, gap.end, gap.trimmed) for gap in read_position_gaps(Disk(tmp_path))] == [(6, 9, False)]
     assert b"q2" not in recovered(tmp_path).queues
 
 

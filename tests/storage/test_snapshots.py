@@ -17,7 +17,8 @@ from penstock.storage.cursors import Cursors
 from penstock.storage.disk import Disk
 from penstock.storage.durable import DurableLog
 from penstock.storage.reader import LogReader
-from penstock.storage.recovery import read_gaps
+from penstock.storage.recovery import read_position_gaps
+from penstock.storage.repair import Repair
 from penstock.storage.retention import Retention
 from penstock.storage.segments import position_of, segments_of
 from penstock.storage.snapshot_files import snapshots_of, write_snapshot
@@ -186,7 +187,7 @@ def test_history_goes_by_age_and_what_is_owed_stays(house: House) -> None:
     gone = Retention(house.disk, 2.5 * 3600, 1 << 40).trim(house.broker.owed_ranges(), house.now)
     assert gone == [segments[0], segments[1]]  # the third is owed, the others are young, or behind a snapshot
     assert house.segments() == segments[2:]
-    assert [gap.trimmed for gap in read_gaps(house.disk)] == [True]
+    assert [gap.trimmed for gap in read_position_gaps(house.disk)] == [True]
     assert house.start().problems == []
     assert house.bodies(b"kept") == [b"2"]
 
@@ -284,6 +285,52 @@ def test_a_trimmed_log_without_a_good_snapshot_does_not_start(house: House) -> N
     with pytest.raises(LogError, match=r"no snapshot can be used, and entries 0 to \d+ were trimmed"):
         house.start()
     assert snapshots_of(house.disk) == names  # somebody may still mend one
+
+
+def repair(house: House) -> None:
+    check = Check(house.directory)
+    for _ in check.blocks():
+        pass
+    Repair(check).run()
+
+
+def position_gaps(house: House) -> list[tuple[int, int, bool]]:
+    return [(gap.start, gap.end, gap.trimmed) for gap in read_position_gaps(house.disk)]
+
+
+def test_what_was_trimmed_stays_trimmed_after_a_repair(house: House) -> None:
+    filled(house)
+    Retention(house.disk, 0, 1).trim(house.broker.owed_ranges(), house.now)
+    before = position_gaps(house)
+    assert [trimmed for _, _, trimmed in before] == [True, True]
+    repair(house)
+    assert position_gaps(house) == before
+    assert house.start().problems == []
+    assert house.bodies(b"kept") == [b"2"]
+
+
+def test_what_a_repair_loses_is_not_trimmed(house: House) -> None:
+    filled(house)
+    segments = house.segments()
+    Retention(house.disk, 2.5 * 3600, 1 << 40).trim(house.broker.owed_ranges(), house.now)
+    ((_, end, _),) = position_gaps(house)
+    (house.directory / segments[3]).unlink()
+    repair(house)
+    lost = (position_of(segments[3]), position_of(segments[4]), False)
+    assert position_gaps(house) == [(0, end, True), lost]
+    house.start()
+
+
+def test_a_repair_accepts_that_there_is_no_snapshot_of_what_was_trimmed(house: House) -> None:
+    filled(house)
+    Retention(house.disk, 0, 1).trim(house.broker.owed_ranges(), house.now)
+    before = position_gaps(house)
+    for name in snapshots_of(house.disk):
+        flip(house.directory / name, 30)
+    repair(house)
+    assert position_gaps(house) == [(start, end, False) for start, end, _ in before]
+    house.start()
+    assert house.bodies(b"kept") == [b"2"]
 
 
 def set_version(house: House, name: str, version: int) -> None:

@@ -22,7 +22,7 @@ from penstock.log.interface import Change
 from penstock.message import Message
 from penstock.storage.disk import Disk
 from penstock.storage.reader import LogReader, rows_of
-from penstock.storage.recovery import read_gaps
+from penstock.storage.recovery import read_position_gaps
 from penstock.storage.segments import headers_of, segments_of
 from penstock.storage.snapshot_files import snapshots_of
 from penstock.storage.verify import Check, Damage
@@ -62,7 +62,7 @@ def info(directory: Directory, json: Json = False) -> None:
         "from": min((segment.since for segment in found if segment.since), default=0),
         "to": max((segment.until for segment in found), default=0),
         "snapshots": snapshots_of(disk),
-        "trimmed_positions": [[gap.start, gap.end] for gap in read_gaps(disk) if gap.trimmed],
+        "trimmed_positions": [[gap.start, gap.end] for gap in read_position_gaps(disk) if gap.trimmed],
     }
     if json:
         print_json(total)
@@ -249,7 +249,7 @@ def _report(check: Check, reason: str, json: bool, notes: list[str] | None = Non
                 "damages": [_damage_to_json(damage) for damage in check.damages],
                 "torn_end": None if check.torn is None else _damage_to_json(check.torn),
                 "replay": reason or "ok",
-                "trimmed_positions": [[gap.start, gap.end] for gap in check.gaps if gap.trimmed],
+                "trimmed_positions": [[gap.start, gap.end] for gap in check.position_gaps if gap.trimmed],
                 "snapshots": len(check.snapshots),
                 "notes": notes or [],
             }
@@ -265,7 +265,7 @@ def _report(check: Check, reason: str, json: bool, notes: list[str] | None = Non
     for note in notes or []:
         say(note)
     say(f"{check.block_count} blocks, {check.message_count} messages in {len(check.segments)} segments are intact")
-    trimmed = sum(gap.end - gap.start for gap in check.gaps if gap.trimmed)
+    trimmed = sum(gap.end - gap.start for gap in check.position_gaps if gap.trimmed)
     if trimmed:
         say(f"{trimmed} older entries were trimmed: no queue needed them any more")
 

@@ -30,7 +30,7 @@ from penstock.errors import Error
 from penstock.log.block import Block
 from penstock.log.header import Header
 from penstock.storage.disk import Disk
-from penstock.storage.offset_gaps import holes_of
+from penstock.storage.offset_gaps import offset_gaps_of
 from penstock.storage.reader import LogReader, rows_of
 from penstock.storage.segments import headers_of, segments_of
 from penstock.storage.time_index import offset_at
@@ -140,12 +140,12 @@ class Reading:
                 )
         return {"segments": rows}
 
-    def holes(self, _: dict[str, Any], __: int) -> dict[str, object]:
+    def offset_gaps(self, _: dict[str, Any], __: int) -> dict[str, object]:
         """The offset ranges missing from the middle of the log."""
         reader = self._take_reader()
-        found = holes_of(reader)
+        found = offset_gaps_of(reader)
         self._idle.put(reader)
-        return {"holes": [{"first_offset": first, "end_offset": end} for first, end in found]}
+        return {"offset_gaps": [{"first_offset": first, "end_offset": end} for first, end in found]}
 
     def _first_header(self, segment: str) -> Header | None:
         headers = headers_of(self.disk, segment)
@@ -258,7 +258,7 @@ def main(control_fd: int, directory: str) -> None:
         "offset_at": reading.offset_at,
         "offset_after": reading.offset_after,
         "segments": reading.segments,
-        "holes": reading.holes,
+        "offset_gaps": reading.offset_gaps,
     }
 
     def serve(request: dict[str, Any], target: int) -> None:

@@ -156,7 +156,7 @@ def routes(context: AppContext) -> APIRouter:
         summary="List the offsets deleted from the middle of the log",
     )
     async def holes() -> Response:
-        return answer({"holes": (await log_readers().ask("holes"))["holes"]})
+        return answer({"holes": (await log_readers().ask("offset_gaps"))["offset_gaps"]})
 
     def range_of(wanted: int | None, to: int | None) -> tuple[int, int]:
         ends = context.statistics.log()

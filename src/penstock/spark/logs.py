@@ -18,7 +18,7 @@ from penstock.spark.client import BrokerClient, Patience, TryAgain, name_in_path
 from penstock.spark.options import SourceOptions
 from penstock.spark.ranges import Range
 from penstock.storage.lifecycle import lifecycle_batches
-from penstock.storage.offset_gaps import holes_of
+from penstock.storage.offset_gaps import offset_gaps_of
 from penstock.storage.reader import LogReader
 from penstock.storage.time_index import offset_at
 
@@ -33,7 +33,7 @@ class Bounds(NamedTuple):
 class Log(Protocol):
     def bounds(self) -> Bounds: ...
 
-    def holes(self) -> list[Range]:
+    def offset_gaps(self) -> list[Range]:
         """The ranges that retention has deleted inside the log, in order."""
 
     def offset_at(self, time_us: int) -> int:
@@ -72,9 +72,9 @@ class BrokerLog:
         found = self.client.get("/v1/log/offsets")
         return Bounds(found["first_offset"], found["durable_offset"])
 
-    def holes(self) -> list[Range]:
+    def offset_gaps(self) -> list[Range]:
         found = self.client.get("/v1/log/holes")["holes"]
-        return [Range(hole["first_offset"], hole["end_offset"]) for hole in found]
+        return [Range(gap["first_offset"], gap["end_offset"]) for gap in found]
 
     def offset_at(self, time_us: int) -> int:
         found = self.client.get("/v1/log/offsets", at=iso_time(time_us))
@@ -132,8 +132,8 @@ class DirectoryLog:
             return self.broker.bounds()
         return Bounds(self._first(), self.reader.end()[0])
 
-    def holes(self) -> list[Range]:
-        return [Range(*hole) for hole in holes_of(self.reader)]
+    def offset_gaps(self) -> list[Range]:
+        return [Range(*gap) for gap in offset_gaps_of(self.reader)]
 
     def offset_at(self, time_us: int) -> int:
         end = self.bounds().end

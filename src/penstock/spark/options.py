@@ -25,7 +25,7 @@ from penstock.errors import Error
 EARLIEST = "earliest"
 LATEST = "latest"
 LOG_KEY = "log"  # in an offset's JSON: {"log": 1234} is the first offset not read yet
-HOLES_KEY = "holes"  # next to it: ranges ahead that were already deleted when the query began: "2000-3000,5000-5500"
+OFFSET_GAPS_KEY = "holes"  # next to it: ranges ahead that were deleted before the query began: "2000-3000,5000-5500"
 
 Value = TypeVar("Value")
 
@@ -114,7 +114,7 @@ def offset_of(value: str) -> str | int:
         found = orjson.loads(value)
     except orjson.JSONDecodeError:
         found = None
-    if isinstance(found, dict) and set(found) - {HOLES_KEY} == {LOG_KEY}:
+    if isinstance(found, dict) and set(found) - {OFFSET_GAPS_KEY} == {LOG_KEY}:
         found = found[LOG_KEY]
     if not isinstance(found, int) or isinstance(found, bool) or found < 0:
         raise ValueError(f'is no place in the log: give earliest, latest, an offset, or {{"{LOG_KEY}": offset}}')

@@ -22,32 +22,32 @@ def split(whole: Range, parts_min: int, records_max: int) -> list[Range]:
     return [Range(start, end) for start, end in pairwise(edges)]
 
 
-def without(whole: Range, holes: Iterable[Range]) -> list[Range]:
-    """The parts of a range outside the holes, which are in order."""
+def without(whole: Range, offset_gaps: Iterable[Range]) -> list[Range]:
+    """The parts of a range outside the gaps, which are in order."""
     left = []
     place = whole.start
-    for hole in holes:
-        if hole.end <= place or hole.start >= whole.end:
+    for gap in offset_gaps:
+        if gap.end <= place or gap.start >= whole.end:
             continue
-        if hole.start > place:
-            left.append(Range(place, hole.start))
-        place = min(hole.end, whole.end)
+        if gap.start > place:
+            left.append(Range(place, gap.start))
+        place = min(gap.end, whole.end)
     return [*left, Range(place, whole.end)] if place < whole.end else left
 
 
-def within(whole: Range, holes: Iterable[Range]) -> list[Range]:
-    """The parts of a range inside the holes."""
-    cut = [Range(max(whole.start, hole.start), min(whole.end, hole.end)) for hole in holes]
+def within(whole: Range, offset_gaps: Iterable[Range]) -> list[Range]:
+    """The parts of a range inside the gaps."""
+    cut = [Range(max(whole.start, gap.start), min(whole.end, gap.end)) for gap in offset_gaps]
     return [part for part in cut if part.start < part.end]
 
 
-def behind(start: int, count: int, holes: Iterable[Range]) -> int:
-    """The end of a range with `count` offsets from `start`, not counting those in holes, which are in order."""
+def behind(start: int, count: int, offset_gaps: Iterable[Range]) -> int:
+    """The end of a range with `count` offsets from `start`, not counting those in gaps, which are in order."""
     end = start + count
-    for hole in holes:
-        if hole.start >= end:
+    for gap in offset_gaps:
+        if gap.start >= end:
             break
-        end += max(hole.end - max(hole.start, start), 0)
+        end += max(gap.end - max(gap.start, start), 0)
     return end
 
 
@@ -61,7 +61,7 @@ class Admission:
         self._last = clock()
 
     def end(
-        self, start: int, available: int, offsets_max: int | None, *, may_wait: bool, holes: Sequence[Range] = ()
+        self, start: int, available: int, offsets_max: int | None, *, may_wait: bool, offset_gaps: Sequence[Range] = ()
     ) -> int:
         """The end of the next batch; `start` if there is none now."""
         now = self._clock()
@@ -69,4 +69,4 @@ class Admission:
         if available <= start or (waits and now - self._last < self._delay_max):
             return start
         self._last = now
-        return available if offsets_max is None else min(available, behind(start, offsets_max, holes))
+        return available if offsets_max is None else min(available, behind(start, offsets_max, offset_gaps))

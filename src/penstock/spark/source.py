@@ -4,7 +4,7 @@ An offset is a position in the log, {"log": 1234}: the first message not read ye
 offsets and always returns the same rows, so Spark can safely repeat it.
 
 Retention may delete ranges in the middle of the log, because a message still owed to a queue keeps its segment. Ranges
-deleted before a query begins are skipped; ranges deleted later are data loss. So an offset also lists the holes ahead
+deleted before a query begins are skipped; ranges deleted later are data loss. So an offset also lists the gaps ahead
 that were known when the query began, {"log": 1234, "holes": "2000-3000"}: only the checkpoint is shared by all runs of
 a query.
 
@@ -52,7 +52,7 @@ from pyspark.sql.types import StructType
 from penstock.errors import Error
 from penstock.spark.client import BrokerRefused
 from penstock.spark.logs import Bounds, Log, open_log
-from penstock.spark.options import EARLIEST, HOLES_KEY, LATEST, LOG_KEY, OptionError, SinkOptions, SourceOptions
+from penstock.spark.options import EARLIEST, LATEST, LOG_KEY, OFFSET_GAPS_KEY, OptionError, SinkOptions, SourceOptions
 from penstock.spark.ranges import Admission, Range, split, within, without
 from penstock.spark.schema import Shape, schema_of
 
@@ -147,19 +147,19 @@ class LogTable:
             return min(self.log.offset_at(self.options.ending_timestamp), bounds.end)
         return self._resolved("endingOffsets", self.options.ending_offsets, bounds)
 
-    def holes_ahead(self, start: int) -> list[Range]:
-        """The holes that are no loss for a query that begins at `start` now. A hole right at `start` is a loss."""
-        return [hole for hole in self.log.holes() if hole.start > start]
+    def offset_gaps_ahead(self, start: int) -> list[Range]:
+        """The gaps that are no loss for a query that begins at `start` now. A gap right at `start` is a loss."""
+        return [gap for gap in self.log.offset_gaps() if gap.start > start]
 
     def tasks(self, whole: Range, known: Sequence[Range], *, misses_front: bool = True) -> list[RangePartition]:
-        """Split the range into tasks. Deleted offsets that are not in the known holes are data loss.
+        """Split the range into tasks. Deleted offsets that are not in the known gaps are data loss.
 
         A query that reads from `earliest` does not lose what was just deleted at the front (`misses_front=False`).
         """
-        holes = self.log.holes()
-        bounds = self.log.bounds()  # read after the holes: the log may meanwhile begin after the first of them
+        offset_gaps = self.log.offset_gaps()
+        bounds = self.log.bounds()  # read after the gaps: the log may meanwhile begin after the first of them
         front = Range(0, bounds.first)
-        gone = [front, *(Range(max(hole.start, front.end), hole.end) for hole in holes if hole.end > front.end)]
+        gone = [front, *(Range(max(gap.start, front.end), gap.end) for gap in offset_gaps if gap.end > front.end)]
         wanted = without(whole, known if misses_front else [front, *known])
         lost = [part for piece in wanted for part in within(piece, gone)]
         if lost:
@@ -169,7 +169,7 @@ class LogTable:
             )
         there = [part for piece in wanted for part in without(piece, gone)]
         if self.options.table == "lifecycle":
-            there = without(whole, [front])  # a settlement just before a hole may have the offset after it
+            there = without(whole, [front])  # a settlement just before a gap may have the offset after it
         parts = [split(part, self.options.min_partitions, self.options.max_records_per_partition) for part in there]
         return [RangePartition(part.start, part.end) for pieces in parts for part in pieces]
 
@@ -297,7 +297,7 @@ class LogBatchReader(LogTable, DataSourceReader):
         if start > end:
             raise OptionError("endingOffsets", end, f"lies before where reading starts, {start}")
         by_number = isinstance(self.options.starting_offsets, int)
-        return self.tasks(self.narrowed(Range(start, end)), self.holes_ahead(start), misses_front=by_number)
+        return self.tasks(self.narrowed(Range(start, end)), self.offset_gaps_ahead(start), misses_front=by_number)
 
     def narrowed(self, whole: Range) -> Range:
         return whole
@@ -382,7 +382,7 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
         offset = self.starting_offset(self.log.bounds())
         if self.options.cursor and self.options.servers and not isinstance(self.options.starting_offsets, int):
             offset = self.log.cursor_start(self.options.cursor, offset)
-        return offset_at(offset, self.holes_ahead(offset))
+        return offset_at(offset, self.offset_gaps_ahead(offset))
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self._target = self.log.bounds().end
@@ -395,7 +395,7 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
         return ReadAllAvailable()
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        begin, holes = place_in(start), holes_in(start)
+        begin, offset_gaps = place_in(start), offset_gaps_in(start)
         self._report_done(begin)
         bounds = self.log.bounds()
         available = bounds.end if self._target is None else min(self._target, bounds.end)
@@ -405,11 +405,11 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
                 "is this another broker, or one restored from an older backup?"
             )
         offsets_max = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        end = self._admission.end(begin, available, offsets_max, may_wait=self._target is None, holes=holes)
+        end = self._admission.end(begin, available, offsets_max, may_wait=self._target is None, offset_gaps=offset_gaps)
         size = self.options.max_bytes_per_trigger
         if size is not None and end > begin and not isinstance(limit, ReadAllAvailable):
             end = self.log.offset_after(begin, size, end)
-        return offset_at(max(end, begin), holes)
+        return offset_at(max(end, begin), offset_gaps)
 
     def reportLatestOffset(self) -> Offset:  # noqa: N802
         """The current end of the log. In a query's progress, `latestOffset` minus `endOffset` is its lag."""
@@ -427,7 +427,7 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
                 "is this another broker, or one restored from an older backup?"
             )
             stop = max(begin, bounds.end)
-        return self.tasks(Range(begin, stop), holes_in(start))
+        return self.tasks(Range(begin, stop), offset_gaps_in(start))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self.rows_of(partition)
@@ -449,14 +449,14 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
             self._done = offset
 
 
-def offset_at(place: int, holes: Sequence[Range]) -> Offset:
+def offset_at(place: int, offset_gaps: Sequence[Range]) -> Offset:
     """Build an offset for Spark. The same position always gives the same text, because Spark compares it."""
-    ahead = ",".join(f"{hole.start}-{hole.end}" for hole in holes if hole.end > place)
-    return {LOG_KEY: place, HOLES_KEY: ahead} if ahead else {LOG_KEY: place}
+    ahead = ",".join(f"{gap.start}-{gap.end}" for gap in offset_gaps if gap.end > place)
+    return {LOG_KEY: place, OFFSET_GAPS_KEY: ahead} if ahead else {LOG_KEY: place}
 
 
-def holes_in(offset: Offset) -> list[Range]:
-    text = offset.get(HOLES_KEY, "")
+def offset_gaps_in(offset: Offset) -> list[Range]:
+    text = offset.get(OFFSET_GAPS_KEY, "")
     try:
         pairs = [part.split("-") for part in str(text).split(",") if part]
         return [Range(int(start), int(end)) for start, end in pairs]

@@ -1,36 +1,36 @@
-"""Holes: stretches of offsets in the middle of the log that retention has deleted.
+"""Ranges of offsets in the middle of the log that retention has deleted.
 
 An unsettled message keeps its segment, while the segments around it are deleted. Deletions before the oldest segment
-are not holes: the log just starts later.
+are no gaps: the log just starts later. `recovery` has the same gaps as ranges of positions.
 """
 
 from bisect import bisect_left
 
 from penstock.errors import LogError
 from penstock.storage.reader import UNKNOWN, LogReader
-from penstock.storage.recovery import read_gaps
+from penstock.storage.recovery import read_position_gaps
 from penstock.storage.segments import position_of
 
 TRIES = 10
 
 
-def holes_of(reader: LogReader) -> list[tuple[int, int]]:
-    """The holes in order, each as first offset and end (exclusive)."""
+def offset_gaps_of(reader: LogReader) -> list[tuple[int, int]]:
+    """The gaps in order, each as first offset and end (exclusive)."""
     for _ in range(TRIES):
-        holes = _look(reader)
-        if holes is not None:
-            return holes
+        found = _look(reader)
+        if found is not None:
+            return found
     raise LogError(f"{reader.directory}: segments go faster than they can be looked at")
 
 
 def _look(reader: LogReader) -> list[tuple[int, int]] | None:
     """None if a segment was deleted meanwhile."""
-    # The order matters: a gap is recorded before its segments are deleted.
+    # The order matters: a position gap is recorded before its segments are deleted.
     segments = reader.segments()
-    gaps = read_gaps(reader.disk)
+    position_gaps = read_position_gaps(reader.disk)
     positions = [position_of(segment) for segment in segments]
-    holes: list[tuple[int, int]] = []
-    for gap in gaps:
+    found: list[tuple[int, int]] = []
+    for gap in position_gaps:
         if not gap.trimmed:
             continue
         number = max(bisect_left(positions, gap.start), 1)
@@ -40,6 +40,6 @@ def _look(reader: LogReader) -> list[tuple[int, int]] | None:
             if low == UNKNOWN or high == UNKNOWN:
                 return None
             if low < high:
-                holes.append((low, high))
+                found.append((low, high))
             number += 1
-    return holes
+    return found

@@ -27,7 +27,7 @@ GAPS_NAME: Final = "gaps.json"
 GAPS_PART_NAME: Final = "gaps.part"
 
 
-class Gap:
+class PositionGap:
     """Missing entries: positions `start` to `end` (exclusive)."""
 
     def __init__(self, start: int, end: int, trimmed: bool) -> None:
@@ -42,9 +42,23 @@ def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
     Unusable snapshots are removed once a start is found, except for those of another version. Raises LogError when
     the broker cannot start.
     """
+    gaps = read_position_gaps(disk)
+    snapshot, problems, unusable = newest_usable(disk, gaps)
+    trimmed = [gap for gap in gaps if gap.trimmed]
+    if snapshot is None and trimmed:
+        raise LogError(
+            f"{disk.directory}: no snapshot can be used, and entries {trimmed[0].start} to {trimmed[0].end - 1} were "
+            "trimmed: what the queues owe cannot be told for certain (penstock log repair accepts that)"
+            + "".join([f"; {problem}" for problem in problems])
+        )
+    _remove(disk, unusable)
+    return snapshot, problems
+
+
+def newest_usable(disk: Disk, gaps: list[PositionGap]) -> tuple[Snapshot | None, list[str], list[str]]:
+    """The newest usable snapshot, or None; what is wrong with newer ones; and which of those no version can use."""
     problems: list[str] = []
     unusable: list[str] = []
-    gaps = read_gaps(disk)
     for name in reversed(snapshots_of(disk)):
         try:
             snapshot = read_snapshot(disk, name)
@@ -57,20 +71,11 @@ def find_start(disk: Disk) -> tuple[Snapshot | None, list[str]]:
         else:
             if _log_reaches(disk, snapshot.position):
                 _check_segments(disk, snapshot, gaps)
-                _remove(disk, unusable)
-                return snapshot, problems
+                return snapshot, problems, unusable
             # The log lost its unsynced end. New entries will take its place, so the snapshot is useless.
             problems.append(f"{disk.directory / name}: the log does not reach position {snapshot.position}")
         unusable.append(name)
-    for gap in gaps:
-        if gap.trimmed:
-            raise LogError(
-                f"{disk.directory}: no snapshot can be used, and entries {gap.start} to {gap.end - 1} were trimmed: "
-                f"what the queues owe cannot be told for certain (penstock log repair accepts that)"
-                + "".join([f"; {problem}" for problem in problems])
-            )
-    _remove(disk, unusable)
-    return None, problems
+    return None, problems, unusable
 
 
 def _remove(disk: Disk, names: list[str]) -> None:
@@ -94,12 +99,12 @@ def _log_reaches(disk: Disk, position: int) -> bool:
     return end == position
 
 
-def _check_segments(disk: Disk, snapshot: Snapshot, gaps: list[Gap]) -> None:
+def _check_segments(disk: Disk, snapshot: Snapshot, gaps: list[PositionGap]) -> None:
     """Segments before a snapshot are not read, but must exist: they hold unsettled messages."""
     there = set(segments_of(disk))
     for segment in snapshot.segments:
         position = position_of(segment)
-        if segment not in there and not is_known_gap(gaps, position, position + 1):
+        if segment not in there and not is_known_position_gap(gaps, position, position + 1):
             raise LogError(f"segment {segment} is missing from {disk.directory}")
 
 
@@ -112,7 +117,7 @@ def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, 
     if snapshot is not None:
         position, offset = snapshot.position, snapshot.next_offset
     segments = [segment for segment in segments_of(disk) if position_of(segment) >= position]
-    gaps = read_gaps(disk)
+    gaps = read_position_gaps(disk)
     for segment in segments:
         blocks = blocks_of(disk, segment)
         try:
@@ -128,7 +133,7 @@ def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, 
                     break
                 place, block = found
                 reason = misplaced(position, offset, block)
-                if reason and not is_known_gap(gaps, position, block.first_position):
+                if reason and not is_known_position_gap(gaps, position, block.first_position):
                     raise CorruptBlock(segment, place, reason)
                 position = block.end_position
                 offset = block.end_offset
@@ -151,7 +156,7 @@ def misplaced(position: int, offset: int, block: Block) -> str:
     return ""
 
 
-def is_known_gap(gaps: list[Gap], start: int, end: int) -> bool:
+def is_known_position_gap(gaps: list[PositionGap], start: int, end: int) -> bool:
     """Whether entries `start` to `end` (exclusive) are recorded as missing."""
     return any(gap.start <= start < end <= gap.end for gap in gaps)
 
@@ -178,36 +183,36 @@ def make_safe(disk: Disk, segment: str) -> None:
     disk.sync_directory()
 
 
-def read_gaps(disk: Disk) -> list[Gap]:
+def read_position_gaps(disk: Disk) -> list[PositionGap]:
     """The recorded gaps, in order."""
     if GAPS_NAME not in disk.names():
         return []
     with disk.read(GAPS_NAME) as file:
         text = file.read()
     try:
-        gaps = [Gap(int(gap["from"]), int(gap["to"]), gap.get("trimmed") is True) for gap in orjson.loads(text)]
+        gaps = [PositionGap(int(gap["from"]), int(gap["to"]), gap.get("trimmed") is True) for gap in orjson.loads(text)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LogError(f"{disk.directory / GAPS_NAME}: not a list of gaps: {error}") from error
     return sorted(gaps, key=_start_of)
 
 
-def write_gaps(disk: Disk, gaps: list[Gap]) -> None:
+def write_position_gaps(disk: Disk, gaps: list[PositionGap]) -> None:
     """Replace the recorded gaps. Adjacent gaps are merged."""
-    merged: list[Gap] = []
+    merged: list[PositionGap] = []
     for gap in sorted(gaps, key=_start_of):
         if merged and gap.start <= merged[-1].end:
-            merged[-1] = Gap(merged[-1].start, max(merged[-1].end, gap.end), merged[-1].trimmed or gap.trimmed)
+            merged[-1] = PositionGap(merged[-1].start, max(merged[-1].end, gap.end), merged[-1].trimmed or gap.trimmed)
         else:
             merged.append(gap)
-    text = orjson.dumps([_gap_to_json(gap) for gap in merged])
+    text = orjson.dumps([_to_json(gap) for gap in merged])
     write_whole(disk, GAPS_PART_NAME, [text, b"\n"])
     disk.rename(GAPS_PART_NAME, GAPS_NAME)
     disk.sync_directory()
 
 
-def _gap_to_json(gap: Gap) -> dict[str, object]:
+def _to_json(gap: PositionGap) -> dict[str, object]:
     return {"from": gap.start, "to": gap.end, **({"trimmed": True} if gap.trimmed else {})}
 
 
-def _start_of(gap: Gap) -> int:
+def _start_of(gap: PositionGap) -> int:
     return gap.start

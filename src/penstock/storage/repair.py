@@ -23,7 +23,7 @@ from penstock.files import open_private, put_in_place, sync_directory, write_syn
 from penstock.log.block import Block
 from penstock.log.block_writer import BlockWriter
 from penstock.log.header import HEADER_SIZE, Header, block_length, is_of_another_version, marked, whole
-from penstock.storage.recovery import GAPS_NAME, Gap, cut, make_safe, write_gaps
+from penstock.storage.recovery import GAPS_NAME, PositionGap, cut, make_safe, newest_usable, write_position_gaps
 from penstock.storage.segments import headers_of, segment_name, segments_of
 from penstock.storage.verify import Check, Piece
 
@@ -96,18 +96,29 @@ class Repair:
             put_in_place(part, self.directory / segment_name(first))
 
     def _accept_gaps(self) -> None:
-        """Record every remaining gap, so that the broker starts despite it."""
-        gaps: list[Gap] = []
+        """Record every remaining gap, so that the broker starts despite it.
+
+        What was trimmed stays trimmed, unless no snapshot tells what the queues owed there: then it is lost.
+        """
+        gaps: list[PositionGap] = []
         position = 0
         for segment in segments_of(self.disk):
             for _, header in headers_of(self.disk, segment):
                 if header.first_position != position:
-                    gaps.append(Gap(position, header.first_position, trimmed=False))
+                    gaps.append(self._gap(position, header.first_position))
                 position = header.end_position
         if gaps:
-            write_gaps(self.disk, gaps)
+            snapshot, _, _ = newest_usable(self.disk, gaps)
+            if snapshot is None:
+                gaps = [PositionGap(gap.start, gap.end, trimmed=False) for gap in gaps]
+            write_position_gaps(self.disk, gaps)
         else:
             (self.directory / GAPS_NAME).unlink(missing_ok=True)
+
+    def _gap(self, start: int, end: int) -> PositionGap:
+        """A gap that was found; trimmed if a part of it is recorded as trimmed."""
+        known = self.check.position_gaps
+        return PositionGap(start, end, any(gap.trimmed and gap.start < end and start < gap.end for gap in known))
 
 
 class Names:

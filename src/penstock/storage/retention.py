@@ -11,7 +11,7 @@ from typing import Final
 from penstock.log.snapshot import SNAPSHOT_SUFFIX
 from penstock.storage.disk import Disk
 from penstock.storage.reader import UNKNOWN, LogReader
-from penstock.storage.recovery import Gap, read_gaps, write_gaps
+from penstock.storage.recovery import PositionGap, read_position_gaps, write_position_gaps
 from penstock.storage.segments import headers_of, position_of
 from penstock.storage.snapshot_files import snapshots_of
 
@@ -48,10 +48,10 @@ class Retention:
     def remove(self, due: list[Due]) -> list[str]:
         """Delete these segments; returns their names."""
         if due:
-            gaps = read_gaps(self.disk)
+            gaps = read_position_gaps(self.disk)
             for one in due:
-                gaps.append(Gap(position_of(one.segment), position_of(one.follower), trimmed=True))
-            write_gaps(self.disk, gaps)
+                gaps.append(PositionGap(position_of(one.segment), position_of(one.follower), trimmed=True))
+            write_position_gaps(self.disk, gaps)
             for one in due:
                 self.disk.remove(one.segment)
             self.disk.sync_directory()

@@ -11,7 +11,7 @@ from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.header import is_of_another_version
 from penstock.storage.disk import Disk
-from penstock.storage.recovery import is_known_gap, misplaced, read_gaps
+from penstock.storage.recovery import is_known_position_gap, misplaced, read_position_gaps
 from penstock.storage.segments import block_at, is_torn_end, next_whole, segments_of
 from penstock.storage.snapshot_files import read_snapshot, snapshots_of
 
@@ -72,7 +72,7 @@ class Check:
         self.position = 0
         self.place_total = 0  # bytes checked so far
         self.useless: dict[str, list[Piece]] = {}  # by segment: what a repair removes
-        self.gaps = read_gaps(self.disk)
+        self.position_gaps = read_position_gaps(self.disk)
         # What is wrong with each snapshot; "" if it is valid.
         self.snapshots = [_snapshot_fault(self.disk, name) for name in snapshots_of(self.disk)]
         self._open: list[Damage] = []  # damages whose end is not known yet
@@ -147,7 +147,7 @@ class Check:
             self.damages.append(damage)
             self.useless.setdefault(self._segment, []).append(piece)
             return False
-        if reason and not self._open and not is_known_gap(self.gaps, expected, found):
+        if reason and not self._open and not is_known_position_gap(self.position_gaps, expected, found):
             damage = Damage(self._segment, piece.place, 0, reason)
             damage.offsets = (self.next_offset, -1)
             damage.positions = (expected, -1)
