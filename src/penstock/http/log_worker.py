@@ -28,11 +28,10 @@ import orjson
 
 from penstock.errors import Error
 from penstock.log.block import Block
-from penstock.log.header import Header
 from penstock.storage.disk import Disk
 from penstock.storage.offset_gaps import offset_gaps_of
 from penstock.storage.reader import LogReader, rows_of
-from penstock.storage.segments import headers_of, segments_of
+from penstock.storage.segments import first_header, segments_of
 from penstock.storage.time_index import offset_at
 
 PACKET_MAX = 64 << 10  # well below what a socket accepts in one packet, however it is configured
@@ -124,7 +123,7 @@ class Reading:
         rows = []
         for segment in segments_of(self.disk):
             try:
-                header = self._first_header(segment)
+                header = first_header(self.disk, segment)
                 size = self.disk.file_size(segment)
             except FileNotFoundError:
                 continue  # deleted by retention after it was listed
@@ -146,11 +145,6 @@ class Reading:
         found = offset_gaps_of(reader)
         self._idle.put(reader)
         return {"offset_gaps": [{"first_offset": first, "end_offset": end} for first, end in found]}
-
-    def _first_header(self, segment: str) -> Header | None:
-        headers = headers_of(self.disk, segment)
-        with closing(headers):
-            return next(headers, (0, None))[1]
 
     def _take_reader(self) -> LogReader:
         """A reader for one request. An idle one is reused: its index is loaded already."""

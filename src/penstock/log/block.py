@@ -55,6 +55,8 @@ class Block(Header):
         changes_end = place + self.changes_size
         self._changes = data[place:changes_end]
         self.messages = Rows(columns.MESSAGES, data, aligned(changes_end), i64(self.message_count), self.rare)
+        self._protocol = ""  # the name with this code
+        self._protocol_code: i64 = -1
         self.has_options = self.rare & columns.MESSAGES.rare_bits != 0  # some of its messages have DeliveryOptions
 
     def changes(self) -> list[Change]:
@@ -70,7 +72,7 @@ class Block(Header):
             self._name(columns.EVENT, row),
             rows.value(columns.BODY, row),
             int(rows.number(columns.PUBLISHED_AT, row)),
-            self._name(columns.PROTOCOL, row).decode(),
+            self._protocol_of(row),
             decode_headers(headers) if headers else None,
         )
         message.route = int(rows.number(columns.ROUTE, row))
@@ -78,6 +80,14 @@ class Block(Header):
         if self.has_options:
             message.options = self._options(row)
         return message
+
+    def _protocol_of(self, row: i64) -> str:
+        """Decoded once for all messages in a row that came over the same protocol."""
+        code = self.messages.number(columns.PROTOCOL, row)
+        if code != self._protocol_code:
+            self._protocol = self.names[code].decode()
+            self._protocol_code = code
+        return self._protocol
 
     def event_of(self, index: int) -> bytes:
         return self._name(columns.EVENT, i64(index))
@@ -156,6 +166,8 @@ class Block(Header):
 
     def _read_names(self) -> i64:
         """Append the block's names; returns where they end."""
+        if self.name_count == 0:
+            return HEADER_SIZE + 8  # an end, and its padding
         rows = Rows(columns.NAMES, self.data, HEADER_SIZE, i64(self.name_count), 0)
         row: i64 = 0
         while row < rows.count:
@@ -190,11 +202,13 @@ class Block(Header):
 
 def _code_max(rows: Rows, column: Column) -> i64:
     largest: i64 = -1
-    if rows.has(column):
-        row: i64 = 0
-        while row < rows.count:
-            largest = max(largest, rows.number(column, row))
-            row += 1
+    if rows.count and rows.has(column):
+        data = rows.data
+        at = rows.place(column)
+        end = at + 4 * rows.count
+        while at < end:
+            largest = max(largest, i64(read_i32_le(data, at)))
+            at += 4
     return largest
 
 

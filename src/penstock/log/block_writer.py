@@ -14,7 +14,6 @@ from penstock.log.json_texts import encode_changes, encode_headers
 from penstock.message import DeliveryOptions, Message
 
 COLUMN_MAX: Final = (1 << 31) - 1 - (64 << 20)  # bytes; column ends and the block's length are 32-bit
-BUFFER_KEPT_MAX: Final = 4 << 20
 JOINED_MAX: Final = 1 << 20
 LARGE_BODY: Final = 1 << 20  # bodies of this size or larger are not copied
 
@@ -29,15 +28,17 @@ class BlockWriter:
         self.first_position = 0
         self.bytes_max: i64 = COLUMN_MAX  # of ids, bodies and headers together
         self._joined_max = joined_max  # bytes; a block up to this size is joined, a larger one is left in pieces
-        self._open_buffers()
+        self._names = columns.NAMES.buffers()
+        self._messages = columns.MESSAGES.buffers()
+        self._runs = columns.RUNS.buffers()
+        self._bind()
         self._start()
 
-    def _open_buffers(self) -> None:
-        """A buffer for each column that is not rare. Messages and runs are written straight into them."""
-        names = self._names = columns.NAMES.buffers()
+    def _bind(self) -> None:
+        """Messages and runs are written straight into the buffers of their columns."""
+        names, messages, runs = self._names, self._messages, self._runs
         self._name_ends = names[columns.NAME_BYTES.part]
         self._name_bytes = names[columns.NAME_BYTES.part + 1]
-        messages = self._messages = columns.MESSAGES.buffers()
         self._events = messages[columns.EVENT.part]
         self._protocols = messages[columns.PROTOCOL.part]
         self._routes = messages[columns.ROUTE.part]
@@ -48,7 +49,6 @@ class BlockWriter:
         self._bodies = messages[columns.BODY.part + 1]
         self._header_ends = messages[columns.HEADERS.part]
         self._headers = messages[columns.HEADERS.part + 1]
-        runs = self._runs = columns.RUNS.buffers()
         self._queues = runs[columns.QUEUE.part]
         self._hows = runs[columns.HOW.part]
         self._counts = runs[columns.COUNT.part]
@@ -228,15 +228,11 @@ class BlockWriter:
         return found
 
     def _empty_buffers(self) -> None:
-        """Reuse their memory, unless one is large: new memory each iteration costs a third."""
-        for buffers in (self._names, self._messages, self._runs):
-            for buffer in buffers:
-                if len(buffer) > BUFFER_KEPT_MAX:
-                    self._open_buffers()
-                    return
-        columns.NAMES.clear(self._names)
-        columns.MESSAGES.clear(self._messages)
-        columns.RUNS.clear(self._runs)
+        """Their memory is reused, unless it is large: new memory each iteration costs a third."""
+        is_replaced = columns.NAMES.clear(self._names)
+        is_replaced = columns.MESSAGES.clear(self._messages) or is_replaced
+        if columns.RUNS.clear(self._runs) or is_replaced:
+            self._bind()
 
 
 def _add_part(pieces: list[bytes], part: bytes, size_before: int = 0) -> None:

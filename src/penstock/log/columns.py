@@ -26,6 +26,7 @@ BYTES: Final = "bytes"
 
 PADDING: Final = bytes(8)
 PARTS_MAX: Final = 16  # of a table
+BUFFER_KEPT_MAX: Final = 4 << 20  # bytes
 
 
 class Column:
@@ -51,6 +52,7 @@ class Table:
         self.rare_bits = 0
         self.is_stored_empty = is_stored_empty  # without rows there are still ends
         self._part_count = 0
+        self._are_ends: list[bool] = []  # by part of the columns that are not rare
 
     def column(self, name: str, kind: str, rare: int = 0) -> Column:
         """Declare the next column. Rare ones come last."""
@@ -63,28 +65,26 @@ class Table:
         if rare:
             self.rare.append(column)
             self.rare_bits |= rare
+        elif kind == BYTES:
+            self._are_ends += [True, False]
+        else:
+            self._are_ends.append(False)
         return column
 
     def buffers(self) -> list[BytesWriter]:
         """Empty buffers for the parts of the columns that are not rare."""
-        found: list[BytesWriter] = []
-        for column in self.columns:
-            if column.rare == 0:
-                found.append(BytesWriter())
-                if column.is_bytes:
-                    write_i32_le(found[-1], 0)
-                    found.append(BytesWriter())
-        return found
+        return [_buffer(is_ends) for is_ends in self._are_ends]
 
-    def clear(self, buffers: list[BytesWriter]) -> None:
-        """Empty the buffers; they keep their memory."""
-        for column in self.columns:
-            if column.rare == 0:
-                if column.is_bytes:
-                    buffers[column.part].truncate(4)
-                    buffers[column.part + 1].truncate(0)
-                else:
-                    buffers[column.part].truncate(0)
+    def clear(self, buffers: list[BytesWriter]) -> bool:
+        """Empty the buffers, which keep their memory. Returns whether some had so much that they were replaced."""
+        is_replaced = False
+        for part, is_ends in enumerate(self._are_ends):
+            if len(buffers[part]) > BUFFER_KEPT_MAX:
+                buffers[part] = _buffer(is_ends)
+                is_replaced = True
+            else:
+                buffers[part].truncate(4 if is_ends else 0)
+        return is_replaced
 
 
 # The names that a block is the first of its segment to use: of events, queues, protocols and users. Codes count up
@@ -165,6 +165,13 @@ class Rows:
         end_at = self.places[column.part] + 4 * row
         at = self.places[column.part + 1]
         return data[at + i64(read_i32_le(data, end_at)) : at + i64(read_i32_le(data, end_at + 4))]
+
+
+def _buffer(is_ends: bool) -> BytesWriter:
+    buffer = BytesWriter()
+    if is_ends:
+        write_i32_le(buffer, 0)
+    return buffer
 
 
 def aligned(place: i64) -> i64:

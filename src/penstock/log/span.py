@@ -138,7 +138,9 @@ class SpanBuilder:
         self._run_first = 0
         self._run_count = 0
         self._run_size = 0
-        # The list being built.
+        self._start_list()
+
+    def _start_list(self) -> None:
         self._first = 0
         self._listed = 0
         self._size = 0
@@ -230,15 +232,7 @@ class SpanBuilder:
             if not self._wide and last - self._first + 1 == self._listed:
                 offsets = b""
             self.spans.append(Span(self._first, self._listed, self._size, offsets, self._places.getvalue()))
-            self._clear()
-
-    def _clear(self) -> None:
-        self._first = 0
-        self._listed = 0
-        self._size = 0
-        self._wide = False
-        self._offsets = BytesWriter()
-        self._places = BytesWriter()
+            self._start_list()
 
 
 def split(span: Span, offset: int) -> tuple[Span | None, Span | None]:

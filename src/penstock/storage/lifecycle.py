@@ -14,6 +14,7 @@ offsets stands for the blocks that start within it: the same range always gives 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from penstock.log.arrow import schema, text_of
 from penstock.message import OUT, SETTLEMENT_NAMES
 from penstock.storage.reader import LogReader
 
@@ -61,7 +62,7 @@ def lifecycle_batches(reader: LogReader, start: int, end: int) -> "Iterator[pa.R
             if run.how == OUT:
                 continue  # a delivery mark settles nothing
             rows.offsets.extend(range(run.first, run.first + run.count))
-            rows.queues.extend([run.queue.decode("utf-8", "backslashreplace")] * run.count)
+            rows.queues.extend([text_of(run.queue)] * run.count)
             rows.actions.extend([SETTLEMENT_NAMES[run.how]] * run.count)
             rows.times.extend([at] * run.count)
         if len(rows.offsets) >= ROWS_PER_BATCH:
@@ -97,8 +98,6 @@ def _batch(reader: LogReader, rows: Rows) -> "pa.RecordBatch":
 def _messages(reader: LogReader, offsets: list[int]) -> "pa.RecordBatch":
     """Offset, event and time of the messages still in the log, and of some others near them."""
     import pyarrow as pa
-
-    from penstock.log.arrow import schema
 
     names = ["offset", "event", "published_at"]
     found: list[pa.RecordBatch] = []

@@ -33,7 +33,7 @@ from penstock.log.interface import Change
 from penstock.log.tuning import Tuning
 from penstock.message import Message
 from penstock.storage.disk import Disk
-from penstock.storage.segments import block_at, headers_of, is_torn_end, segments_of
+from penstock.storage.segments import block_at, first_header, headers_of, is_torn_end, segments_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -275,15 +275,12 @@ class LogReader:
         """The first offset of a segment; UNKNOWN if it has no whole block."""
         first = self._firsts.get(segment)
         if first is None:
-            headers = headers_of(self.disk, segment)
             try:
-                _, header = next(headers, (0, None))
+                header = first_header(self.disk, segment)
             except FileNotFoundError:
                 if segment in _segments(self.disk):
                     raise
                 return UNKNOWN  # trimmed after its name was listed
-            finally:
-                headers.close()
             if header is None:
                 return UNKNOWN
             first = self._firsts[segment] = header.first_offset

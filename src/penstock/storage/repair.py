@@ -22,6 +22,7 @@ from penstock.errors import LogError
 from penstock.files import open_private, put_in_place, sync_directory, write_synced
 from penstock.log.block import Block
 from penstock.log.block_writer import BlockWriter
+from penstock.log.columns import aligned
 from penstock.log.header import HEADER_SIZE, Header, block_length, is_of_another_version, marked, whole
 from penstock.storage.recovery import GAPS_NAME, PositionGap, cut, make_safe, newest_usable, write_position_gaps
 from penstock.storage.segments import headers_of, segment_name, segments_of
@@ -154,7 +155,7 @@ def names_in(data: bytes) -> list[bytes]:
     if block_length(data[:HEADER_SIZE]) == 0:
         return []
     count = Header(data).name_count
-    bytes_at = (HEADER_SIZE + 4 * (count + 1) + 7) & ~7
+    bytes_at = int(aligned(HEADER_SIZE + 4 * (count + 1)))
     if not 0 < count < len(data) // 4 or bytes_at > len(data):
         return []
     ends = [int.from_bytes(data[HEADER_SIZE + 4 * n : HEADER_SIZE + 4 * n + 4], "little") for n in range(count + 1)]

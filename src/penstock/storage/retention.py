@@ -12,7 +12,7 @@ from penstock.log.snapshot import SNAPSHOT_SUFFIX
 from penstock.storage.disk import Disk
 from penstock.storage.reader import UNKNOWN, LogReader
 from penstock.storage.recovery import PositionGap, read_position_gaps, write_position_gaps
-from penstock.storage.segments import headers_of, position_of
+from penstock.storage.segments import first_header, position_of
 from penstock.storage.snapshot_files import snapshots_of
 
 SNAPSHOTS_NEEDED: Final = 2
@@ -70,8 +70,9 @@ class Retention:
         for segment, follower in pairwise(segments):
             if position_of(follower) > bound:
                 break
-            ended_at = self._began_at(follower)
-            is_old = self.microseconds > 0 and 0 <= ended_at < now - self.microseconds
+            header = first_header(self.disk, follower)
+            ended_at = now if header is None else header.closed_at
+            is_old = self.microseconds > 0 and ended_at < now - self.microseconds
             if not is_old and total <= self.bytes_max:
                 continue
             first, end = self.reader.first_offset(segment), self.reader.first_offset(follower)
@@ -81,10 +82,3 @@ class Retention:
                 due.append(Due(segment, follower, first, end))
                 total -= sizes[segment]
         return due
-
-    def _began_at(self, segment: str) -> int:
-        """When the first block of a segment was closed; -1 if unknown."""
-        headers = headers_of(self.disk, segment)
-        _, header = next(headers, (0, None))
-        headers.close()
-        return -1 if header is None else header.closed_at

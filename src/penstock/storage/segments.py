@@ -102,6 +102,16 @@ def headers_of(disk: Disk, segment: str, place: int = 0) -> Generator[tuple[int,
             place += length
 
 
+def first_header(disk: Disk, segment: str) -> Header | None:
+    """The header of the first block of a segment; None if no complete block starts there."""
+    headers = headers_of(disk, segment)
+    try:
+        _, header = next(headers, (0, None))
+    finally:
+        headers.close()
+    return header
+
+
 def next_whole(disk: Disk, segment: str, place: int, of_batch: bool = False) -> int:
     """Where the first whole block after this place starts; -1 if there is none.
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from penstock.storage.disk import Disk
 from penstock.storage.reader import UNKNOWN, LogReader
-from penstock.storage.segments import headers_of
+from penstock.storage.segments import first_header, headers_of
 
 SET_BACK: Final = 3_600_000_000  # microseconds
 LATENESS: Final = 2_000_000  # a block's time is that of its own event loop iteration, or of the previous one
@@ -33,17 +33,11 @@ def offset_at(reader: LogReader, moment: int, to: int) -> int:
 
 def _begun_at(disk: Disk, segment: str) -> int:
     """When the segment's first block was closed; UNKNOWN if that cannot be determined."""
-    headers = headers_of(disk, segment)
-    closed_at = 0
     try:
-        for _, header in headers:
-            closed_at = header.closed_at
-            break
+        header = first_header(disk, segment)
     except FileNotFoundError:
         return UNKNOWN  # trimmed after its name was listed
-    finally:
-        headers.close()
-    return closed_at if closed_at else UNKNOWN
+    return header.closed_at if header is not None and header.closed_at else UNKNOWN
 
 
 def _set_back(begun: list[int]) -> int:
