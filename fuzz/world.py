@@ -229,7 +229,9 @@ class World:
         preauth = session.preauth
         if preauth is not None:
             assert len(preauth.held) <= BYTES_MAX, f"{session.protocol}: holds {len(preauth.held)} bytes of nobody"
-            assert preauth.armed or session.closing, f"{session.protocol}: is held for ever"
+            assert (preauth.timer is not None and preauth.timer.armed) or session.closing, (
+                f"{session.protocol}: is held for ever"
+            )
         if isinstance(session, NamingSession) and not session.closing and preauth is None:
             suspended = {consumer for consumer in session.own.values() if consumer.suspended}
             assert set(session.halted) == suspended, "keeps a consumer that has ended, or forgets one that waits"

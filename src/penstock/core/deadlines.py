@@ -18,14 +18,6 @@ class Timer:
         self.armed = False
         self.sequence = 0
 
-    def fire(self, now: int) -> None:
-        self.action(now)
-
-    def failed(self, error: Exception) -> None:
-        if self.on_error is None:
-            raise error
-        self.on_error(error)
-
 
 class Deadlines:
     """Timers sorted by time; timers with the same time fire in the order they were set."""
@@ -84,9 +76,11 @@ class Deadlines:
             timer.armed = False
             fired += 1
             try:
-                timer.fire(now)
+                timer.action(now)
             except Exception as error:
-                timer.failed(error)
+                if timer.on_error is None:
+                    raise
+                timer.on_error(error)
         for entry in later:
             heapq.heappush(self._heap, entry)
 

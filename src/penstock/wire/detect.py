@@ -7,9 +7,9 @@ command that needs no line end); then a short pause in its input decides.
 
 from typing import Final
 
+from penstock.core.deadlines import Timer
 from penstock.wire.lines import looks_like_http
 from penstock.wire.session import MAYBE, YES, Dialect, Hub, Session
-from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "any"
 HEAD_SIZE_MAX: Final = 4096  # far more than it takes to recognise any protocol
@@ -28,17 +28,6 @@ class ProtocolDetector(Dialect):
         return UndetectedSession(self, peer)
 
 
-class QuietTimer(SessionTimer):
-    """Fires when a client whose first bytes match several protocols has sent nothing more for a while."""
-
-    def __init__(self, session: "UndetectedSession") -> None:
-        super().__init__(session)
-        self.session = session
-
-    def fire(self, now: int) -> None:
-        self.session.on_quiet(now)
-
-
 class UndetectedSession(Session):
     """A client whose protocol is not known yet. `successor` is the session that replaces this one."""
 
@@ -49,7 +38,7 @@ class UndetectedSession(Session):
         self.detector = detector
         self.head = b""
         self.reads: list[bytes] = []  # the reads that make up `head`: their boundaries may matter
-        self.quiet_timer = QuietTimer(self)
+        self.quiet_timer = Timer(self.on_quiet, self.broke)
 
     def feed(self, data: bytes, now: int) -> None:
         if self.closing:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from penstock.auth.directory import Directory, Identity
 from penstock.auth.throttle import address_of
 from penstock.auth.tokens import id_of
+from penstock.core.deadlines import Timer
 from penstock.errors import Error
-from penstock.wire.timer import SessionTimer
 
 if TYPE_CHECKING:
     from penstock.wire.session import Session
@@ -44,14 +44,13 @@ class TurnedAway(Error):
     """The client presented a wrong token among other requests: the requests after it are not executed."""
 
 
-class PreAuth(SessionTimer):
+class PreAuth:
     """What a session has until its client has authenticated, and again once it was refused.
 
     Fires when the time to authenticate is over, or when the delayed refusal is due.
     """
 
     def __init__(self, session: "Session", access: Directory) -> None:
-        super().__init__(session)
         self.session = session
         self.access = access
         self.address = address_of(session.peer)
@@ -59,15 +58,15 @@ class PreAuth(SessionTimer):
         self.spent = 0  # bytes of requests already answered
         self.failing = False
         self.refusal = b""
-        self._is_over = False
+        self.timer: Timer | None = Timer(self._on_time, self._on_error)  # None once it is over
         access.throttle.pending.add(self.address, self)
 
     def start(self, now: int) -> None:
-        self.session.broker.deadlines.set(self, now + self.access.auth_time)
+        self._wait_until(now + self.access.auth_time)
 
     def move_to(self, session: "Session") -> None:
         """Another session replaces the one that handled the connection before its protocol was known."""
-        self.session = self.owner = session
+        self.session = session
         session.preauth = self
 
     def feed(self, data: bytes, now: int) -> None:
@@ -114,11 +113,18 @@ class PreAuth(SessionTimer):
         self.refusal = session.auth_error(id, reason)
         session.tell_ids()
         if at_once:
-            self.fire(session.now)
+            self._on_time(session.now)
         else:
-            session.broker.deadlines.set(self, session.now + throttle.failed(self.address, session.now))
+            self._wait_until(session.now + throttle.failed(self.address, session.now))
 
-    def fire(self, now: int) -> None:
+    def _wait_until(self, when: int) -> None:
+        if self.timer is not None:
+            self.session.broker.deadlines.set(self.timer, when)
+
+    def _on_error(self, error: Exception) -> None:
+        self.session.broke(error)
+
+    def _on_time(self, now: int) -> None:
         session = self.session
         session.now = now
         if self.failing:
@@ -130,11 +136,11 @@ class PreAuth(SessionTimer):
 
     def leave(self) -> None:
         """The client has authenticated or disconnected."""
-        if not self._is_over:
-            self._is_over = True
+        if self.timer is not None:
+            self.session.broker.deadlines.cancel(self.timer)
+            self.timer = None
             self.held = b""
             self.access.throttle.pending.remove(self.address, self)
-            self.session.broker.deadlines.cancel(self)
 
 
 def authenticate(session: "Session", id: bytes, token: bytes) -> None:

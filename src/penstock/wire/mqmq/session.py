@@ -14,6 +14,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
+from penstock.core.deadlines import Timer
 from penstock.core.delivery import Delivery
 from penstock.core.subscription import Subscription
 from penstock.errors import (
@@ -56,7 +57,6 @@ from penstock.wire.mqmq.codec import (
 )
 from penstock.wire.preauth import PREAUTH_OTHER, PREAUTH_QUIT, PREAUTH_TOKEN, PreAuthRequest, authenticate
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
-from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "mqmq"
 
@@ -132,17 +132,6 @@ class WaitingGet(Subscription):
         self.session.broke(error)
 
 
-class GetDeadline(SessionTimer):
-    """The timeout of a waiting Get."""
-
-    def __init__(self, session: "MqmqSession") -> None:
-        super().__init__(session)
-        self.session = session
-
-    def fire(self, now: int) -> None:
-        self.session.time_out(now)
-
-
 class MqmqSession(Session):
     protocol = PROTOCOL
 
@@ -155,7 +144,7 @@ class MqmqSession(Session):
         self.name_size_max = min(NAME_SIZE_MAX, limits.name_size_max)
         self.waiting: WaitingGet | None = None
         self.served: WaitingGet | None = None  # got a message that is not acked yet, see `wake`
-        self.deadline: GetDeadline | None = None
+        self.deadline: Timer | None = None  # of a waiting Get
         self.paused = False  # the socket's write buffer is full
         self.gone = False  # the client disconnected
 
@@ -363,7 +352,7 @@ class MqmqSession(Session):
             self._settle_served()  # it got a message at once
             return
         if self.deadline is None:
-            self.deadline = GetDeadline(self)
+            self.deadline = Timer(self.time_out, self.broke)
         self.broker.deadlines.set(self.deadline, self.now + timeout * 1000)
 
     def hand_over(self, waiting: WaitingGet, message: Message) -> None:

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from penstock.core.deadlines import Timer
 from penstock.message import Message, Requester
 from penstock.wire.rq.codec import encode_delivered, encode_undelivered
 from penstock.wire.rq.states import LEAVING, OVER, SILENT, TAKEN, WAITING
-from penstock.wire.timer import SessionTimer
 
 if TYPE_CHECKING:
     from penstock.wire.rq.session import RqSession
@@ -21,7 +21,7 @@ class OpenRequest(Requester):
         # counts objects, not bytes.
         self.message: Message | None = message
         self.state = SILENT if noreply else WAITING
-        self.timeout: Timeout | None = None
+        self.timeout: Timer | None = None
 
     def delivered(self, message: Message) -> None:
         if self.state == WAITING:
@@ -41,6 +41,9 @@ class OpenRequest(Requester):
 
     def failed(self, error: Exception) -> None:
         self.session.broke(error)
+
+    def time_out(self, now: int) -> None:
+        self.give_up(True)
 
     def give_up(self, revoke: bool) -> None:
         """End the request without a reply; with `revoke` it is not delivered any more either."""
@@ -62,14 +65,3 @@ class OpenRequest(Requester):
             session.requests.pop(self, None)
             if session.phase >= LEAVING:
                 session.close_when_done()
-
-
-class Timeout(SessionTimer):
-    """The timeout of a request."""
-
-    def __init__(self, request: OpenRequest) -> None:
-        super().__init__(request.session)
-        self.request = request
-
-    def fire(self, now: int) -> None:
-        self.request.give_up(True)

@@ -20,6 +20,7 @@ from typing import Final
 from mypy_extensions import i64
 
 from penstock import risp
+from penstock.core.deadlines import Timer
 from penstock.core.delivery import Delivery
 from penstock.core.subscription import Subscription
 from penstock.errors import ProtocolError, Refused
@@ -45,10 +46,9 @@ from penstock.wire.rq.consumer import NOREPLY_HEADER, PROTOCOL
 from penstock.wire.rq.consumers import Consumers
 from penstock.wire.rq.delivery_ids import IDS_MAX, DeliveryIds
 from penstock.wire.rq.queue_ids import QueueIds
-from penstock.wire.rq.requests import OpenRequest, Timeout
+from penstock.wire.rq.requests import OpenRequest
 from penstock.wire.rq.states import ALIVE, IDLE, LEAVING, OPEN, OPENING, OVER, PINGED, SILENT, STOPPING, WAITING
 from penstock.wire.session import MAYBE, NO, YES, Dialect, Hub, Session
-from penstock.wire.timer import SessionTimer
 
 SECOND: Final = 1_000_000
 MILLISECOND: Final = 1000
@@ -104,17 +104,6 @@ class Rq(Dialect):
         return SERVER_FULL_BYTES
 
 
-class Silence(SessionTimer):
-    """Fires after a node has been silent for QUIET_TIME."""
-
-    def __init__(self, session: "RqSession") -> None:
-        super().__init__(session)
-        self.session = session
-
-    def fire(self, now: int) -> None:
-        self.session.on_silence(now)
-
-
 class RqSession(Session):
     protocol = PROTOCOL
 
@@ -128,7 +117,7 @@ class RqSession(Session):
         self.writable = True  # its socket takes more
         self.liveness = ALIVE
         self.heard = now  # when its last byte came
-        self.silence = Silence(self)
+        self.silence = Timer(self.on_silence, self.broke)
         self.broker.deadlines.set(self.silence, now + QUIET_TIME)
         # As a requester.
         self.requests: dict[OpenRequest, None] = {}
@@ -292,7 +281,7 @@ class RqSession(Session):
                 request.delivered(message)
                 request.close()
             elif fields.timeout > 0 and request.state != OVER:
-                request.timeout = Timeout(request)
+                request.timeout = Timer(request.time_out, self.broke)
                 self.broker.deadlines.set(request.timeout, self.now + fields.timeout * SECOND)
 
     def on_late_request(self, fields: Fields) -> None:

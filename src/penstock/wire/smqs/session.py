@@ -17,6 +17,7 @@ from mypy_extensions import i64
 
 from penstock.auth.directory import BY_TOKEN
 from penstock.auth.tokens import id_of
+from penstock.core.deadlines import Timer
 from penstock.core.delivery import Delivery
 from penstock.core.subscription import Subscription
 from penstock.errors import Refused
@@ -41,7 +42,6 @@ from penstock.wire.smqs.codec import (
     needs_no_end,
     split_done,
 )
-from penstock.wire.timer import SessionTimer
 
 PROTOCOL: Final = "smqs"
 LF: Final = 10
@@ -127,17 +127,6 @@ class Consumer(Subscription):
         self.session.broke(error)
 
 
-class QuietTime(SessionTimer):
-    """The timeout for the rest of a line."""
-
-    def __init__(self, session: "SmqsSession") -> None:
-        super().__init__(session)
-        self.session = session
-
-    def fire(self, now: int) -> None:
-        self.session.run_unfinished(now)
-
-
 class Accepting:
     """An ack by count in progress."""
 
@@ -154,7 +143,7 @@ class SmqsSession(LineSession):
     def __init__(self, dialect: Smqs, peer: str) -> None:
         super().__init__(dialect.hub, peer)
         self.listings = dialect.listings
-        self.quiet_time: QuietTime | None = None  # created when a line is first left unterminated
+        self.quiet_time: Timer | None = None  # created when a line is first left unterminated
         self.fresh = True
         self.own: dict[bytes, Consumer] = {}
         self.sole: Consumer | None = None  # the only consumer, while `order` is not kept
@@ -210,7 +199,7 @@ class SmqsSession(LineSession):
         timer = self.quiet_time
         if self.lines.first_byte() in UNTERMINATED:
             if timer is None:
-                timer = self.quiet_time = QuietTime(self)
+                timer = self.quiet_time = Timer(self.run_unfinished, self.broke)
             self.broker.deadlines.set(timer, now + QUIET_TIME)
         elif timer is not None:
             self.broker.deadlines.cancel(timer)
