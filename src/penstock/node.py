@@ -26,11 +26,11 @@ from penstock.log.memory import MemoryLog
 from penstock.report import Report
 from penstock.server.audit import Audit
 from penstock.server.certificates import Certificates, paths_of
-from penstock.server.connection import TRACE_SIZE_MAX, Reactor
 from penstock.server.handshakes import HandshakeLimiter
 from penstock.server.listener import Listener
 from penstock.server.logs import Limited, start_logs
 from penstock.server.memory import LOOK_SECONDS, QUEUE_BYTES, Sweeper, Trimmer, collect_seldom, keep_memory
+from penstock.server.reactor import TRACE_SIZE_MAX, Reactor
 from penstock.server.user_reloader import UserReloader
 from penstock.server.watch import Watcher
 from penstock.storage.storage import Storage

@@ -9,7 +9,7 @@ from penstock.config import Config
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
-from penstock.server.connection import Reactor
+from penstock.server.reactor import Reactor
 from penstock.server.user_reloader import UserReloader
 from penstock.server.watch import Watcher
 from penstock.wire.session import Hub

@@ -27,7 +27,7 @@ received = Connection.data_received
 
 def data_received(self, data):
     if b"poison" in data:
-        queue = self.switchboard.hub.broker.queues[b"jobs"]
+        queue = self.reactor.hub.broker.queues[b"jobs"]
         if b"counter" in data:
             queue.ready += 1
             queue.touch()

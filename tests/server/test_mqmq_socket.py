@@ -31,7 +31,7 @@ def ask(client: Any, *values: bytes) -> list[bytes]:
 
 def wait_for_waiters(broker: Any, count: int) -> None:
     deadline = time.monotonic() + 5
-    while broker.call(lambda: len(broker.node.broker.declare(b"q").waiting)) != count:
+    while broker.call(lambda: len(broker.node.broker.declare(b"q").consumers.waiting)) != count:
         assert time.monotonic() < deadline
 
 

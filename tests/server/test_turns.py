@@ -12,7 +12,8 @@ from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
-from penstock.server.connection import Connection, Reactor
+from penstock.server.connection import Connection
+from penstock.server.reactor import Reactor
 from penstock.server.turns import FULL_READ, SHORT_PART, SHORT_TURNS, SLICE_WORK, TURN_WORK
 from penstock.wire.dialects import DIALECTS
 from penstock.wire.session import LEFT_AT_ONCE, Hub

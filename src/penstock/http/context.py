@@ -19,8 +19,8 @@ from penstock.http.places import HttpPlaces
 from penstock.http.problems import Problem, not_found, over_limit, too_large
 from penstock.http.statistics import Statistics
 from penstock.http.texts import text_of
-from penstock.server.connection import Reactor
 from penstock.server.handshakes import HandshakeLimiter
+from penstock.server.reactor import Reactor
 from penstock.server.user_reloader import UserReloader
 from penstock.storage.cursors import Cursors
 from penstock.storage.storage import Storage

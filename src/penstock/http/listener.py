@@ -16,8 +16,8 @@ from penstock.config import Config
 from penstock.errors import Error
 from penstock.http.statistics import Statistics
 from penstock.server.accepting import BACKLOG
-from penstock.server.connection import Reactor
 from penstock.server.handshakes import HandshakeLimiter
+from penstock.server.reactor import Reactor
 
 if TYPE_CHECKING:
     from penstock.http.server import HttpServer

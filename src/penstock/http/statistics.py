@@ -16,7 +16,7 @@ from penstock.core.queue_store import NO_MESSAGE
 from penstock.core.queue_totals import QueueTotals
 from penstock.errors import LogError
 from penstock.http.texts import time_of
-from penstock.server.connection import Reactor
+from penstock.server.reactor import Reactor
 from penstock.storage.reader import UNKNOWN, LogReader
 from penstock.storage.storage import Storage
 from penstock.storage.timings import Timings

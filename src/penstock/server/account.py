@@ -29,7 +29,8 @@ from penstock.server.holdings import held_by, held_of
 from penstock.server.memory import QUEUE_BYTES, resident_bytes
 
 if TYPE_CHECKING:
-    from penstock.server.connection import Connection, Reactor
+    from penstock.server.connection import Connection
+    from penstock.server.reactor import Reactor
     from penstock.wire.session import Session
 
 KINDS = ("ready", "held", "leased", "staged", "in", "out", "queues", "bindings", "ids", "log")

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from penstock.errors import Error
 from penstock.server.accepting import BACKLOG, accept_more
-from penstock.server.connection import Connection, Reactor
+from penstock.server.connection import Connection
 from penstock.server.handshakes import HandshakeLimiter
+from penstock.server.reactor import Reactor
 from penstock.wire.session import Dialect
 
 

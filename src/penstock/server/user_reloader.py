@@ -20,7 +20,8 @@ from penstock.auth.user import User
 from penstock.auth.users import Users, changes_between
 from penstock.config import Config
 from penstock.errors import AccessError, ConfigError
-from penstock.server.connection import Connection, Reactor
+from penstock.server.connection import Connection
+from penstock.server.reactor import Reactor
 from penstock.server.watch import Watcher
 from penstock.wire.session import Session
 

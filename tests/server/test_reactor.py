@@ -1,4 +1,4 @@
-"""The switchboard by itself: publishers that wait for a queue, and sessions that go wrong while others go on."""
+"""The reactor by itself: publishers that wait for a queue, and sessions that go wrong while others go on."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from penstock.core.limits import Limits
 from penstock.core.subscription import Inbox
 from penstock.log.memory import MemoryLog
 from penstock.message import Message
-from penstock.server.connection import Reactor
+from penstock.server.reactor import Reactor
 from penstock.wire.session import Hub
 
 from .conftest import RunningBroker
@@ -46,7 +46,7 @@ class Publisher:
 
 
 class Board:
-    """A switchboard with a queue in which messages wait."""
+    """A reactor with a queue in which messages wait."""
 
     def __init__(self) -> None:
         self.broker = Broker(MemoryLog(), Limits())
