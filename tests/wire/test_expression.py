@@ -7,18 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.wire.expression import (
-    CUT_MARK,
-    ITEMS_MAX,
-    STEPS_MAX,
-    TEXT_MAX,
-    ExpressionError,
-    FlagView,
-    SizeView,
-    View,
-    evaluate,
-    render,
-)
+from penstock.wire.allowance import STEPS_MAX
+from penstock.wire.expression import CUT_MARK, TEXT_MAX, ExpressionError, View, evaluate, render
+from penstock.wire.state import FlagView, SizeView
 
 REPEATABLE = settings(derandomize=True, deadline=None)
 QUICK_SECONDS = 1.0  # of processor time, interpreted; the worst of them takes a tenth of it
@@ -100,6 +91,10 @@ def refusal_of(code: str) -> str:
         ("len([u for u in state.queues_used.values() if u.is_set()])", 2),
         ("sum(q.qsize() for q in state.responses_by_clients.values())", 6),
         ("len(state.socks_by_clients)", 7),
+        ("len([u for u in state.queues_used.itervalues() if u.is_set()])", 2),
+        ("[state.published, state.queued, len(state.queues)]", [100, 200, 2]),
+        ("sorted([(q.qsize(), n) for n, q in state.queues.iteritems()], reverse=True)[:1]", [(7, "jobs")]),
+        ("len(set(state.queues_by_consumer_ids.itervalues()))", 2),
     ],
 )
 def test_documented_expressions(code: str, value: object) -> None:
@@ -120,17 +115,16 @@ def test_documented_expressions(code: str, value: object) -> None:
             "[]",
             "()",
             "{}",
-            "{1, 2}",
             "(1,)",
             "{'a': 1, 2: []}",
         ),
         *("1 + 2 * 3 - 4", "7 / 2", "7 // 2", "-7 % 3", "1.5 + True", "'ab' + 'c'", "[1] + [2]", "(1,) + ()"),
-        *("'ab' * 3", "3 * [0]", "'a' * -1", "'a' * 0"),
         *("1 < 2 < 3", "1 < 3 < 2", "1 == 1.0", "'a' != 'b'", "[1, 2] >= [1]", "None is None", "1 is not None"),
-        *("1 in [1, 2]", "'b' in 'abc'", "'k' in {'k': 1}", "3 not in (1, 2)", "2 in {1, 2}", "1 in {1: 2}.values()"),
+        *("1 in [1, 2]", "'b' in 'abc'", "'k' in {'k': 1}", "3 not in (1, 2)"),
+        *("2 in set([1, 2])", "1 in {1: 2}.values()", "set(x for x in 'aab')"),
         *("1 and 0 and x", "0 or '' or 3", "not []", "1 if 2 else 3", "1 if 0 else 3"),
         *("[1, 2, 3][-1]", "'abc'[1]", "{'a': 1}['a']", "[1, 2, 3, 4][1:3]", "'abcdef'[::-2]", "(1, 2)[:]"),
-        *("[x * 2 for x in [1, 2, 3] if x > 1 if x < 3]", "{x for x in 'aab'}", "{k: v for k, v in {'a': 1}.items()}"),
+        *("[x * 2 for x in [1, 2, 3] if x > 1 if x < 3]", "{k: v for k, v in {'a': 1}.items()}"),
         *(
             "[(a, b) for a in 'xy' for b in 'zw']",
             "[[y for y in 'ab'] for x in 'cd']",
@@ -140,40 +134,18 @@ def test_documented_expressions(code: str, value: object) -> None:
             "len('abc')",
             "len({})",
             "sum([1, 2.5])",
-            "sum([1], 10)",
             "min(3, 1, 2)",
             "max([3, 1])",
             "max([], default=7)",
         ),
-        *("sorted([3, 1, 2])", "sorted('bca', reverse=True)", "list('ab')", "list()", "tuple([1])", "set('aa')"),
-        *("dict([('a', 1), ['b', 2]])", "dict({'a': 1})", "any([0, 1])", "all([])", "any(x > 1 for x in [1, 2])"),
-        *(
-            "round(2.567, 1)",
-            "round(7)",
-            "round(1234, -2)",
-            "abs(-3)",
-            "int('42')",
-            "int(3.9)",
-            "float('1.5')",
-            "bool([])",
-        ),
-        *("str(12)", "str('a')", "str([1, 'a', None, (2,), {'k': 1.5}, {3}])", "str(True)", "str({})", "str(())"),
-        *(
-            "'a,b'.split(',')",
-            "' a b '.split()",
-            "'a b c'.split(' ', 1)",
-            "'a b c'.split(None, 1)",
-            "'-'.join(['a', 'b'])",
-        ),
-        *(
-            "'abc'.startswith('ab')",
-            "'abc'.endswith('x')",
-            "'aB'.upper()",
-            "'aB'.lower()",
-            "' a '.strip()",
-            "'xax'.strip('x')",
-        ),
+        *("sorted([3, 1, 2])", "sorted('bca', reverse=True)", "list('ab')", "set('aa')"),
+        *("any([0, 1])", "all([])", "any(x > 1 for x in [1, 2])"),
+        *("round(2.567)", "round(7)", "str(12)", "str('a')", "str(True)", "str({})", "str(())"),
+        *("str([1, 'a', None, (2,), {'k': 1.5}, set([3])])", "str(set([]))"),
+        *("'-'.join(['a', 'b'])", "'-'.join('ab')", "'-'.join({'a': 1})", "''.join([])"),
+        *("'abc'.startswith('ab')", "'abc'.endswith('x')", "'abc'.startswith(('x', 'a'))", "'abc'.startswith('c', 2)"),
         *("{'a': 1}.get('a')", "{'a': 1}.get('b')", "{'a': 1}.get('b', 2)", "[k for k in {'a': 1}]"),
+        *("'b' in {'a': 1}", "{'a': 1} == {'a': 1.0}", "(1, 2) < (1, 3)", "None is not None", "max('a', 'b')"),
         *("'))((' + ')'", "'''it's (((''' + \"\"\"((\"\"\"", "(1 # ((((\n)", "\t 1 ", "'\\d'"),
     ],
 )
@@ -194,6 +166,9 @@ def test_means_what_python_means(code: str) -> None:
         ("'jobs' in state.queues and 'none' not in state.queues", True),
         ("str(state.queues)", "{'jobs': <SizeView>, 'mail': <SizeView>}"),
         ("str(state)", "<State>"),
+        ("state.queues_by_events.keys()", ["e1", "e2", "e3"]),
+        ("state.queues_by_consumer_ids.items()[:1]", [("k1", "jobs")]),
+        ("[state.queues_by_consumer_ids][0].values()", ["jobs", "jobs", "mail", "mail"]),
     ],
 )
 def test_looks_into_views(code: str, value: object) -> None:
@@ -268,7 +243,23 @@ def test_one_evaluation_reads_an_attribute_once() -> None:
         "'a'.translate({})",
         "'a'.zfill(1000000000)",
         "'a'.ljust(1000000000)",
-        "'a'.replace('', 'b' * 60000)",
+        "'a'.replace('', 'b')",
+        "'a'.strip('b')",
+        "'a' * 3",
+        "3 * [0]",
+        "{1, 2}",
+        "{x for x in [1]}",
+        "int('1')",
+        "dict(a=1)",
+        "sum([[1]], [])",
+        "sum([[1]], start=[])",
+        "sum([[1], [2]])",
+        "sum(['a'])",
+        "round(1, -1000000000)",
+        "max([1], key=state)",
+        "''.join(state.queues.values())",
+        "[0][1:2, 3]",
+        "{}[1:2]",
         "b'bytes'",
         "1j",
         "...",
@@ -307,40 +298,48 @@ def test_not_allowed(code: str) -> None:
         ("{}['a']", "KeyError"),
         ("[][0]", "IndexError"),
         ("[1][::0]", "ValueError"),
-        ("int('x')", "ValueError"),
-        ("int(1e400)", "OverflowError"),
-        ("'a'.split('')", "ValueError"),
+        ("round(1e400)", "OverflowError"),
         ("{}.get()", "TypeError"),
-        ("''.strip('a', 'b')", "TypeError"),
+        ("''.startswith()", "TypeError"),
+        ("''.join(['a'], ['b'])", "TypeError"),
         ("state.broken", "OSError: a bug of ours"),
         ("1 + 'a'", "Add does not go with int and text"),
+        ("'a' + ['b']", "Add does not go with text and list"),
         ("'a' * 'b'", "Mult does not go with"),
-        ("1['a']", "int cannot be indexed with text"),
-        ("[1]['a']", "list cannot be indexed with text"),
-        ("[1]['a':]", "text cannot bound a slice"),
-        ("{}[1:2]", "dict cannot be sliced"),
-        ("[1][1:2, 3]", "Slice is not allowed"),
+        ("state + 1", "Add does not go with State and int"),
+        ("1['a']", "int cannot be indexed"),
+        ("state['a']", "State cannot be indexed"),
+        ("[1]['a']", "TypeError: list indices must be integers"),
+        ("[1]['a':]", "TypeError: slice indices must be integers"),
+        ("{}[1:2]", "slice cannot be a key"),
         ("{[1]: 2}", "list cannot be a key"),
-        ("{(1, 2)}", "tuple cannot be a key"),
+        ("{x: 1 for x in [(1, 2)]}", "tuple cannot be a key"),
+        ("set([(1, 2)])", "tuple cannot be a key"),
         ("(1, 2) in {}", "tuple cannot be a key"),
+        ("(1, 2) in set([])", "tuple cannot be a key"),
         ("{}.get([])", "list cannot be a key"),
-        ("dict([1])", "int is not a pair"),
-        ("sum(['a'])", "text is not a number"),
-        ("sum([[1]], [])", "list is not a number"),
-        ("abs('a')", "text is not a number"),
-        ("-'a'", "text is not a number"),
-        ("len(1)", "int is not a collection"),
-        ("[x for x in 1]", "int is not a collection"),
-        ("1 in 2", "int is not a collection"),
-        ("1 in 'a'", "int is not text"),
-        ("'-'.join([1])", "int is not text"),
-        ("'a'.split('b', 'c')", "text cannot limit a split"),
+        ("{}[()]", "tuple cannot be a key"),
+        ("sum(['a'])", "TypeError: unsupported operand"),
+        ("-'a'", "TypeError: bad operand type"),
+        ("len(1)", "TypeError: object of type 'int' has no len()"),
+        ("len(state)", "TypeError: object of type 'State' has no len()"),
+        ("[x for x in 1]", "TypeError: 'int' object is not iterable"),
+        ("1 in 2", "TypeError: argument of type 'int' is not iterable"),
+        ("1 in 'a'", "TypeError"),
+        ("'-'.join([1])", "TypeError: sequence item 0: expected str instance, int found"),
         ("[a for a, b in [(1, 2, 3)]]", "3 values do not fit 2 names"),
-        ("len()", "no function len with 0 arguments"),
-        ("min(1, 2, default=3)", "no function min with 2 arguments"),
-        ("len(obj=[])", "len takes no argument named obj"),
-        ("''.split(sep=',')", "split takes no named arguments"),
-        ("nothing()", "no function nothing"),
+        ("[a for a, b in [1]]", "TypeError: object of type 'int' has no len()"),
+        ("len()", "len takes one argument"),
+        ("sum([[1]], [])", "sum takes one argument"),
+        ("min(1, 2, default=3)", "TypeError"),
+        ("len(obj=[])", "len takes one argument"),
+        ("len([], obj=[])", "len takes no argument named obj"),
+        ("''.join(x=',')", "no such function: ''.join"),
+        ("''.split(',')", "text has no method split"),
+        ("[].append(1)", "list has no method append"),
+        ("state.qsize()", "State has no method qsize"),
+        ("nothing()", "no such function: nothing"),
+        ("[len([]) for len in [1]]", "no such function: len"),
         ("nothing", "no such name: nothing"),
         ("1 1", "not an expression"),
     ],
@@ -353,6 +352,12 @@ TWENTY = "'abcdefghijklmnopqrst'"
 DOUBLED = "[1]"  # 4 ** 12 ones in twelve small lists
 for _ in range(12):
     DOUBLED = f"[[x, x, x, x] for x in {DOUBLED}]"
+THOUSAND = "'" + "a" * 1000 + "'"
+DOUBLED_TEXT, DOUBLED_LIST, ESCAPED_TEXT = f"[{THOUSAND}]", f"[{[1] * 200}]", "['" + "\\\\" * 200 + "']"
+for _ in range(14):
+    DOUBLED_TEXT = f"[x + x for x in {DOUBLED_TEXT}]"
+    DOUBLED_LIST = f"[x + x for x in {DOUBLED_LIST}]"
+    ESCAPED_TEXT = f"[str([x]) for x in {ESCAPED_TEXT}]"
 
 
 @pytest.mark.parametrize(
@@ -361,16 +366,17 @@ for _ in range(12):
         ("1" * 5000, "longer than 4096 bytes"),
         ("'" + "я" * 3000 + "'", "longer than 4096 bytes"),
         ("(" * 100_000 + ")" * 100_000, "longer than 4096 bytes"),
-        ("(" * 2000 + ")" * 2000, "nested deeper than 50"),
-        ("(" * 51 + "1" + ")" * 51, "nested deeper than 50"),
-        ("[" * 4000, "nested deeper than 50"),
-        ("{1:" * 1000, "nested deeper than 50"),
-        ("(" * 30 + "'))))))'" + "+(" * 30, "nested deeper than 50"),
+        ("(" * 2000 + ")" * 2000, "more than 100 brackets"),
+        ("(" * 101 + "1" + ")" * 101, "more than 100 brackets"),
+        ("[" * 60 + "1" + "]" * 60, "nested deeper than 50"),
+        ("[" * 4000, "more than 100 brackets"),
+        ("{1:" * 1000, "more than 100 brackets"),
+        ("(" * 60 + "'))))))'" + "+[" * 60, "more than 100 brackets"),
         ("-" * 4000 + "1", ""),  # too deep for the parser of some versions, for us in the others
         ("not " * 1000 + "1", "nested deeper than 50"),
         ("1" + "+1" * 2000, "nested deeper than 50"),
         ("state" + ".queues" * 500, "nested deeper than 50"),
-        ("state" + "[0]" * 1000, "nested deeper than 50"),
+        ("state" + "[0]" * 100, "nested deeper than 50"),
         ("1 if 1 else " * 300 + "1", "nested deeper than 50"),
         ("[0" + " for x in 'a'" * 60 + "]", "nested deeper than 50"),
         ("10 ** 10", "Pow is not allowed"),
@@ -379,34 +385,21 @@ for _ in range(12):
         ("-9223372036854775807 - 2", "more than 64 bits"),
         ("3037000500 * 3037000500", "more than 64 bits"),
         ("sum([9223372036854775807, 1])", "more than 64 bits"),
-        ("int(1e30)", "more than 64 bits"),
-        ("int('9' * 20)", "more than 64 bits"),
-        ("int('9' * 60000)", "longer than 64 characters"),
-        ("float('9' * 60000)", "longer than 64 characters"),
-        ("round(1, -1000000000)", "at most 32 digits"),
-        ("'a' * 1000000000", f"longer than {TEXT_MAX} characters"),
-        ("1000000000 * 'ab'", f"longer than {TEXT_MAX} characters"),
-        ("'a' * 60000 + 'b' * 60000", f"longer than {TEXT_MAX} characters"),
-        ("('a' * 60000).join(['b', 'c', 'd'])", f"longer than {TEXT_MAX} characters"),
-        ("str(['a' * 60000] * 2)", f"longer than {TEXT_MAX} characters"),
-        ("[0] * 1000000000", f"more than {ITEMS_MAX} items"),
-        ("(0,) * 65537", f"more than {ITEMS_MAX} items"),
-        ("[0] * 60000 + [0] * 60000", f"more than {ITEMS_MAX} items"),
-        ("[[0] * 60000 for x in [0] * 1000]", f"more than {STEPS_MAX} steps"),
-        ("['a' * 60000 for x in [0] * 1000]", f"more than {STEPS_MAX} steps"),
+        ("round(1e30)", "more than 64 bits"),
+        ("[x * x for x in [y * y for y in [z * z for z in [9999999999]]]]", "more than 64 bits"),
+        ("'a' * 1000000000", "Mult does not go with text and int"),
+        ("1000000000 * 'ab'", "Mult does not go with int and text"),
+        ("[0] * 1000000000", "Mult does not go with list and int"),
+        (f"[[0 for b in {THOUSAND}] for a in {THOUSAND}]", f"{STEPS_MAX} steps"),
+        (f"[{THOUSAND} for b in {THOUSAND} for a in {TWENTY}]", f"{STEPS_MAX} steps"),
+        (f"''.join([{THOUSAND} for b in {THOUSAND}]).join({THOUSAND})", f"{STEPS_MAX} steps"),
+        (DOUBLED_TEXT, f"{STEPS_MAX} steps"),
+        (ESCAPED_TEXT, f"{STEPS_MAX} steps"),
+        (DOUBLED_LIST, f"{STEPS_MAX} steps"),
         (f"[0 for a in {TWENTY} for b in {TWENTY} for c in {TWENTY} for d in {TWENTY}]", f"{STEPS_MAX} steps"),
         (f"[0 for a in {TWENTY} for b in {TWENTY} for c in {TWENTY} for d in {TWENTY} if 0]", f"{STEPS_MAX} steps"),
         (f"[[[[0 for d in {TWENTY}] for c in {TWENTY}] for b in {TWENTY}] for a in {TWENTY}]", f"{STEPS_MAX} steps"),
         (f"any(0 for a in {TWENTY} for b in {TWENTY} for c in {TWENTY} for d in {TWENTY})", f"{STEPS_MAX} steps"),
-        ("[0 for x in [0] * 60000 for y in [0] * 60000]", f"{STEPS_MAX} steps"),
-        ("[x in y for y in [[0] * 60000] for x in y]", f"{STEPS_MAX} steps"),
-        ("[x == y for y in [[0] * 60000] for x in [y] * 10]", f"{STEPS_MAX} steps"),
-        ("[x == y + 'c' for y in ['a' * 60000] for x in [y + 'b'] * 1000]", f"{STEPS_MAX} steps"),
-        ("[y.upper() for y in ['a' * 60000] * 1000]", f"{STEPS_MAX} steps"),
-        ("[sorted(y) for y in [[3, 1, 2] * 20000] * 10]", f"{STEPS_MAX} steps"),
-        ("[y[::-1] for y in [[0] * 60000] * 100]", f"{STEPS_MAX} steps"),
-        ("[list(y) for y in [[0] * 60000] * 100]", f"{STEPS_MAX} steps"),
-        ("[y.split('a') for y in ['a' * 60000] * 100]", f"{STEPS_MAX} steps"),
         (DOUBLED, f"{STEPS_MAX} steps"),
         (f"str({DOUBLED})", f"{STEPS_MAX} steps"),
         (f"{DOUBLED} == {DOUBLED}", f"{STEPS_MAX} steps"),
@@ -450,46 +443,47 @@ COSTLY = {
     ("code", "steps"),
     [
         ("items", 66),
-        ("text", 102),
-        ("words", 106),
+        ("text", 402),
+        ("words", 346),
         ("nested", 42),
-        ("list(items)", 76),
-        ("tuple(items)", 76),
-        ("set(items)", 140),
-        ("dict(words)", 117),
-        ("sum(items)", 11),
-        ("any(items)", 11),
-        ("all(items)", 11),
-        ("min(items)", 76),
-        ("max(items)", 76),
-        ("sorted(items)", 169),
+        ("list(items)", 132),
+        ("set(items)", 132),
+        ("sum(items)", 67),
+        ("any(items)", 67),
+        ("all(items)", 67),
+        ("min(items)", 67),
+        ("max(items)", 67),
+        ("max(items, items)", 198),
+        ("sorted(items)", 132),
         ("len(items)", 2),
-        ("str(items)", 75),
-        ("str(nested)", 47),
-        ("text.upper()", 204),
-        ("text.split('y')", 13810),
-        ("text.split('y', 2)", 314),
-        ("','.join(words)", 8),
-        ("text == text", 205),
+        ("len(text)", 2),
+        ("str(items)", 83),
+        ("str(nested)", 49),
+        ("','.join(words)", 358),
+        ("text.join(['a', 'b'])", 1213),
+        ("text == text", 805),
         ("items == items", 133),
-        ("text is text", 3),
+        ("text is text", 805),
         ("3 in items", 68),
-        ("'w1' in words", 3),
-        ("'yy' in text", 207),
+        ("'w1' in words", 4),
+        ("text in words", 404),
+        ("'yy' in text", 405),
         ("3 not in items", 68),
-        ("text + text", 405),
-        ("items + items", 149),
-        ("text * 2", 405),
-        ("items * 2", 149),
+        ("text + text", 1606),
+        ("items + items", 262),
         ("items[3]", 3),
         ("items[2:5]", 17),
-        ("text[1:65]", 107),
-        ("words['w1']", 14),
-        ("words.keys()", 19),
-        ("[i for i in items]", 195),
-        ("[i for i in items if i > 3]", 379),
-        ("{i for i in items}", 195),
-        ("{i: i for i in items}", 259),
+        ("text[1:65]", 810),
+        ("words['w1']", 45),
+        ("words.get('w1')", 45),
+        ("words.get(text)", 404),
+        ("words.keys()", 20),
+        ("words.items()", 372),
+        ("[i for i in items]", 135),
+        ("[i for i in items if i > 3]", 319),
+        ("[a for a, b, c, d in nested]", 35),
+        ("set(i for i in items)", 201),
+        ("{i: i for i in items}", 263),
         ("(1, 2, 3)", 8),
         ("[1, 2, 3]", 8),
         ("{'a': 1}", 6),
@@ -497,11 +491,9 @@ COSTLY = {
         ("1 if items else 2", 3),
         ("text and items", 68),
         ("-1", 2),
-        ("text.startswith('y')", 105),
+        ("text.startswith('y')", 4),
+        ("text.startswith(text)", 404),
         ("round(1.5)", 2),
-        ("int('3')", 2),
-        ("bool(items)", 2),
-        ("list()", 3),
     ],
 )
 def test_work_is_paid_for_before_it_is_done(code: str, steps: int) -> None:
@@ -553,10 +545,8 @@ def test_reason_is_one_short_line() -> None:
         ({"a": {"b": []}}, "{'a': {'b': []}}"),
         (set(), "set()"),
         ({1}, "{1}"),
-        ({"a": 1}.keys(), "['a']"),
-        ({"a": 1}.items(), "[('a', 1)]"),
         (SizeView(1), "<SizeView>"),
-        (object(), "<object>"),
+        ([FlagView(True)], "[<FlagView>]"),
     ],
 )
 def test_render(value: object, text: str) -> None:
@@ -571,11 +561,14 @@ def test_render_cuts_with_a_mark(value: object) -> None:
     assert len(render(value, limit=3)) == 3
 
 
-def test_render_stops_at_the_limit() -> None:
+def test_what_may_be_rendered_is_bounded_by_the_steps() -> None:
     doubled: list[object] = [1]
     for _ in range(40):
         doubled = [doubled, doubled]
-    assert len(render(doubled)) == TEXT_MAX
+    with pytest.raises(ExpressionError, match="steps"):
+        evaluate("doubled", {"doubled": doubled})
+    numbers = [0.1] * (STEPS_MAX - 2)
+    assert len(render(evaluate("numbers", {"numbers": numbers}))) == TEXT_MAX
 
 
 @REPEATABLE
@@ -630,7 +623,7 @@ FRAGMENTS = [
         "<",
         "==",
         ".join(",
-        ".split(",
+        ".startswith(",
         ".get(",
         "None",
         "\\",
@@ -648,8 +641,8 @@ def test_any_fragments_give_a_value_or_a_refusal(fragments: list[str]) -> None:
 
 
 OPERATORS = ["+", "-", "*", "/", "//", "%", "<", "==", "in", "and", "or", "is"]
-FUNCTIONS = ["len", "sum", "min", "max", "sorted", "list", "dict", "set", "str", "int", "round"]
-METHODS = ["values", "keys", "get", "qsize", "join", "split", "upper"]
+FUNCTIONS = ["len", "sum", "min", "max", "sorted", "list", "set", "str", "any", "round"]
+METHODS = ["values", "keys", "get", "qsize", "items", "join", "startswith"]
 
 
 def simple_expressions() -> st.SearchStrategy[str]:
@@ -691,7 +684,8 @@ LARGE = {
     "other": "b" * 64_999 + "a",
     "wide": "\U0001f600" * 65_000,
     "needle": "a" * 99 + "b",
-    "spaces": "a " * 32_000,
+    "middle": "a" * 1999,  # the length up to which Python searches a text without preparation
+    "hidden": "\U000e0001" * 65_000,
     "numbers": list(range(65_000)),
     "texts": ["a" * 30 + str(number) for number in range(20_000)],
     "table": {("a" * 65_000): 1},
@@ -703,15 +697,15 @@ LARGE = {
 @pytest.mark.parametrize(
     "code",
     [
-        *("text.strip(other)", "wide.strip(wide)", "text.strip(text[:200])", "text.strip()", "spaces.strip('a ')"),
         *("needle in text", "other in text", "wide in wide", "text == other", "text < other", "0 in numbers"),
-        *("text.split(needle)", "spaces.split()", "spaces.split(' ')", "text.split('aa')", "spaces.split('a a b')"),
-        *("text.upper()", "wide.lower()", "text.startswith(other)", "text.endswith(text)", "text.startswith(text)"),
-        *("text[::-1]", "numbers[1:]", "text[:30000] + text[:30000]", "text[:1000] * 60", "numbers[:100] * 600"),
+        *("middle[:1000] in middle", "(needle + text[:400]) in middle", "(text[:500] + needle) in middle"),
+        *("text.startswith(other)", "text.endswith(text)", "text.startswith(text)", "text.endswith((text, other))"),
+        *("text[::-1]", "numbers[1:]", "text[:30000] + text[:30000]", "numbers[:100] + numbers", "str(numbers)"),
         *("sorted(texts)", "sorted(numbers, reverse=True)", "min(texts)", "max(numbers)", "sum(numbers)", "set(texts)"),
-        *("any(numbers)", "all(numbers)", "list(text)", "tuple(numbers)", "str(numbers[:5000])", "', '.join(texts)"),
+        *("any(numbers)", "all(numbers)", "list(text)", "list(wide)", "str(texts)", "', '.join(texts)"),
+        *("str(hidden)", "str([hidden])", "text.join(texts[:9])", "''.join(texts)", "table == table", "table.items()"),
         *("(seconds + 'a') in table", "table[seconds + 'a']", "table.get(seconds + 'a')", "text in texts"),
-        *("sorted(nested)", "nested == nested", "nested < nested", "dict([(x, x) for x in texts[:5000]])"),
+        *("sorted(nested)", "nested == nested", "nested < nested", "{x: x for x in texts[:5000]}"),
     ],
 )
 def test_no_operation_on_the_largest_values_there_are_takes_long_however_often_it_is_done(code: str) -> None:
@@ -720,11 +714,4 @@ def test_no_operation_on_the_largest_values_there_are_takes_long_however_often_i
     began = time.process_time()
     with pytest.raises(ExpressionError, match=r"steps|longer than|more than"):
         evaluate(repeated, LARGE)
-    assert time.process_time() - began < 3
-
-
-def test_what_is_stripped_is_paid_for_by_each_character_that_may_be_compared() -> None:
-    began = time.process_time()
-    with pytest.raises(ExpressionError, match="steps"):
-        evaluate("[x.strip(x[:-1] + 'b') for x in ['a' * 60000] * 1000]", {})
     assert time.process_time() - began < 3

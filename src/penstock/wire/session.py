@@ -26,7 +26,7 @@ from penstock.errors import DENIED, Refused
 from penstock.log.interface import Confirmation
 from penstock.message import Message
 from penstock.report import Report
-from penstock.wire.expression import Allowance
+from penstock.wire.allowance import Allowance
 from penstock.wire.ids import DENIED_ID, ERROR_ID_LENGTH, IdSource, random_id
 from penstock.wire.preauth import PreAuth, PreAuthRequest, become
 from penstock.wire.refusals import TEXT_SIZE_MAX, Refusals

@@ -1,11 +1,14 @@
 """The statistics available to `_eval`, under the names in the MQKS documents. Computed on access."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from penstock.core.queue import NEVER
 from penstock.core.subscription import Subscription
-from penstock.wire.expression import ITEMS_MAX, STEPS_MAX, ExpressionError, FlagView, SizeView, View, evaluate
+from penstock.wire.allowance import STEPS_MAX
+from penstock.wire.expression import ExpressionError, View, evaluate
 from penstock.wire.session import EVALUATION_WORK, Hub
+
+MESSAGES_MAX: Final = 65_536  # to list
 
 
 def text(name: bytes) -> str:
@@ -16,6 +19,30 @@ def evaluate_state(hub: Hub, code: str, now: int) -> object:
     """The result of a client's `_eval`. Raises ExpressionError."""
     hub.broker.context.work += EVALUATION_WORK
     return evaluate(code, {"state": StateView(hub)}, STEPS_MAX, hub.evaluations, now)
+
+
+class SizeView(View):
+    """An object that exposes only its length."""
+
+    visible: ClassVar[frozenset[str]] = frozenset({"qsize"})
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def qsize(self) -> int:
+        return self._size
+
+
+class FlagView(View):
+    """An object that exposes only whether it is set."""
+
+    visible: ClassVar[frozenset[str]] = frozenset({"is_set"})
+
+    def __init__(self, flag: bool) -> None:
+        self._flag = flag
+
+    def is_set(self) -> bool:
+        return self._flag
 
 
 class StateView(View):
@@ -79,8 +106,8 @@ class StateView(View):
     @property
     def messages_by_consumer_ids(self) -> dict[str, dict[str, str]]:
         count = sum([s.in_flight for s in self._consumers().values()])
-        if count > ITEMS_MAX:
-            raise ExpressionError(f"{count} messages are un-acked: more than {ITEMS_MAX} are not listed")
+        if count > MESSAGES_MAX:
+            raise ExpressionError(f"{count} messages are un-acked: more than {MESSAGES_MAX} are not listed")
         return {
             id: {text(m.id): text(m.event) for m in map(s.queue.message_out, s.held()) if m is not None}
             for id, s in self._consumers().items()

@@ -21,7 +21,7 @@ import orjson
 from penstock.core.documents import SHORT, SIZE_MAX, loads
 from penstock.message import Message
 from penstock.wire.delivery_options import REDRIVE_LIMIT, REDRIVE_LIMIT_MAX, count_of, seconds_of
-from penstock.wire.expression import DICT_ITEMS, DICT_KEYS, DICT_VALUES, TEXT_MAX, render
+from penstock.wire.expression import TEXT_MAX, render
 from penstock.wire.ids import ALPHABET
 
 PROTOCOL: Final = "sevx"
@@ -232,7 +232,7 @@ def encode_result(value: object) -> bytes:
 
 def _plain(value: object) -> object:
     """The fallback of `dumps` for values without a JSON form."""
-    if isinstance(value, (set, frozenset, DICT_KEYS, DICT_VALUES, DICT_ITEMS)):
+    if isinstance(value, set):
         return list(value)
     return render(value)
 
