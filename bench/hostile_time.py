@@ -149,23 +149,25 @@ def evaluates(name: str, *expressions: bytes) -> None:
         return f"{count} answered"
 
 
+LONG_TEXT = b"''.join(['%b' for q in state.queues])" % (b"a" * 300)  # 60,000 characters
+LONG_LIST = b"[1 for q in state.queues for r in 'abcdefghij']"
 evaluates(
-    "strip(chars)",
-    b"[0 for t in ['a'*65000] for c in ['b'*65000+'a'] for x in [0]*9000 if t.strip(c)]",
-    b"[0 for t in ['\\u0161'*65000] for c in ['\\u0261'*65000+'\\u0161'] for x in [0]*9000 if t.strip(c)]",
+    "texts that are searched",
+    b"[0 for t in [%b] for u in ['%bb'] for q in state.queues if u in t]" % (LONG_TEXT, b"a" * 98),
+    b"[0 for t in ['%b'] for u in ['%bb%b'] for q in state.queues if u in t]" % (b"a" * 1999, b"a" * 500, b"a" * 499),
 )
 evaluates(
     "others that may cost more than they say",
-    b"[0 for t in ['a'*65000] for u in ['a'*65000] for x in [0]*9000 if t == u]",
-    b"[0 for t in ['a'*65000] for u in ['a'*32000+'b'] for x in [0]*9000 if u in t]",
-    b"[0 for t in ['a'*65000] for x in [0]*9000 if t.upper() == t.lower()]",
+    b"[0 for t in [%b] for u in [%b] for q in state.queues if t == u]" % (LONG_TEXT, LONG_TEXT),
+    b"[0 for t in [%b] for u in [t + 'b'] for q in state.queues if u in t]" % LONG_TEXT,
+    b"[t.join(state.queues) for t in [%b] for q in state.queues]" % LONG_TEXT,
     b"sorted([q for q in state.queues for r in state.queues])",
     b"[[[q for q in state.queues] for r in state.queues] for s in state.queues]",
-    b"[0 for t in [[1]*60000] for u in [[1]*59999+[2]] for x in [0]*9000 if t == u]",
-    b"[0 for t in [[1]*60000] for x in [0]*9000 if 2 in t]",
+    b"[0 for t in [%b] for u in [t + [2]] for q in state.queues if t + [3] == u]" % LONG_LIST,
+    b"[0 for t in [%b] for q in state.queues if 2 in t]" % LONG_LIST,
     b"sum([sum([sum([1 for q in state.queues]) for q in state.queues]) for q in state.queues])",
-    b"[str(t) for t in [[1.5]*60000] for x in [0]*9000]",
-    b"[0 for x in [0]*60000 if max([x, 9223372036854775807]) == min([x, 1])]",
+    b"[str(t) for t in [[1.1e-300 for q in state.queues for r in 'abcdefghij']] for q in state.queues]",
+    b"[0 for q in state.queues for r in state.queues if max([q, r]) == min([r, q])]",
 )
 
 
