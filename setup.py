@@ -30,7 +30,10 @@ def extensions() -> Sequence[object]:
     from mypyc.build import mypycify
 
     sources = [str(path) for path in compiled_sources()]
-    return mypycify(sources, opt_level="3", debug_level="1", group_name="penstock")
+    print(f"Translating {len(sources)} modules to C", flush=True)  # `make setup` shows this, and the next line
+    found: Sequence[object] = mypycify(sources, opt_level="3", debug_level="1", group_name="penstock")
+    print(f"Compiling the C code of {len(sources)} modules", flush=True)
+    return found
 
 
 if __name__ == "__main__":  # when run by the build backend; scripts/origins.py imports compiled_sources

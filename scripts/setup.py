@@ -1,9 +1,10 @@
 """`make setup`: creates .venv with the locked dependencies and the built package; repeats no work.
 
     python3 -m scripts.setup                 brings .venv up to date
+    python3 -m scripts.setup --dev           with what only tests, checks, docs and benchmarks need
     python3 -m scripts.setup --dist DIR      and leaves wheel and sdist in DIR
 
-Two stamps in .venv record its state: one the lock file it was installed from, one the sources the package was built
+Three stamps in .venv record its state: two the lock files it was installed from, one the sources the package was built
 from and whether they were compiled. A stamp is removed before the work starts and written when it is done, so an
 interrupted run is repeated.
 
@@ -19,11 +20,11 @@ import argparse
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -32,8 +33,10 @@ from scripts import system
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-LOCK = ROOT / "requirements" / "dev.txt"
+LOCK = ROOT / "requirements" / "setup.txt"
+DEV_LOCK = ROOT / "requirements" / "dev.txt"  # the same versions, and more packages
 DEPENDENCIES_STAMP = VENV / ".penstock-dependencies"
+DEV_STAMP = VENV / ".penstock-dev"
 PACKAGE_STAMP = VENV / ".penstock-package"  # "compiled <digest>" or "pure <digest>"
 
 # Copied along with src/: the files the package is built from, and the other contents of the sdist (MANIFEST.in).
@@ -44,27 +47,36 @@ LEFTOVERS = shutil.ignore_patterns("__pycache__", "*.pyc", "*.so", "*.egg-info")
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make setup")
+    parser.add_argument("--dev", action="store_true", help="install what only tests, checks, docs and benchmarks need")
     parser.add_argument("--dist", metavar="DIR", type=Path, help="leave wheel and sdist in DIR")
-    dist: Path | None = parser.parse_args().dist
+    arguments = parser.parse_args()
+    dist: Path | None = arguments.dist
 
     system.require_python()
     checkout = os.open(ROOT, os.O_RDONLY)  # runs in one checkout take turns; the lock is released with the process
     fcntl.flock(checkout, fcntl.LOCK_EX)
 
     compiler = os.environ.get("PENSTOCK_PURE") != "1"
-    fresh = read_stamp(DEPENDENCIES_STAMP) == _dependencies_digest()
+    tag = _cache_tag()
+    fresh = read_stamp(DEPENDENCIES_STAMP) == _dependencies_digest(LOCK, tag)
+    dev = read_stamp(DEV_STAMP)
+    dev_fresh = dev == _dependencies_digest(DEV_LOCK, tag)
+    if arguments.dev and dev and not dev_fresh:
+        fresh = False  # .venv has packages that the lock file may not name any more
     package = _package_digest()
-    if fresh and dist is None and read_stamp(PACKAGE_STAMP) == f"{_mode(compiler)} {package}":
-        return
-
-    compiler = system.require(venv=not fresh, compiler=compiler)
-    if not fresh:
+    if not fresh or dist is not None or read_stamp(PACKAGE_STAMP) != f"{_mode(compiler)} {package}":
+        compiler = system.require(venv=not fresh, compiler=compiler)
+        if not fresh:
+            system.require_java()
+            _create_venv()
+            tag = _cache_tag()
+            _install_dependencies(LOCK, DEPENDENCIES_STAMP, tag)
+        stamp = f"{_mode(compiler)} {package}"
+        if dist is not None or read_stamp(PACKAGE_STAMP) != stamp:
+            _install_package(_mode(compiler), stamp, dist)
+    if arguments.dev and not (fresh and dev_fresh):
         system.require_chromium()
-        system.require_java()
-        _install_dependencies()
-    stamp = f"{_mode(compiler)} {package}"
-    if dist is not None or read_stamp(PACKAGE_STAMP) != stamp:
-        _install_package(_mode(compiler), stamp, dist)
+        _install_dependencies(DEV_LOCK, DEV_STAMP, tag)
 
 
 def read_stamp(path: Path) -> str:
@@ -87,15 +99,19 @@ def _digest(paths: Iterable[Path], *more: str) -> str:
     return digest.hexdigest()
 
 
-def _dependencies_digest() -> str:
-    """Covers the lock file, the interpreter inside .venv and its path: a moved or copied .venv cannot be trusted."""
+def _cache_tag() -> str:
+    """Names the version of the interpreter in .venv, or of this one, which creates .venv, if there is none."""
     asked = [str(PYTHON), "-I", "-S", "-c", "import sys; print(sys.implementation.cache_tag)"]
     try:
-        tag = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        return subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        tag = sys.implementation.cache_tag  # no usable .venv yet: this interpreter will create it
         DEPENDENCIES_STAMP.unlink(missing_ok=True)
-    return _digest([LOCK], tag, str(VENV))
+        return str(sys.implementation.cache_tag)
+
+
+def _dependencies_digest(lock: Path, tag: str) -> str:
+    """Covers the lock file, the interpreter inside .venv and its path: a moved or copied .venv cannot be trusted."""
+    return _digest([lock], tag, str(VENV))
 
 
 def _package_digest() -> str:
@@ -104,31 +120,35 @@ def _package_digest() -> str:
     return _digest([*wanted, ROOT / "setup.py", ROOT / "pyproject.toml", LOCK])
 
 
-def _install_dependencies() -> None:
-    """Starts from an empty .venv, so that it contains what the lock file names and nothing older."""
-    print("penstock: installing the locked dependencies into .venv", flush=True)
-    system.run([sys.executable, "-m", "venv", "--clear", str(VENV)])
-    _pip("install", "--require-hashes", "-r", str(LOCK))
-    DEPENDENCIES_STAMP.write_text(_dependencies_digest() + "\n")
+def _create_venv() -> None:
+    """Starts from an empty .venv, so that it contains what the lock files name and nothing older."""
+    with system.step("creating .venv"):
+        system.run([sys.executable, "-m", "venv", "--clear", str(VENV)])
+
+
+def _install_dependencies(lock: Path, stamp: Path, tag: str) -> None:
+    count = len(re.findall("^[^ #\n]+==", lock.read_text(), re.MULTILINE))
+    stamp.unlink(missing_ok=True)
+    with system.step(f"installing {lock.relative_to(ROOT)}, up to {count} packages, into .venv"):
+        _pip("install", "--require-hashes", "-r", str(lock))
+    stamp.write_text(_dependencies_digest(lock, tag) + "\n")
 
 
 def _install_package(mode: str, stamp: str, dist: Path | None) -> None:
-    verb = {"compiled": "compiling", "pure": "building, interpreted,"}[mode]
-    print(f"penstock: {verb} and installing the package", flush=True)
-    started = time.monotonic()
+    title = {"compiled": "compiling the package; this takes minutes", "pure": "building the package, not compiled"}
     PACKAGE_STAMP.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(prefix="penstock-") as scratch:
         tree = Path(scratch) / "tree"
         copy_tree(tree, *BUILD_FILES)
-        wheel = build_wheel(tree, Path(scratch) / "wheel", pure=mode == "pure")
-        _pip("install", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
+        with system.step(title[mode]):
+            wheel = build_wheel(tree, Path(scratch) / "wheel", pure=mode == "pure")
+            _pip("install", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
         if dist is not None:
             dist.mkdir(parents=True, exist_ok=True)
             print(f"penstock: {shutil.copy2(wheel, dist)}", flush=True)
             copy_tree(Path(scratch) / "sources", *BUILD_FILES, *SDIST_FILES)
             print(f"penstock: {build_sdist(Path(scratch) / 'sources', dist)}", flush=True)
     PACKAGE_STAMP.write_text(stamp + "\n")
-    print(f"penstock: done in {time.monotonic() - started:.0f} s", flush=True)
 
 
 def copy_tree(tree: Path, *names: str) -> None:
@@ -144,7 +164,7 @@ def copy_tree(tree: Path, *names: str) -> None:
 def build_wheel(tree: Path, out: Path, *, pure: bool) -> Path:
     """Builds the wheel of a source tree."""
     _pip(
-        *("wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(out), str(tree)),
+        *("wheel", "--verbose", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(out), str(tree)),
         PENSTOCK_PURE="1" if pure else "0",
     )
     (wheel,) = out.glob("*.whl")

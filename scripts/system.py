@@ -5,6 +5,8 @@ found by trying it, not by asking the package manager, so a compiler from elsewh
 installed with apt-get when we are root; otherwise one line says what to install. Everything but Spark works without
 Java, so setup continues without it.
 
+The output of commands is kept back until one fails. `step` shows meanwhile that they are running.
+
 This runs before anything is installed: standard library only.
 """
 
@@ -19,6 +21,10 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,6 +37,13 @@ JAVA_MIN = 17
 JAVA_MODULE = "jdk.incubator.vector"  # Spark 4.3 requires it by name; trimmed runtimes lack it
 JAVA_PACKAGE = "openjdk-17-jre-headless"
 
+BEAT_SECONDS = 10.0
+ACTIVITIES = (  # lines of pip, of setup.py and of apt-get
+    *("Collecting ", "Downloading ", "Using cached ", "Building ", "Installing ", "Translating ", "Compiling "),
+    *("Get:", "Unpacking ", "Setting up "),
+)
+ACTIVITY_LENGTH_MAX = 72
+
 PROGRAM = "int main(void) { return 0; }\n"
 EXTENSION = "#include <Python.h>\n"
 
@@ -40,17 +53,58 @@ def fail(line: str) -> NoReturn:
     sys.exit(f"penstock: {line}")
 
 
+class Activity:
+    """What the running command does, as far as its output tells."""
+
+    now = ""
+
+    def heard(self, line: str) -> None:
+        line = line.strip()
+        if line.startswith(ACTIVITIES):
+            self.now = line if len(line) <= ACTIVITY_LENGTH_MAX else line[:ACTIVITY_LENGTH_MAX] + "..."
+
+
+activity = Activity()
+
+
+@contextmanager
+def step(title: str) -> Iterator[None]:
+    """Prints what starts, every ten seconds what it does, and at the end how long it took."""
+    print(f"penstock: {title}", flush=True)
+    activity.now = ""
+    started = time.monotonic()
+    ended = threading.Event()
+
+    def show() -> None:
+        while not ended.wait(BEAT_SECONDS):
+            print(f"penstock: {time.monotonic() - started:5.0f} s  {activity.now}".rstrip(), flush=True)
+
+    shown = threading.Thread(target=show, daemon=True)
+    shown.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        shown.join()
+    print(f"penstock: {time.monotonic() - started:5.0f} s  done", flush=True)
+
+
 def attempt(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a command and captures its output, with `environment` added to ours."""
-    return subprocess.run(
+    with subprocess.Popen(
         command,
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         errors="replace",
-        check=False,
-    )
+    ) as process:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            activity.heard(line)
+    return subprocess.CompletedProcess(command, process.returncode, "".join(lines))
 
 
 def run(command: list[str], **environment: str) -> None:
@@ -166,8 +220,8 @@ def _instruction(packages: list[str]) -> str:
 
 def _apt_install(packages: list[str]) -> None:
     """Installs from the existing package lists; fetches the lists first when there are none or they are out of date."""
-    print(f"penstock: installing {' '.join(packages)} with apt-get", flush=True)
     install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
-    if attempt(install, DEBIAN_FRONTEND="noninteractive").returncode != 0:
-        run(["apt-get", "update", "-q"])
-        run(install, DEBIAN_FRONTEND="noninteractive")
+    with step(f"installing {' '.join(packages)} with apt-get"):
+        if attempt(install, DEBIAN_FRONTEND="noninteractive").returncode != 0:
+            run(["apt-get", "update", "-q"])
+            run(install, DEBIAN_FRONTEND="noninteractive")
