@@ -91,7 +91,7 @@ def main() -> None:
         policies.write_text(POLICIES)
         command("user", "add", "ann", "--grant", "admin", "--data", str(data))
         tokens = {"ann": command("token", "create", "ann", "--data", str(data))}
-        settings = {**SETTINGS, "data": data, "config": policies}
+        settings: dict[str, Any] = {**SETTINGS, "data": data, "config": policies}
 
         with BrokerProcess(**settings) as broker:
             tokens["bob"] = first_run(broker, tokens["ann"])

@@ -50,18 +50,21 @@ def main() -> None:
     parser.add_argument("--dev", action="store_true", help="install what only tests, checks, docs and benchmarks need")
     parser.add_argument("--dist", metavar="DIR", type=Path, help="leave wheel and sdist in DIR")
     arguments = parser.parse_args()
-    dist: Path | None = arguments.dist
 
     system.require_python()
     checkout = os.open(ROOT, os.O_RDONLY)  # runs in one checkout take turns; the lock is released with the process
     fcntl.flock(checkout, fcntl.LOCK_EX)
+    bring_up_to_date(dev=arguments.dev, dist=arguments.dist)
 
+
+def bring_up_to_date(*, dev: bool, dist: Path | None = None) -> None:
+    """Does what the stamps say is left to do."""
     compiler = os.environ.get("PENSTOCK_PURE") != "1"
     tag = _cache_tag()
     fresh = read_stamp(DEPENDENCIES_STAMP) == _dependencies_digest(LOCK, tag)
-    dev = read_stamp(DEV_STAMP)
-    dev_fresh = dev == _dependencies_digest(DEV_LOCK, tag)
-    if arguments.dev and dev and not dev_fresh:
+    dev_stamp = read_stamp(DEV_STAMP)
+    dev_fresh = dev_stamp == _dependencies_digest(DEV_LOCK, tag)
+    if dev and dev_stamp and not dev_fresh:
         fresh = False  # .venv has packages that the lock file may not name any more
     package = _package_digest()
     if not fresh or dist is not None or read_stamp(PACKAGE_STAMP) != f"{_mode(compiler)} {package}":
@@ -74,7 +77,7 @@ def main() -> None:
         stamp = f"{_mode(compiler)} {package}"
         if dist is not None or read_stamp(PACKAGE_STAMP) != stamp:
             _install_package(_mode(compiler), stamp, dist)
-    if arguments.dev and not (fresh and dev_fresh):
+    if dev and not (fresh and dev_fresh):
         system.require_chromium()
         _install_dependencies(DEV_LOCK, DEV_STAMP, tag)
 

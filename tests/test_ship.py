@@ -15,8 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scripts.release_fixture import RELEASES
 from scripts.setup import BUILD_FILES, ROOT, SDIST_FILES, build_sdist, build_wheel, copy_tree
 from tests.test_name import tracked
+
+from penstock import __version__
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(240)]
 
@@ -125,6 +128,27 @@ def test_the_wheel_brings_its_man_page_and_its_console(clean: Path) -> None:
     assert (package / "http" / "console" / "vendor" / "chart.js").exists()
     assert (package / "http" / "console" / "vendor" / "LICENSE-chart.js.txt").exists()
     assert any((package / "spark" / "template").rglob("*.yml"))
+
+
+def released() -> list[str]:
+    """The versions in the changelog, newest first."""
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    dated = [re.fullmatch(r"(\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d", heading) for heading in headings]
+    assert all(dated[1:]), f"a version without a date: {headings}"
+    assert dated[0] or headings[0] == "Unreleased"
+    return [found[1] for found in dated if found]
+
+
+def test_the_version_is_the_newest_of_the_changelog_and_on_every_page_that_names_it() -> None:
+    assert released()[0] == __version__
+    assert f'"penstock {__version__}"' in (ROOT / "man" / "penstock.1").read_text()
+    assert f'"version": "{__version__}"' in (ROOT / "docs" / "http.md").read_text()
+    assert f"penstock_mq-{__version__}-" in (ROOT / "docs" / "howto" / "workers.md").read_text()
+
+
+def test_each_earlier_release_has_left_a_data_directory_for_the_upgrade_test() -> None:
+    kept = {path.name for path in RELEASES.iterdir()}
+    assert [version for version in released()[1:] if version not in kept] == []
 
 
 def test_the_container_file_names_what_there_is() -> None:
