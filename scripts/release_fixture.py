@@ -105,10 +105,12 @@ def main() -> None:
         last = max(data.glob("*.seg"))
         last.write_bytes(last.read_bytes()[:-CUT_BYTES])
 
-        shutil.copytree(data, home / "data")
+        kept = Path(scratch, "kept")
+        shutil.copytree(data, kept)
         with BrokerProcess(**settings) as broker:
             reported = state(broker, tokens["ann"])
-        check(home / "data", reported)
+        check(kept, reported)
+        shutil.copytree(kept, home / "data")
         expected = {"version": penstock.__version__, "tokens": tokens, "password": PASSWORD, **reported}
         (home / "expected.json").write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n")
     size = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
@@ -217,7 +219,7 @@ def check(data: Path, reported: dict[str, Any]) -> None:
     assert len(bodies["readings"]) == 2, bodies
     assert "the last one that is kept" in bodies["jobs"], bodies
     assert "cut off by the power cut" not in bodies["jobs"], bodies
-    assert {message["retries"] for message in reported["messages"]["orders"]} > {0, 1}, reported["messages"]["orders"]
+    assert {message["retries"] for message in reported["messages"]["orders"]} >= {1, 2}, reported["messages"]["orders"]
 
 
 if __name__ == "__main__":
