@@ -80,8 +80,8 @@ def test_a_newcomer_is_told_what_to_type(show: Callable[..., Console]) -> None:
         console.page.get_by_text("Nothing has been published yet").wait_for()
         assert f"nc -q1 127.0.0.1 {broker.ports['mqks']}" in console.page.locator(".welcome").inner_text()
         for view, words in {
-            "queues": "There are no queues yet",
-            "connections": "Nobody is connected",
+            "queues": "No queues yet",
+            "connections": "No connections",
             "log": "penstock serve --data",
             "pipelines": "penstock pipeline run archive",
             "queues/none": "There is no queue none",
@@ -123,7 +123,7 @@ def test_ten_thousand_queues_stay_quick(show: Callable[..., Console]) -> None:
         page.get_by_role("button", name="queue", exact=True).click()
         page.locator("th[aria-sort=ascending]").wait_for()
         page.locator("td.name", has_text="shop.00000").wait_for()
-        page.get_by_role("button", name="later").click()
+        page.get_by_role("button", name="next").click()
         page.locator("td.name", has_text="shop.00050").wait_for()
         assert page.locator("td.name").first.inner_text() == "shop.00050"
         assert "offset=50" in page.url
@@ -156,7 +156,7 @@ def test_browse_publish_and_look_at_a_message(console: Console, broker: BrokerPr
     page.get_by_label("Search bodies").fill("second")
     page.locator("tr", has_text="by hand").wait_for(state="detached")
     page.locator("tr", has_text="second").get_by_role("button").click()
-    page.get_by_text("As the five protocols would send it").click()
+    page.get_by_text("Show in Rosetta").click()
     page.locator(".rendering").nth(4).wait_for()
     assert '{"second": true}⏎' in page.locator("[data-protocol=smqs] pre").first.inner_text()
 
@@ -166,9 +166,9 @@ def test_move_pause_purge_and_delete(console: Console, broker: BrokerProcess) ->
     page = console.page
     console.open("queues/desk")
     page.get_by_role("button", name="Move").click()
-    page.get_by_label("To the queue").fill("shelf")
-    page.get_by_label("At most").fill("2")
-    page.get_by_role("button", name="Count first").click()
+    page.get_by_label("Target queue").fill("shelf")
+    page.get_by_label("Limit").fill("2")
+    page.get_by_role("button", name="Dry run").click()
     page.get_by_text("2 messages would be moved").wait_for()
     page.get_by_role("dialog").get_by_role("button", name="Move").click()
     page.get_by_text("2 messages moved to shelf").wait_for()
@@ -184,12 +184,12 @@ def test_move_pause_purge_and_delete(console: Console, broker: BrokerProcess) ->
     assert console.figure("ready") == "3"
     page.get_by_role("button", name="Purge").click()
     page.get_by_role("dialog").get_by_role("button", name="Purge").click()
-    page.get_by_text("3 messages dropped").wait_for()
+    page.get_by_text("3 messages purged").wait_for()
     console.wait_for_figure("ready", "0")
 
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    page.get_by_text("desk is deleted").wait_for()
+    page.get_by_text("Deleted desk").wait_for()
     assert page.url.endswith("#/queues")
 
 
@@ -213,8 +213,8 @@ def test_a_dead_letter_is_redriven(show: Callable[..., Console], tmp_path: Path)
         assert "deliveries" in page.locator("dialog.side").inner_text()
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Redrive").click()
-        page.get_by_role("button", name="Count first").click()
-        page.get_by_text("1 message would go: 1 to work").wait_for()
+        page.get_by_role("button", name="Dry run").click()
+        page.get_by_text("1 message would be redriven: 1 to work").wait_for()
         page.get_by_role("dialog").get_by_role("button", name="Redrive").click()
         page.get_by_text("1 message redriven").wait_for()
         console.wait_for_figure("ready", "0")
@@ -229,7 +229,7 @@ def test_what_the_broker_refuses_is_said_in_the_dialog(console: Console, broker:
     page = console.page
     console.open("queues/stay")
     page.get_by_role("button", name="Move").click()
-    page.get_by_label("To the queue").fill("stay")
+    page.get_by_label("Target queue").fill("stay")
     page.get_by_role("dialog").get_by_role("button", name="Move").click()
     page.get_by_role("dialog").get_by_role("alert").wait_for()
     assert page.get_by_role("dialog").is_visible()
@@ -246,8 +246,8 @@ def test_connections_are_shown_by_protocol_and_closed(console: Console, broker: 
     page.locator("[data-protocol=mqks]").click()
     page.locator("td", has_text=mine).wait_for()
     page.get_by_role("button", name=f"Close {mine}", exact=True).click()
-    page.get_by_role("button", name="Close it", exact=True).click()
-    page.get_by_text(f"{mine} is closed").wait_for()
+    page.get_by_role("button", name="Close connection", exact=True).click()
+    page.get_by_text(f"Closed {mine}").wait_for()
     assert client.closed_by_peer()
 
 
@@ -275,7 +275,7 @@ def test_rosetta_marks_what_is_coded_and_lost(console: Console) -> None:
     assert page.locator("[data-protocol=rq] .badge.lost").count() >= 2
     page.get_by_role("button", name="hexadecimal").click()
     assert page.locator("[data-protocol=mqmq] > .bytes .part.body").inner_text().strip() == "74 77 6f 0a 6c 69 6e 65 73"
-    page.get_by_label("Came in by").select_option("mqks")
+    page.get_by_label("Published over").select_option("mqks")
     page.get_by_text("MQKS cannot send this body").wait_for()
     console.forgive(422)
 
@@ -287,7 +287,7 @@ def test_light_and_dark(show: Callable[..., Console], broker: BrokerProcess) -> 
         console.open()
     assert light.page.evaluate(ground) == "rgb(244, 246, 248)"
     assert dark.page.evaluate(ground) == "rgb(14, 20, 24)"
-    light.page.get_by_role("button", name="Change between light and dark").click()
+    light.page.get_by_role("button", name="Switch between light and dark").click()
     assert light.page.evaluate(ground) == "rgb(14, 20, 24)"
     light.page.reload()
     light.page.locator("#pulse[data-state=live]").wait_for()
@@ -329,7 +329,7 @@ def test_the_keyboard_is_enough(console: Console, broker: BrokerProcess) -> None
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     page.keyboard.press("?")
-    page.get_by_text("light or dark").wait_for()
+    page.get_by_text("switch between light and dark").wait_for()
 
 
 def test_a_broker_that_goes_and_comes_back(show: Callable[..., Console]) -> None:

@@ -21,7 +21,7 @@ async function ask(method, path, body) {
       cache: "no-store",
     });
   } catch {
-    throw new Problem(0, { detail: "The broker does not answer." });
+    throw new Problem(0, { detail: "The broker is not responding." });
   }
   const text = await answer.text();
   let value = {};

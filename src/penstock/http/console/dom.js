@@ -27,7 +27,7 @@ export function command(text) {
       await navigator.clipboard.writeText(text);
       button.textContent = "copied";
     } catch {
-      button.textContent = "select it"; // a page that is not on loopback or TLS may not write to the clipboard
+      button.textContent = "copy failed"; // a page that is not on loopback or TLS may not write to the clipboard
     }
     setTimeout(() => (button.textContent = "copy"), 1500);
   });

@@ -9,7 +9,7 @@ export function login(root) {
   const password = h("input", { name: "password", type: "password", autocomplete: "current-password", required: true });
   const token = h("input", { name: "token", type: "password", autocomplete: "off", spellcheck: "false", placeholder: "pst_…" });
   const people = h("div", { class: "fields" }, field("User", user), field("Password", password));
-  const programs = h("div", { class: "fields", hidden: true }, field("Token", token, "It is exchanged for a cookie, and kept nowhere."));
+  const programs = h("div", { class: "fields", hidden: true }, field("Token", token, "Exchanged for a cookie; the page does not store it."));
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   const go = h("button", { class: "primary", type: "submit" }, "Log in");
   const other = h("button", { class: "link", type: "button", onclick: change }, "Use a token");
@@ -40,18 +40,18 @@ export function login(root) {
     const missing = (byToken ? [token] : [user, password]).find((control) => !control.value);
     if (missing) {
       missing.focus();
-      return say("Something is missing.");
+      return say(byToken ? "Enter a token." : "Enter a user and a password.");
     }
     problem.hidden = true;
     go.disabled = true;
-    go.textContent = "A moment…"; // a wrong one is answered late
+    go.textContent = "Logging in…"; // a wrong one is answered late
     try {
       await post("/v1/session", byToken ? { token: token.value } : { user: user.value, password: password.value });
       location.reload();
     } catch (error) {
       for (const secret of [password, token]) secret.value = "";
       if (error.status === 429) return wait(error.retryAfter || 30);
-      say(error.status === 401 ? (byToken ? "The token is unknown, revoked or expired." : "User or password is wrong.") : error.message);
+      say(error.status === 401 ? (byToken ? "The token is unknown, revoked or expired." : "Wrong user or password.") : error.message);
       ready();
       (byToken ? token : password).focus();
     }
@@ -71,7 +71,7 @@ export function login(root) {
         problem.hidden = true;
         return ready();
       }
-      say("Too many attempts have failed. To keep guessers out, the next one has to wait a while.");
+      say("Too many failed attempts. Wait before you try again.");
       go.textContent = `Wait ${left} s`;
       setTimeout(turn, 500);
     };

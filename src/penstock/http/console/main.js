@@ -25,8 +25,8 @@ const KEYS = [
   ["g o · g q · g c", "overview · queues · connections"],
   ["g l · g p · g r", "log · pipelines · Rosetta"],
   ["g a", "access"],
-  ["t", "light or dark"],
-  ["?", "this list"],
+  ["t", "switch between light and dark"],
+  ["?", "show shortcuts"],
   ["Esc", "close"],
 ];
 
@@ -60,7 +60,7 @@ function enter() {
   }
   document.title = `${route.path.map(decode).join(" / ") || "overview"} · Penstock`;
   if (route.name !== "queue") live.watch("");
-  leave = !offered(route.name) ? refused(root) : view ? view(root, route) : root.append(empty("No such view", "The address names none of them.", h("a", { href: "#/" }, "Overview"))) || null;
+  leave = !offered(route.name) ? refused(root) : view ? view(root, route) : root.append(empty("Page not found", "No view has this address.", h("a", { href: "#/" }, "Overview"))) || null;
   if (shown && shown !== address) {
     main.focus({ preventScroll: true });
     scrollTo(0, 0);
@@ -73,7 +73,7 @@ function offered(name) {
 }
 
 function refused(root) {
-  root.append(empty("You may not see this", `${me.user} has no right to it; whoever looks after this broker can grant it.`, h("p", {}, h("a", { href: "#/access" }, "What you may do"))));
+  root.append(empty("Permission denied", `User ${me.user} lacks the permission for this view. An administrator can grant it.`, h("p", {}, h("a", { href: "#/access" }, "Your permissions"))));
   return null;
 }
 
@@ -86,7 +86,7 @@ function decode(word) {
 }
 
 function help() {
-  panel("Keys", h("dl", { class: "keys" }, KEYS.map(([keys, what]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, what)])));
+  panel("Keyboard shortcuts", h("dl", { class: "keys" }, KEYS.map(([keys, what]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, what)])));
 }
 
 let jumping = 0;
@@ -112,7 +112,7 @@ document.addEventListener("keydown", (event) => {
 
 const pulse = document.getElementById("pulse");
 const pulseText = document.getElementById("pulse-text");
-const WORDS = { waiting: "connecting", live: "live", lost: "no answer" };
+const WORDS = { waiting: "connecting", live: "live", lost: "disconnected" };
 live.listen({
   state(state) {
     pulse.dataset.state = state;

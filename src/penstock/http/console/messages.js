@@ -17,25 +17,25 @@ export function browser(path, name) {
   let after = "";
   let turn = 0;
 
-  const search = h("input", { type: "search", placeholder: "part of the body", "aria-label": "Search bodies", spellcheck: "false" });
+  const search = h("input", { type: "search", placeholder: "Filter by body", "aria-label": "Search bodies", spellcheck: "false" });
   search.addEventListener("input", settled(() => restart({ search: search.value }), 300));
-  const state = h("select", { "aria-label": "State" }, [["", "any state"], ["ready", "ready"], ["unacked", "un-acked"], ["delayed", "delayed"]].map(([value, text]) => h("option", { value }, text)));
+  const state = h("select", { "aria-label": "State" }, [["", "any state"], ["ready", "ready"], ["unacked", "unacked"], ["delayed", "delayed"]].map(([value, text]) => h("option", { value }, text)));
   state.addEventListener("change", () => restart({ state: state.value }));
   const first = h("button", { type: "button", onclick: () => restart({}) }, "refresh");
-  const back = h("button", { type: "button", onclick: () => go(pages.pop() ?? "") }, "‹ earlier");
-  const on = h("button", { type: "button" }, "later ›");
+  const back = h("button", { type: "button", onclick: () => go(pages.pop() ?? "") }, "‹ previous");
+  const on = h("button", { type: "button" }, "next ›");
   const told = h("span", { class: "muted", role: "status" });
   const rows = table({
-    caption: `Messages of ${name}`,
+    caption: `Messages in ${name}`,
     key: (row) => `${row.state}:${row.offset}`,
     columns: [
       { label: "offset", node: true, number: true, cell: (row) => h("button", { type: "button", class: "link", onclick: () => open(row) }, exact(row.offset)) },
-      { label: "state", node: true, changes: true, cell: (row) => badge(row.state === "unacked" ? "un-acked" : row.state, row.state === "ready" ? "" : "warn") },
+      { label: "state", node: true, changes: true, cell: (row) => badge(row.state, row.state === "ready" ? "" : "warn") },
       { label: "id", wide: true, class: "mono clip", cell: (row) => row.id },
       { label: "event", class: "mono clip", cell: (row) => row.event },
       { label: "age", number: true, cell: (row) => age(row.age_seconds) },
-      { label: "tries", number: true, wide: true, cell: (row) => exact(row.retries + (row.state === "unacked" ? 1 : 0)) },
-      { label: "by", node: true, wide: true, cell: (row) => h("span", { class: `door proto-${row.protocol}` }, row.protocol) },
+      { label: "deliveries", number: true, wide: true, cell: (row) => exact(row.retries + (row.state === "unacked" ? 1 : 0)) },
+      { label: "protocol", node: true, wide: true, cell: (row) => h("span", { class: `door proto-${row.protocol}` }, row.protocol) },
       { label: "size", number: true, wide: true, cell: (row) => size(row.size) },
       { label: "body", class: "mono clip body", cell: (row) => preview(row) },
     ],
@@ -64,14 +64,14 @@ export function browser(path, name) {
     rows.show(page.messages);
     rows.element.hidden = page.messages.length === 0;
     nothing.hidden = page.messages.length > 0;
-    if (!nothing.hidden) nothing.replaceChildren(page.next ? empty("Nothing so far", "Go on looking: there is more behind.") : asked.search || asked.state ? empty("No message is like that") : noMessages(name));
+    if (!nothing.hidden) nothing.replaceChildren(page.next ? empty("No match so far", "There are more messages: continue with “next”.") : asked.search || asked.state ? empty("No matching messages") : noMessages(name));
     back.disabled = pages.length === 0;
     on.disabled = !page.next;
     on.onclick = () => {
       pages.push(after);
       go(page.next);
     };
-    told.textContent = page.messages.length ? `${plural(page.messages.length, "message")} from ${pages.length ? "further on" : "the front"}` : "";
+    told.textContent = page.messages.length ? `${plural(page.messages.length, "message")} on page ${exact(pages.length + 1)}` : "";
   }
 
   async function open(row) {
@@ -94,9 +94,9 @@ function show(message, path) {
     ["Id", h("code", {}, message.id)],
     ["Event", h("code", {}, message.event)],
     ["Queue", message.queue],
-    ["State", { unacked: "un-acked: a consumer has it", delayed: `delayed until ${moment(message.due_at)}` }[message.state] || message.state],
+    ["State", { unacked: "unacked: delivered to a consumer", delayed: `delayed until ${moment(message.due_at)}` }[message.state] || message.state],
     ["Retries", exact(message.retries)],
-    ["Published", `${moment(message.published_at)} (${age(message.age_seconds)} ago) by ${message.protocol}`],
+    ["Published", `${moment(message.published_at)} (${age(message.age_seconds)} ago) over ${message.protocol}`],
     ["Size", `${exact(message.size)} bytes`],
     ...Object.entries(message.headers || {}).map(([name, value]) => [h("code", {}, name), h("code", {}, value)]),
   ];
@@ -106,8 +106,8 @@ function show(message, path) {
     h("dl", { class: "facts" }, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     h("h3", {}, "Body"),
     bodyView(message),
-    message.truncated ? h("p", { class: "muted" }, `The first ${size(BODY_SHOWN)} of it.`) : null,
-    h("p", {}, h("a", { href: link, onclick: () => dialog.close() }, "As the five protocols would send it")),
+    message.truncated ? h("p", { class: "muted" }, `Only the first ${size(BODY_SHOWN)} are shown.`) : null,
+    h("p", {}, h("a", { href: link, onclick: () => dialog.close() }, "Show in Rosetta")),
   );
 }
 
@@ -141,7 +141,7 @@ export function hex(bytes) {
 function noMessages(name) {
   return empty(
     "The queue is empty",
-    "Publish something, here with the button above or from a terminal.",
+    "Publish a message with the button above, or from a terminal:",
     command(`curl ${location.origin}/v1/publish -H 'content-type: application/json' -d '${JSON.stringify({ queue: name, body: "hello" })}'`),
   );
 }
@@ -153,8 +153,8 @@ export function publish(path, name) {
     title: `Publish to ${name}`,
     fields: [
       { name: "body", label: "Body", kind: "area", placeholder: '{"hello": "world"}' },
-      { name: "id", label: "Id", hint: "Left out, the broker makes one up." },
-      { name: "headers", label: "Headers", kind: "area", hint: "One a line: name: value" },
+      { name: "id", label: "Id", hint: "Optional. By default, the broker generates one." },
+      { name: "headers", label: "Headers", kind: "area", hint: "One per line, as name: value" },
     ],
     confirm: "Publish",
     async run(values) {
@@ -168,7 +168,7 @@ function headersOf(text) {
   const headers = {};
   for (const line of text.split("\n").filter((one) => one.trim())) {
     const colon = line.indexOf(":");
-    if (colon < 1) throw new Error(`A header is written as name: value, and “${line}” is not.`);
+    if (colon < 1) throw new Error(`Invalid header “${line}”: write name: value.`);
     headers[line.slice(0, colon).trim()] = line.slice(colon + 1).trim();
   }
   return headers;
@@ -179,18 +179,18 @@ export function transfer(path, name, verb) {
   const request = (values, dryRun) =>
     post(`${path}/${verb}`, { to: values.to, limit: limitOf(values), event: values.event || null, search: values.search || null, dry_run: dryRun });
   return ask({
-    title: `${verb === "move" ? "Move" : "Copy"} messages of ${name}`,
-    text: "What is ready, from the front of the queue. What consumers have in hand stays with them.",
+    title: `${verb === "move" ? "Move" : "Copy"} messages from ${name}`,
+    text: "Applies to ready messages, from the front of the queue. Messages held by consumers are not affected.",
     fields: [
-      { name: "to", label: "To the queue" },
-      { name: "limit", label: "At most", kind: "number", value: 1000 },
+      { name: "to", label: "Target queue" },
+      { name: "limit", label: "Limit", kind: "number", value: 1000 },
       { name: "event", label: "Only this event" },
-      { name: "search", label: "Only with this in the body" },
+      { name: "search", label: "Only bodies that contain" },
     ],
     confirm: verb === "move" ? "Move" : "Copy",
-    extra: { label: "Count first", run: async (values) => `${plural((await request(values, true))[done], "message")} would be ${done}.` },
+    extra: { label: "Dry run", run: async (values) => `${plural((await request(values, true))[done], "message")} would be ${done}.` },
     async run(values) {
-      if (!values.to) throw new Error("Say to which queue.");
+      if (!values.to) throw new Error("Enter a target queue.");
       const answer = await request(values, false);
       toast(`${plural(answer[done], "message")} ${done} to ${values.to}.`);
     },
@@ -201,18 +201,18 @@ export function redrive(path, name) {
   const request = (values, dryRun) => post(`${path}/redrive`, { to: values.to || null, limit: limitOf(values), dry_run: dryRun });
   return ask({
     title: `Redrive ${name}`,
-    text: "Dead letters go back to the queue they came from, with their retry counters at nothing.",
+    text: "Moves dead letters back to the queue they came from, and resets their retry counters.",
     fields: [
-      { name: "limit", label: "At most", kind: "number", value: 1000 },
-      { name: "to", label: "To another queue", hint: "Left out, each goes where it came from." },
+      { name: "limit", label: "Limit", kind: "number", value: 1000 },
+      { name: "to", label: "Target queue", hint: "Optional. By default, each message returns to its original queue." },
     ],
     confirm: "Redrive",
     extra: {
-      label: "Count first",
+      label: "Dry run",
       async run(values) {
         const { redriven, targets } = await request(values, true);
         const where = Object.entries(targets || {}).map(([target, number]) => `${exact(number)} to ${target}`);
-        return redriven ? `${plural(redriven, "message")} would go: ${where.join(", ")}.` : "None would go.";
+        return redriven ? `${plural(redriven, "message")} would be redriven: ${where.join(", ")}.` : "No messages would be redriven.";
       },
     },
     async run(values) {
@@ -224,6 +224,6 @@ export function redrive(path, name) {
 
 function limitOf(values) {
   const limit = Number(values.limit);
-  if (!Number.isInteger(limit) || limit < 1) throw new Error("At most: a whole number, 1 or more.");
+  if (!Number.isInteger(limit) || limit < 1) throw new Error("The limit must be a whole number above 0.");
   return limit;
 }

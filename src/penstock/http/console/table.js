@@ -89,11 +89,11 @@ export function table({ caption, columns, key, onsort = null, rowClass = null, o
   };
 }
 
-/** Earlier and later pages of a list that the server pages. */
+/** Previous and next pages of a list that the server pages. */
 export function pager(go) {
   const text = h("span", { class: "pages" });
-  const before = h("button", { type: "button", onclick: () => go(-1) }, "‹ earlier");
-  const after = h("button", { type: "button", onclick: () => go(1) }, "later ›");
+  const before = h("button", { type: "button", onclick: () => go(-1) }, "‹ previous");
+  const after = h("button", { type: "button", onclick: () => go(1) }, "next ›");
   const element = h("nav", { class: "pager", "aria-label": "Pages" }, before, text, after);
   return {
     element,

@@ -9,18 +9,18 @@ import { pager, table } from "../table.js";
 
 const LIMIT = 50;
 const QUOTAS = [
-  ["connections", "connections at once"],
-  ["queues", "queues it has made"],
-  ["messages", "messages in a second"],
-  ["bytes", "bytes in a second"],
-  ["unacked", "messages un-acked"],
+  ["connections", "concurrent connections"],
+  ["queues", "queues created"],
+  ["messages", "messages per second"],
+  ["bytes", "bytes per second"],
+  ["unacked", "unacked messages"],
 ];
 
 export function access(root) {
   if (!me.authentication) {
     root.append(
       h("div", { class: "title" }, h("h1", {}, "Access")),
-      h("section", { class: "card" }, empty("Authentication is off", "Whoever reaches this broker may do everything. The first user turns it on, and is made on the broker's own machine:", command("penstock user add ada --grant admin"))),
+      h("section", { class: "card" }, empty("Authentication is off", "Anyone who can reach this broker can do everything. To turn authentication on, create the first user on the broker's machine:", command("penstock user add ada --grant admin"))),
     );
     return () => {};
   }
@@ -34,8 +34,8 @@ export function access(root) {
   function own() {
     const facts = [
       ["User", me.user],
-      ["Came by", { password: "password", token: `token ${me.which}`, certificate: `certificate ${me.which}`, oidc: `token of the identity provider, ${me.which}` }[me.by] || me.by],
-      ["Rights", grantList(me.grants, me.roles)],
+      ["Authenticated by", { password: "password", token: `token ${me.which}`, certificate: `certificate ${me.which}`, oidc: `identity provider token, ${me.which}` }[me.by] || me.by],
+      ["Permissions", grantList(me.grants, me.roles)],
       ["Quotas", Object.entries(me.quotas).map(([name, amount]) => `${name} ${exact(amount)}`).join(", ") || "none"],
     ];
     const change = me.by === "password" && h("p", { class: "more" }, h("button", { type: "button", onclick: changePassword }, "Change password"));
@@ -45,12 +45,12 @@ export function access(root) {
   async function changePassword() {
     const done = await ask({
       title: "Change password",
-      text: "All logins by it end, this one too.",
+      text: "All sessions that use it end, including this one.",
       fields: [
-        { name: "current", label: "Present password", kind: "password" },
+        { name: "current", label: "Current password", kind: "password" },
         { name: "password", label: "New password", kind: "password", hint: "At least 8 characters." },
       ],
-      confirm: "Change it",
+      confirm: "Change",
       run: (values) => put("/v1/me/password", values),
     });
     if (done) location.reload();
@@ -67,10 +67,10 @@ export function access(root) {
       key: (row) => row.name,
       columns: [
         { label: "user", node: true, class: "name", cell: (row) => h("button", { type: "button", class: "link", onclick: () => open(row.name) }, row.name) },
-        { label: "rights", node: true, changes: true, class: "clip", cell: (row) => h("span", { class: "mono", title: row.grants.join("\n") }, row.grants.join(", ") || "–") },
+        { label: "permissions", node: true, changes: true, class: "clip", cell: (row) => h("span", { class: "mono", title: row.grants.join("\n") }, row.grants.join(", ") || "–") },
         { label: "connections", number: true, cell: (row) => used(row.use.connections, row.quotas.connections) },
-        { label: "publishes", number: true, wide: true, cell: (row) => used(rate(row.rate), row.quotas.messages && rate(row.quotas.messages)) },
-        { label: "had to wait", number: true, wide: true, cell: (row) => exact(row.use.paused) },
+        { label: "publish rate", number: true, wide: true, cell: (row) => used(rate(row.rate), row.quotas.messages && rate(row.quotas.messages)) },
+        { label: "throttled", number: true, wide: true, cell: (row) => exact(row.use.paused) },
         { label: "denied", number: true, wide: true, cell: (row) => exact(row.use.denied) },
         { label: "tokens", number: true, wide: true, cell: (row) => exact(row.tokens) },
         { label: "", node: true, changes: true, cell: ways },
@@ -101,17 +101,17 @@ export function access(root) {
         title: "New user",
         fields: [
           { name: "name", label: "Name", hint: "Letters, digits and . _ @ -" },
-          { name: "grants", label: "Rights", kind: "area", value: "browse *", hint: "One a line: reader orders.*, writer orders.*, operator *, or single rights: publish orders.*, consume queue:jobs, declare *, delete *, browse *, operate *, read-log, admin" },
-          { name: "password", label: "Password for the console", kind: "password", hint: "Left out, it comes by a token or a certificate." },
+          { name: "grants", label: "Permissions", kind: "area", value: "browse *", hint: "One per line. Roles: reader orders.*, writer orders.*, operator *. Single permissions: publish orders.*, consume queue:jobs, declare *, delete *, browse *, operate *, read-log, admin" },
+          { name: "password", label: "Password for the console", kind: "password", hint: "Optional. Without one, the user needs a token or a certificate." },
         ],
-        confirm: "Make it",
+        confirm: "Create",
         async run(values) {
           await post("/v1/users", { name: values.name, grants: lines(values.grants), password: values.password || null });
           return values.name;
         },
       });
       if (name) {
-        toast(`User ${name} is there.`);
+        toast(`Created user ${name}.`);
         load();
       }
     }
@@ -136,7 +136,7 @@ export function access(root) {
         { label: "token", class: "mono", cell: (row) => row.id },
         { label: "user", class: "name", cell: (row) => row.user },
         { label: "note", class: "clip", wide: true, cell: (row) => row.note },
-        { label: "made", wide: true, cell: (row) => moment(row.created_at) },
+        { label: "created", wide: true, cell: (row) => moment(row.created_at) },
         { label: "expires", cell: (row) => (row.expires_at ? moment(row.expires_at) : "never") },
         { label: "", node: true, changes: true, cell: (row) => (row.expired ? badge("expired", "warn") : h("span")) },
         { label: "", node: true, class: "end", cell: (row) => h("button", { type: "button", class: "small danger quiet", "aria-label": `Revoke ${row.id}`, onclick: () => revoke(row) }, "revoke") },
@@ -146,7 +146,7 @@ export function access(root) {
       asked.offset = Math.max(0, asked.offset + step * LIMIT);
       load();
     });
-    const nothing = h("div", { hidden: true }, empty("There are no tokens", "Programs come in by them."));
+    const nothing = h("div", { hidden: true }, empty("No tokens yet", "Programs authenticate with tokens."));
     const add = h("button", { type: "button", class: "primary", onclick: create }, "New token");
     const element = h("section", { class: "card flush" }, h("div", { class: "filters" }, h("h2", {}, "Tokens"), found, h("span", { class: "gap" }), add), rows.element, nothing, pages.element);
 
@@ -163,23 +163,23 @@ export function access(root) {
       const made = await ask({
         title: "New token",
         fields: [
-          { name: "user", label: "For the user" },
-          { name: "days", label: "Ends after days", kind: "number", hint: "Left out, it does not end." },
-          { name: "note", label: "Note", hint: "What it is for." },
+          { name: "user", label: "User" },
+          { name: "days", label: "Expires after (days)", kind: "number", hint: "Optional. By default, it does not expire." },
+          { name: "note", label: "Note", hint: "What the token is for." },
         ],
-        confirm: "Make it",
+        confirm: "Create",
         run: (values) => post("/v1/tokens", { user: values.user, note: values.note, expires_seconds: values.days ? Math.max(1, Math.round(Number(values.days) * 86_400)) : null }),
       });
       if (made) {
-        panel(`Token of ${made.user}`, h("p", {}, "It is shown now and never again: put it into a file that its program alone can read."), command(made.token));
+        panel(`Token for ${made.user}`, h("p", {}, "This token is shown only once. Store it in a file that only the program can read."), command(made.token));
         load();
       }
     }
 
     async function revoke(row) {
-      const done = await ask({ title: `Revoke ${row.id}?`, text: `Whoever came in by it, as ${row.user}, is out at once.`, confirm: "Revoke it", danger: true, run: () => remove(row.href) });
+      const done = await ask({ title: `Revoke ${row.id}?`, text: `Sessions of ${row.user} that use it end at once.`, confirm: "Revoke", danger: true, run: () => remove(row.href) });
       if (done) {
-        toast(`Token ${row.id} is revoked.`);
+        toast(`Revoked token ${row.id}.`);
         load();
       }
     }
@@ -198,26 +198,26 @@ function userPanel(user, changed) {
   function show(found) {
     const quotas = QUOTAS.map(([name, label]) => [h("dt", {}, label), h("dd", {}, found.quotas[name] ? exact(found.quotas[name]) : "no limit")]);
     content.replaceChildren(
-      h("h3", {}, "Rights"),
-      removable(found.grants, "It has none.", (grant) => remove(`${path}/grants${query({ grant })}`)),
-      button("Grant", () => ({ title: `Grant to ${user.name}`, fields: [{ name: "grant", label: "Right", hint: "A role (reader, writer, operator) or a right, and names: writer orders.*, consume queue:jobs, browse *, read-log, admin" }], confirm: "Grant", run: (values) => post(`${path}/grants`, { grant: values.grant }) })),
+      h("h3", {}, "Permissions"),
+      removable(found.grants, "No permissions.", (grant) => remove(`${path}/grants${query({ grant })}`)),
+      button("Grant", () => ({ title: `Grant a permission to ${user.name}`, fields: [{ name: "grant", label: "Permission", hint: "A role (reader, writer, operator) or a permission, with names: writer orders.*, consume queue:jobs, browse *, read-log, admin" }], confirm: "Grant", run: (values) => post(`${path}/grants`, { grant: values.grant }) })),
       h("h3", {}, "Quotas"),
       h("dl", { class: "facts" }, quotas),
-      button("Set quotas", () => ({ title: `Quotas of ${user.name}`, text: "0 is no limit.", fields: QUOTAS.map(([name, label]) => ({ name, label, kind: "number", value: found.quotas[name] || 0 })), confirm: "Set", run: (values) => put(`${path}/quotas`, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Math.round(Number(value) || 0)]))) })),
+      button("Set quotas", () => ({ title: `Quotas for ${user.name}`, text: "0 means no limit.", fields: QUOTAS.map(([name, label]) => ({ name, label, kind: "number", value: found.quotas[name] || 0 })), confirm: "Set", run: (values) => put(`${path}/quotas`, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Math.round(Number(value) || 0)]))) })),
       h("h3", {}, "Certificates"),
-      removable(found.certificates, "None is this user.", (certificate) => remove(`${path}/certificates${query({ certificate })}`)),
-      button("Add certificate", () => ({ title: `A certificate of ${user.name}`, fields: [{ name: "certificate", label: "Its name", hint: "CN:worker-1, DNS:worker.example, sha256:…" }], confirm: "Add", run: (values) => post(`${path}/certificates`, { certificate: values.certificate }) })),
+      removable(found.certificates, "No certificates.", (certificate) => remove(`${path}/certificates${query({ certificate })}`)),
+      button("Add certificate", () => ({ title: `Add a certificate for ${user.name}`, fields: [{ name: "certificate", label: "Certificate name", hint: "CN:worker-1, DNS:worker.example, sha256:…" }], confirm: "Add", run: (values) => post(`${path}/certificates`, { certificate: values.certificate }) })),
       h("h3", {}, "Password"),
-      h("p", { class: "muted" }, found.password ? "It has one, for this console." : "It has none: it cannot log in to this console by name."),
-      button("Set password", () => ({ title: `Password of ${user.name}`, fields: [{ name: "password", label: "Password", kind: "password", hint: "At least 8 characters." }], confirm: "Set", run: (values) => put(`${path}/password`, { password: values.password }) })),
-      h("h3", {}, "Remove"),
+      h("p", { class: "muted" }, found.password ? "Set. The user can log in to this console with it." : "Not set. The user cannot log in to this console with a password."),
+      button("Set password", () => ({ title: `Password for ${user.name}`, fields: [{ name: "password", label: "Password", kind: "password", hint: "At least 8 characters." }], confirm: "Set", run: (values) => put(`${path}/password`, { password: values.password }) })),
+      h("h3", {}, "Remove user"),
       h("div", {}, h("button", { type: "button", class: "danger quiet", onclick: destroy }, `Remove ${user.name}`)),
     );
   }
 
   function removable(list, none, take) {
     if (!list.length) return h("p", { class: "muted" }, none);
-    const item = (text) => h("li", { class: "inline" }, h("code", {}, text), h("button", { type: "button", class: "small danger quiet", "aria-label": `Take away ${text}`, onclick: () => attempt(() => take(text)) }, "take away"));
+    const item = (text) => h("li", { class: "inline" }, h("code", {}, text), h("button", { type: "button", class: "small danger quiet", "aria-label": `Remove ${text}`, onclick: () => attempt(() => take(text)) }, "remove"));
     return h("ul", { class: "plain stack" }, list.map(item));
   }
 
@@ -240,9 +240,9 @@ function userPanel(user, changed) {
   }
 
   async function destroy() {
-    const done = await ask({ title: `Remove ${user.name}?`, text: "Its tokens go with it, and whoever came in as it is out at once.", confirm: "Remove", danger: true, run: () => remove(path) });
+    const done = await ask({ title: `Remove ${user.name}?`, text: "Its tokens are removed too, and its sessions end at once.", confirm: "Remove", danger: true, run: () => remove(path) });
     if (done) {
-      toast(`User ${user.name} is removed.`);
+      toast(`Removed user ${user.name}.`);
       dialog.close();
       changed();
     }

@@ -21,11 +21,11 @@ export function connections(root, route) {
     key: (row) => row.id,
     columns: [
       { label: "peer", class: "mono", cell: (row) => row.id },
-      { label: "by", node: true, cell: (row) => h("span", { class: `door proto-${row.protocol}` }, row.protocol) },
+      { label: "protocol", node: true, cell: (row) => h("span", { class: `door proto-${row.protocol}` }, row.protocol) },
       ...(me.authentication ? [{ label: "user", class: "name", cell: (row) => row.user }] : []),
       { label: "consumers", number: true, wide: true, cell: (row) => exact(row.consumers) },
-      { label: "un-acked", number: true, cell: (row) => exact(row.unacked) },
-      { label: "waits to be written", number: true, wide: true, cell: (row) => size(row.outbox_bytes) },
+      { label: "unacked", number: true, cell: (row) => exact(row.unacked) },
+      { label: "unsent", number: true, wide: true, cell: (row) => size(row.outbox_bytes) },
       { label: "memory", number: true, wide: true, cell: (row) => size(row.memory_bytes) },
       { label: "errors", number: true, wide: true, cell: (row) => exact(row.errors) },
       { label: "", node: true, changes: true, cell: (row) => (row.publishing_paused ? badge("publishing paused", "warn") : h("span")) },
@@ -76,13 +76,13 @@ export function connections(root, route) {
   async function close(row) {
     const done = await ask({
       title: `Close ${row.id}?`,
-      text: "Its consumers end, and what they had in hand goes back to its queues. A client may connect again at once.",
-      confirm: "Close it",
+      text: "Its consumers end, and their unacked messages return to their queues. The client may reconnect.",
+      confirm: "Close connection",
       danger: true,
       run: () => remove(row.href),
     });
     if (done) {
-      toast(`${row.id} is closed.`);
+      toast(`Closed ${row.id}.`);
       load();
     }
   }
@@ -104,6 +104,6 @@ function nobody(protocol, ports) {
   const wanted = protocol || "mqks";
   const greeting = GREETINGS[wanted];
   const port = ports[wanted] || ports.any;
-  if (!greeting || !port) return empty(protocol ? `Nobody is connected by ${protocol.toUpperCase()}` : "Nobody is connected", port ? `Its door is port ${port}.` : "");
-  return empty(protocol ? `Nobody is connected by ${protocol.toUpperCase()}` : "Nobody is connected", "A socket is a client:", command(greeting(host, port)));
+  if (!greeting || !port) return empty(protocol ? `No connections over ${protocol.toUpperCase()}` : "No connections", port ? `It listens on port ${port}.` : "");
+  return empty(protocol ? `No connections over ${protocol.toUpperCase()}` : "No connections", "Connect from a terminal:", command(greeting(host, port)));
 }

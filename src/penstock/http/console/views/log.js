@@ -9,19 +9,19 @@ import { table } from "../table.js";
 
 export function log(root) {
   const figures = tiles([
-    ["first", "first offset", "the oldest message that is kept"],
-    ["next", "next offset", "what the next message gets"],
-    ["durable", "durable up to", "everything before it is on the disk"],
-    ["behind", "not yet on disk", "what the disk is behind"],
-    ["kept", "messages kept"],
+    ["first", "first offset", "offset of the oldest message in the log"],
+    ["next", "next offset", "offset that the next message gets"],
+    ["durable", "durable up to", "all messages before it are on disk"],
+    ["behind", "not yet on disk", "accepted, but not yet written to disk"],
+    ["kept", "messages"],
     ["size", "on disk"],
   ]);
   const growth = plot({
-    title: "Behind",
-    note: "accepted and not yet on the disk",
+    title: "Disk lag",
+    note: "accepted, but not yet on disk",
     format: size,
     least: 1000,
-    series: [{ label: "behind", ink: "warn", fill: true, value: (sample) => sample.log.behind_bytes }],
+    series: [{ label: "lag", ink: "warn", fill: true, value: (sample) => sample.log.behind_bytes }],
   });
   const syncs = plot({
     title: "Fsync",
@@ -29,7 +29,7 @@ export function log(root) {
     least: 0.001,
     series: [
       { label: "mean", ink: "in", fill: true, value: (sample) => sample.process.sync_seconds },
-      { label: "worst", ink: "in", dashed: true, value: (sample) => sample.process.sync_max_seconds },
+      { label: "max", ink: "in", dashed: true, value: (sample) => sample.process.sync_max_seconds },
     ],
   });
   let largest = 1;
@@ -39,15 +39,15 @@ export function log(root) {
     columns: [
       { label: "segment", class: "mono", cell: (row) => row.name },
       { label: "first offset", number: true, cell: (row) => exact(row.first_offset) },
-      { label: "begun", wide: true, cell: (row) => moment(row.begun_at) },
+      { label: "started", wide: true, cell: (row) => moment(row.begun_at) },
       { label: "size", number: true, cell: (row) => size(row.bytes) },
       { label: "", node: true, changes: true, wide: true, class: "gauge", cell: (row) => h("progress", { max: largest, value: row.bytes, "aria-hidden": "true" }) },
     ],
   });
   const none = h("div", { hidden: true });
   const found = h("output", { role: "status" });
-  const time = h("input", { type: "datetime-local", step: 1, "aria-label": "Moment" });
-  const finder = h("form", { class: "inline", onsubmit: find }, time, h("button", { type: "submit" }, "Find the offset"), found);
+  const time = h("input", { type: "datetime-local", step: 1, "aria-label": "Time" });
+  const finder = h("form", { class: "inline", onsubmit: find }, time, h("button", { type: "submit" }, "Find offset"), found);
   const retention = h("dl", { class: "facts" });
   root.append(
     h("div", { class: "title" }, h("h1", {}, "Log")),
@@ -57,7 +57,7 @@ export function log(root) {
     h(
       "div",
       { class: "columns" },
-      card("What was published from a moment on", finder, h("p", { class: "muted" }, "Read the log as a table of Arrow, in Python:"), command(`import pyarrow as pa, urllib.request\ntable = pa.ipc.open_stream(urllib.request.urlopen("${location.origin}/v1/log?from=0")).read_all()`)),
+      card("Find messages by time", finder, h("p", { class: "muted" }, "Read the log as an Arrow table in Python:"), command(`import pyarrow as pa, urllib.request\ntable = pa.ipc.open_stream(urllib.request.urlopen("${location.origin}/v1/log?from=0")).read_all()`)),
       card("Retention", retention),
     ),
   );
@@ -82,23 +82,23 @@ export function log(root) {
     files.show([...segments].reverse());
     files.element.hidden = segments.length === 0;
     none.hidden = segments.length > 0;
-    if (!none.hidden) none.replaceChildren(empty("Nothing is written yet", "The first message begins the first file."));
+    if (!none.hidden) none.replaceChildren(empty("Nothing written yet", "The first message creates the first segment."));
   }
 
   function volatile() {
-    figures.show({ size: "nothing" });
+    figures.show({ size: "none" });
     files.element.hidden = true;
     if (!none.hidden) return;
     none.hidden = false;
-    none.replaceChildren(empty("This broker keeps its log in memory", "It ends with the process. To keep it, and to have confirmations mean that a message is on the disk:", command("penstock serve --data ./penstock-data")));
+    none.replaceChildren(empty("This broker keeps its log in memory", "It is lost when the broker stops. To store it on disk, and to confirm messages only once they are stored:", command("penstock serve --data ./penstock-data")));
   }
 
   async function find(event) {
     event.preventDefault();
-    if (!time.value) return setText(found, "Choose a moment.");
+    if (!time.value) return setText(found, "Choose a time.");
     try {
       const answer = await get(`/v1/log/offsets${query({ at: new Date(time.value).toISOString() })}`);
-      setText(found, answer.offset >= answer.next_offset ? "Nothing was published since then." : `Offset ${exact(answer.offset)}: ${plural(answer.next_offset - answer.offset, "message")} since then.`);
+      setText(found, answer.offset >= answer.next_offset ? "No messages since then." : `Offset ${exact(answer.offset)}: ${plural(answer.next_offset - answer.offset, "message")} since then.`);
     } catch (error) {
       setText(found, error.message);
     }
@@ -115,10 +115,10 @@ export function log(root) {
 function describe(retention, state) {
   const { storage } = state;
   const rows = [
-    ["Directory", storage.directory ? h("code", {}, storage.directory) : "none: in memory"],
-    ["Sync", storage.sync ? { always: "always: a confirmation waits for the disk", interval: "interval: once a second", off: "off: when the system likes" }[storage.sync] || storage.sync : "–"],
-    ["History", storage.durable ? `kept for ${storage.retain_seconds ? age(storage.retain_seconds) : "ever"}, up to ${size(storage.retain_bytes)}` : "gone when the process ends"],
-    ["Owed", "What a queue still owes is never dropped."],
+    ["Directory", storage.directory ? h("code", {}, storage.directory) : "none (in memory)"],
+    ["Sync", storage.sync ? { always: "always (before a confirmation)", interval: "interval (once per second)", off: "off (left to the operating system)" }[storage.sync] || storage.sync : "–"],
+    ["History", storage.durable ? `kept ${storage.retain_seconds ? `for ${age(storage.retain_seconds)}` : "forever"}, up to ${size(storage.retain_bytes)}` : "lost when the broker stops"],
+    ["Queued", "Messages that a queue still holds are never deleted."],
   ];
   retention.replaceChildren(...rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 }

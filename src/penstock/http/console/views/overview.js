@@ -11,17 +11,17 @@ const TOP = 8;
 
 export function overview(root) {
   const figures = tiles([
-    ["published", "published", "messages taken in, a second"],
-    ["delivered", "delivered", "messages given out, a second"],
-    ["ready", "ready", "messages that wait for a consumer"],
-    ["unacked", "un-acked", "messages that a consumer has and has not settled"],
-    ["oldest", "oldest waiting", "age of the oldest message that is not settled"],
+    ["published", "published", "messages published per second"],
+    ["delivered", "delivered", "messages delivered per second"],
+    ["ready", "ready", "messages waiting for a consumer"],
+    ["unacked", "unacked", "messages delivered, but not settled yet"],
+    ["oldest", "oldest waiting", "age of the oldest unsettled message"],
     ["queues", "queues", ""],
     ["consumers", "consumers", ""],
     ["connections", "connections", ""],
   ]);
   const rates = plot({
-    title: "Messages a second",
+    title: "Messages per second",
     format: rate,
     mark: shortRate,
     series: [
@@ -37,7 +37,7 @@ export function overview(root) {
     stacked: true,
     series: [
       { label: "ready", ink: "in", value: (sample) => sample.totals.ready },
-      { label: "un-acked", ink: "warn", value: (sample) => sample.totals.unacked },
+      { label: "unacked", ink: "warn", value: (sample) => sample.totals.unacked },
       { label: "delayed", ink: "quiet", value: (sample) => sample.totals.delayed },
     ],
   });
@@ -47,14 +47,14 @@ export function overview(root) {
     least: 0.001,
     series: [
       { label: "fsync", ink: "in", fill: true, value: (sample) => sample.process.sync_seconds },
-      { label: "worst fsync", ink: "in", dashed: true, value: (sample) => sample.process.sync_max_seconds },
-      { label: "worst loop lag", ink: "warn", value: (sample) => sample.process.loop_lag_max_seconds },
+      { label: "max fsync", ink: "in", dashed: true, value: (sample) => sample.process.sync_max_seconds },
+      { label: "max loop lag", ink: "warn", value: (sample) => sample.process.loop_lag_max_seconds },
     ],
   });
   const work = plot({
     title: "Process",
     format: (value) => `${Math.round(value)} %`,
-    series: [{ label: "CPU, of one core", ink: "out", fill: true, value: busy }],
+    series: [{ label: "CPU (of one core)", ink: "out", fill: true, value: busy }],
   });
   const plots = [rates, backlog, latency, work];
 
@@ -64,7 +64,7 @@ export function overview(root) {
     columns: [
       { key: "name", label: "queue", node: true, class: "name", cell: (row) => h("a", { href: queueLink(row) }, row.name) },
       { key: "ready", label: "ready", number: true, cell: (row) => exact(row.ready) },
-      { key: "unacked", label: "un-acked", number: true, cell: (row) => exact(row.unacked) },
+      { key: "unacked", label: "unacked", number: true, cell: (row) => exact(row.unacked) },
       { key: "oldest", label: "oldest", number: true, cell: (row) => age(row.oldest_age_seconds) },
       { key: "consumers", label: "consumers", number: true, wide: true, cell: (row) => exact(row.consumers) },
     ],
@@ -82,7 +82,7 @@ export function overview(root) {
     figures.element,
     welcome,
     h("div", { class: "plots" }, plots.map((one) => one.element)),
-    h("div", { class: "columns" }, fullest, h("div", {}, card("This broker", facts), card("Memory", memory))),
+    h("div", { class: "columns" }, fullest, h("div", {}, card("Broker", facts), card("Memory", memory))),
   );
 
   const stopSamples = live.listen({
@@ -134,21 +134,21 @@ function busy(sample, before) {
 
 const KINDS = {
   ready: "in queues",
-  held: "un-acked",
+  held: "unacked",
   leased: "leased",
   staged: "staged",
-  in: "requests that are not whole",
-  out: "not read by clients",
-  queues: "queues themselves",
+  in: "incomplete requests",
+  out: "unsent to clients",
+  queues: "queue state",
   bindings: "bindings",
-  ids: "ids for deduplication",
-  log: "on its way to the disk",
+  ids: "deduplication ids",
+  log: "not yet on disk",
 };
 
 /** What the broker holds for others, by kind; a row keeps its element. */
 function showMemory(facts, { limit, used, kinds }) {
   if (!facts.childElementCount) {
-    const rows = [["used", "Held"], ...Object.entries(KINDS)];
+    const rows = [["used", "Used"], ...Object.entries(KINDS)];
     facts.replaceChildren(...rows.flatMap(([kind, name]) => [h("dt", {}, name), h("dd", { "data-memory": kind })]));
   }
   setText(facts.querySelector("[data-memory=used]"), `${size(used)} of ${size(limit)}, ${Math.round((used * 100) / limit)} %`);
@@ -168,15 +168,15 @@ function describe(facts, state) {
   facts.dataset.since = state.started_at;
   const ports = Object.entries(state.ports).map(([name, port]) => h("span", { class: `door proto-${name}` }, `${name} ${port}`));
   const { storage } = state;
-  const kept = storage.durable ? [h("code", {}, storage.directory), ` · sync ${storage.sync}`] : ["in memory: it ends with the process ", badge("volatile", "warn")];
+  const kept = storage.durable ? [h("code", {}, storage.directory), ` · sync ${storage.sync}`] : ["in memory: lost when the broker stops ", badge("volatile", "warn")];
   const rows = [
     ["Version", [state.version, " ", badge(state.compiled ? "compiled" : "interpreted", state.compiled ? "" : "warn")]],
-    ["Up for", h("span", { "data-fact": "up" })],
-    ["Since then", h("span", { "data-fact": "totals" })],
+    ["Uptime", h("span", { "data-fact": "up" })],
+    ["Since start", h("span", { "data-fact": "totals" })],
     ["Memory", h("span", { "data-fact": "memory" })],
-    ["Kept", kept],
-    ["Doors", h("span", { class: "doors" }, ports)],
-    ["Also here", [h("a", { href: "/metrics" }, "metrics"), " · ", h("a", { href: "/openapi.json" }, "OpenAPI")]],
+    ["Storage", kept],
+    ["Ports", h("span", { class: "doors" }, ports)],
+    ["Links", [h("a", { href: "/metrics" }, "metrics"), " · ", h("a", { href: "/openapi.json" }, "OpenAPI")]],
   ];
   facts.replaceChildren(...rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, ...[value].flat())]));
 }
@@ -187,11 +187,11 @@ function greet(welcome, state) {
   const host = location.hostname.replace(/^\[|\]$/g, "");
   const { mqks, smqs } = state.ports;
   const lines = [];
-  if (mqks) lines.push(["Consume a queue by MQKS, in one terminal", `(echo 'c1 consume jobs job.new'; cat) | nc ${host} ${mqks}`]);
-  if (mqks) lines.push(["Publish an event by MQKS, in another", `echo 'm1 publish job.new hello' | nc -q1 ${host} ${mqks}`]);
-  if (smqs) lines.push(["Put a message into the same queue by SMQS", `echo 'M:jobs:hello from SMQS' | nc -q1 ${host} ${smqs}`]);
-  lines.push(["Or by HTTP", `curl ${location.origin}/v1/publish -H 'content-type: application/json' -d '{"queue": "jobs", "body": "hello"}'`]);
+  if (mqks) lines.push(["Consume a queue over MQKS, in one terminal", `(echo 'c1 consume jobs job.new'; cat) | nc ${host} ${mqks}`]);
+  if (mqks) lines.push(["Publish an event over MQKS, in another one", `echo 'm1 publish job.new hello' | nc -q1 ${host} ${mqks}`]);
+  if (smqs) lines.push(["Put a message into the same queue over SMQS", `echo 'M:jobs:hello from SMQS' | nc -q1 ${host} ${smqs}`]);
+  lines.push(["Or over HTTP", `curl ${location.origin}/v1/publish -H 'content-type: application/json' -d '{"queue": "jobs", "body": "hello"}'`]);
   welcome.replaceChildren(
-    empty("Nothing has been published yet", "Type one of these and watch this page.", h("ol", { class: "steps" }, lines.map(([what, line]) => h("li", {}, h("span", {}, what), command(line))))),
+    empty("Nothing has been published yet", "Run these commands and watch this page.", h("ol", { class: "steps" }, lines.map(([what, line]) => h("li", {}, h("span", {}, what), command(line))))),
   );
 }

@@ -21,8 +21,8 @@ export function pipelines(root) {
       { label: "last batch", number: true, wide: true, cell: (row) => `${plural(row.rows, "row")} in ${age(row.seconds)}` },
       { label: "speed", number: true, cell: (row) => rate(row.rows_per_second) },
       { label: "lag", number: true, cell: (row) => (row.lag === null ? "–" : exact(row.lag)) },
-      { label: "up to offset", number: true, wide: true, cell: (row) => exact(row.offset) },
-      { label: "heard of", number: true, wide: true, cell: (row) => moment(row.reported_at) },
+      { label: "offset", number: true, wide: true, cell: (row) => exact(row.offset) },
+      { label: "last report", number: true, wide: true, cell: (row) => moment(row.reported_at) },
     ],
   });
   const nothing = h("div", { hidden: true });
@@ -43,7 +43,7 @@ export function pipelines(root) {
 function none() {
   return empty(
     "No pipeline has reported yet",
-    "A pipeline is a Spark job over the log: it reports its batches here while it runs. For a start, the archive as Parquet:",
+    "A pipeline is a Spark job over the log. It reports its batches here while it runs. For example, archive the log as Parquet:",
     command(`penstock pipeline run archive --server ${location.origin} --to ./lake`),
   );
 }

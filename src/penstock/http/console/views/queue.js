@@ -20,7 +20,7 @@ export function queue(root, route) {
     // bytes that are no UTF-8: the broker's answer says how to show them
   }
   if (!may("browse", "queue", name)) {
-    root.append(empty(`You may not see ${name}`, "It takes the right to browse it.", h("p", {}, h("a", { href: "#/queues" }, "The queues you may see"))));
+    root.append(empty(`Permission denied: ${name}`, "You need the browse permission for this queue.", h("p", {}, h("a", { href: "#/queues" }, "Queues that you can see"))));
     return null;
   }
   let paused = false;
@@ -33,7 +33,7 @@ export function queue(root, route) {
   const deletes = may("delete", "queue", name);
   const actions = h(
     "div",
-    { class: "actions", role: "group", "aria-label": "What can be done" },
+    { class: "actions", role: "group", "aria-label": "Actions" },
     may("publish", "queue", name) && h("button", { type: "button", class: "primary", onclick: () => after(publish(path, name)) }, "Publish"),
     takes && has("publish") && h("button", { type: "button", onclick: () => after(transfer(path, name, "move")) }, "Move"),
     has("publish") && h("button", { type: "button", onclick: () => after(transfer(path, name, "copy")) }, "Copy"),
@@ -44,7 +44,7 @@ export function queue(root, route) {
   );
   const figures = tiles([
     ["ready", "ready"],
-    ["unacked", "un-acked"],
+    ["unacked", "unacked"],
     ["delayed", "delayed"],
     ["oldest", "oldest"],
     ["in", "in"],
@@ -59,7 +59,7 @@ export function queue(root, route) {
     stacked: true,
     series: [
       { label: "ready", ink: "in", value: (row) => row.ready },
-      { label: "un-acked", ink: "warn", value: (row) => row.unacked },
+      { label: "unacked", ink: "warn", value: (row) => row.unacked },
       { label: "delayed", ink: "quiet", value: (row) => row.delayed },
     ],
   });
@@ -79,13 +79,13 @@ export function queue(root, route) {
     key: (row) => `${row.connection} ${row.name}`,
     columns: [
       { label: "consumer", class: "mono clip", cell: (row) => row.name },
-      { label: "by", node: true, cell: (row) => h("span", { class: `door proto-${row.protocol}` }, row.protocol) },
+      { label: "protocol", node: true, cell: (row) => h("span", { class: `door proto-${row.protocol}` }, row.protocol) },
       { label: "connection", class: "mono", wide: true, cell: (row) => row.connection },
-      { label: "un-acked", number: true, cell: (row) => exact(row.unacked) },
+      { label: "unacked", number: true, cell: (row) => exact(row.unacked) },
       { label: "", node: true, changes: true, cell: consumerState },
     ],
   });
-  const nobody = h("div", {}, empty("Nobody consumes it", "Messages wait here until somebody does."));
+  const nobody = h("div", {}, empty("No consumers", "Messages wait here until a client consumes them."));
   const bindings = h("ul", { class: "plain" });
   const policy = h("dl", { class: "facts" });
   const here = h("div", {}, h("div", { class: "title" }, heading, badges, h("span", { class: "gap" }), actions), figures.element, h("div", { class: "plots" }, depth.element, flow.element), h("div", { class: "columns" }, card("Consumers", who.element, nobody), card("Bindings and policy", bindings, policy)), list.element);
@@ -160,10 +160,10 @@ export function queue(root, route) {
     bindings.replaceChildren(
       ...events.map((event) => h("li", {}, "event ", h("code", {}, event))),
       ...patterns.map((pattern) => h("li", {}, "pattern ", h("code", {}, JSON.stringify(pattern)))),
-      ...(events.length + patterns.length ? [] : [h("li", { class: "muted" }, "Bound to no event: it holds what is put into it by name.")]),
+      ...(events.length + patterns.length ? [] : [h("li", { class: "muted" }, "No bindings: it receives only messages sent to it by name.")]),
     );
     const settings = Object.entries(found.policy || {}).filter(([, value]) => value !== null && value !== "");
-    if (found.expires_after_seconds !== null) settings.push(["goes away when unused for", age(found.expires_after_seconds)]);
+    if (found.expires_after_seconds !== null) settings.push(["deleted when unused for", age(found.expires_after_seconds)]);
     policy.replaceChildren(...settings.flatMap(([key, value]) => [h("dt", {}, key.replace(/_seconds$/, "").replaceAll("_", " ")), h("dd", {}, setting(key, value))]));
   }
 
@@ -171,7 +171,7 @@ export function queue(root, route) {
     here.hidden = true;
     if (!gone.hidden) return;
     gone.hidden = false;
-    gone.replaceChildren(empty(`There is no queue ${name}`, "It was deleted, or nobody has made it yet.", h("p", {}, h("a", { href: "#/queues" }, "All queues"))));
+    gone.replaceChildren(empty(`There is no queue ${name}`, "It was deleted, or has not been created yet.", h("p", {}, h("a", { href: "#/queues" }, "All queues"))));
   }
 
   /** Look again when something was done. */
@@ -184,7 +184,7 @@ export function queue(root, route) {
 
   async function togglePause() {
     const verb = paused ? "resume" : "pause";
-    const found = await act(() => post(`${path}/${verb}`), verb === "pause" ? `${name} gives nothing out until it is resumed.` : `${name} goes on.`);
+    const found = await act(() => post(`${path}/${verb}`), verb === "pause" ? `Paused ${name}: no messages are delivered until it is resumed.` : `Resumed ${name}.`);
     if (found) showState(found);
   }
 
@@ -192,12 +192,12 @@ export function queue(root, route) {
     after(
       ask({
         title: `Purge ${name}?`,
-        text: "Every message that is ready is dropped for good. What consumers have in hand stays.",
+        text: "All ready messages are deleted permanently. Messages held by consumers stay.",
         confirm: "Purge",
         danger: true,
         async run() {
           const { purged } = await post(`${path}/purge`);
-          toast(`${plural(purged, "message")} dropped.`);
+          toast(`${plural(purged, "message")} purged.`);
         },
       }),
     );
@@ -206,13 +206,13 @@ export function queue(root, route) {
   async function destroy() {
     const done = await ask({
       title: `Delete ${name}?`,
-      text: `The queue goes with its bindings, its consumers and its ${plural(messages, "message")}, for good.`,
+      text: `The queue, its bindings, its consumers and ${plural(messages, "message")} are deleted permanently.`,
       confirm: "Delete",
       danger: true,
       run: () => remove(path),
     });
     if (done) {
-      toast(`${name} is deleted.`);
+      toast(`Deleted ${name}.`);
       location.hash = "#/queues";
     }
   }
@@ -243,7 +243,7 @@ function consumerState(row) {
   const list = h("span", { class: "badges" });
   if (!row.manual) list.append(badge("auto-ack", "quiet"));
   if (row.exclusive) list.append(badge("exclusive"));
-  if (!row.active) list.append(badge("parked", "warn"));
+  if (!row.active) list.append(badge("standby", "warn"));
   if (row.suspended) list.append(badge("not reading", "warn"));
   return list;
 }

@@ -15,7 +15,7 @@ export function queues(root, route) {
   const before = new Map(); // href -> {at, queued, delivered}, for rates
   let asking = 0;
 
-  const search = h("input", { type: "search", value: asked.search, placeholder: "part of a name", "aria-label": "Search queues", spellcheck: "false" });
+  const search = h("input", { type: "search", value: asked.search, placeholder: "Filter by name", "aria-label": "Search queues", spellcheck: "false" });
   search.addEventListener("input", settled(() => change({ search: search.value, offset: 0 })));
   const found = h("span", { class: "muted", role: "status" });
   const rows = table({
@@ -25,7 +25,7 @@ export function queues(root, route) {
       { label: "queue", sort: "name", node: true, class: "name", cell: (row) => h("a", { href: queueLink(row) }, row.name || h("em", {}, "(no name)")) },
       { label: "", node: true, changes: true, class: "state", cell: states },
       { label: "ready", sort: "ready", number: true, cell: (row) => exact(row.ready) },
-      { label: "un-acked", sort: "unacked", number: true, cell: (row) => exact(row.unacked) },
+      { label: "unacked", sort: "unacked", number: true, cell: (row) => exact(row.unacked) },
       { label: "oldest", sort: "oldest", number: true, cell: (row) => age(row.oldest_age_seconds) },
       { label: "in", number: true, wide: true, cell: (row) => rate(row.in) },
       { label: "out", number: true, wide: true, cell: (row) => rate(row.out) },
@@ -70,27 +70,27 @@ export function queues(root, route) {
     found.textContent = asked.search ? `${plural(page.total, "match", "matches")}` : plural(page.total, "queue");
     nothing.hidden = page.queues.length > 0;
     rows.element.hidden = page.queues.length === 0;
-    if (!nothing.hidden) nothing.replaceChildren(asked.search ? empty("No queue has that in its name") : noQueues());
+    if (!nothing.hidden) nothing.replaceChildren(asked.search ? empty("No matching queues") : noQueues());
   }
 
   async function declare() {
     const name = await ask({
       title: "New queue",
-      text: "Queues also come to be by themselves, when somebody consumes them or puts something in.",
+      text: "Queues are also created on first use, by a consumer or a message.",
       fields: [
         { name: "name", label: "Name" },
-        { name: "events", label: "Events", hint: "It gets a copy of each message published as one of these. Separate them with spaces." },
+        { name: "events", label: "Events", hint: "The queue receives a copy of each message published as one of these events. Separate them with spaces." },
       ],
-      confirm: "Declare",
+      confirm: "Create",
       async run(values) {
-        if (!values.name) throw new Error("A queue needs a name.");
+        if (!values.name) throw new Error("Enter a name.");
         const events = values.events.split(/\s+/).filter(Boolean);
         await put(`/v1/queues/${encodeURIComponent(values.name)}`, events.length ? { events } : {});
         return values.name;
       },
     });
     if (name) {
-      toast(`Queue ${name} is there.`);
+      toast(`Created queue ${name}.`);
       location.hash = `#/queues/${encodeURIComponent(name)}`;
     }
   }
@@ -108,8 +108,8 @@ function states(row) {
 
 function noQueues() {
   return empty(
-    "There are no queues yet",
-    "A queue comes to be when somebody consumes it or puts something in.",
+    "No queues yet",
+    "Queues are created on first use, by a consumer or a message:",
     command(`curl ${location.origin}/v1/publish -H 'content-type: application/json' -d '{"queue": "jobs", "body": "hello"}'`),
   );
 }

@@ -9,8 +9,8 @@ const EXAMPLES = [
   ["a JSON object", '{"order": 4711, "paid": true}', ""],
   ["text over two lines", "first line\nsecond line", ""],
   ["a JSON string", '"hello"', ""],
-  ["bytes", "", "AAEC//4K"],
-  ["nothing", "", ""],
+  ["binary", "", "AAEC//4K"],
+  ["empty", "", ""],
 ];
 const OUTCOMES = { same: "good", coded: "warn", changed: "bad", lost: "quiet" };
 const BINARY = new Set(["mqmq", "rq"]);
@@ -27,8 +27,8 @@ export function rosetta(root, route) {
   const fromQueue = queue !== undefined && offset !== undefined;
 
   root.append(
-    h("div", { class: "title" }, h("h1", {}, "Rosetta"), h("span", { class: "muted" }, "the bytes a consumer of each protocol is given")),
-    fromQueue ? h("p", { class: "muted" }, "Message ", exact(Number(offset)), " of ", h("a", { href: `#/queues/${queue}` }, nameOf(queue)), ". ", h("a", { href: "#/rosetta" }, "Try another one")) : form(),
+    h("div", { class: "title" }, h("h1", {}, "Rosetta"), h("span", { class: "muted" }, "the bytes that a consumer of each protocol receives")),
+    fromQueue ? h("p", { class: "muted" }, "Message ", exact(Number(offset)), " of ", h("a", { href: `#/queues/${queue}` }, nameOf(queue)), ". ", h("a", { href: "#/rosetta" }, "Try another message")) : form(),
     h("div", { class: "key" }, legend(), h("span", { class: "gap" }), look),
     told,
     results,
@@ -36,7 +36,7 @@ export function rosetta(root, route) {
 
   function form() {
     const body = h("textarea", { name: "body", rows: 4, value: EXAMPLES[0][1], spellcheck: "false" });
-    const base64 = h("input", { name: "base64", placeholder: "instead", spellcheck: "false" });
+    const base64 = h("input", { name: "base64", placeholder: "replaces the body", spellcheck: "false" });
     const event = h("input", { name: "event", value: "order.paid", spellcheck: "false" });
     const into = h("input", { name: "queue", value: "orders", spellcheck: "false" });
     const id = h("input", { name: "id", value: "m1", spellcheck: "false" });
@@ -46,7 +46,7 @@ export function rosetta(root, route) {
     const samples = h(
       "div",
       { class: "samples" },
-      h("span", { class: "muted" }, "for example"),
+      h("span", { class: "muted" }, "examples"),
       EXAMPLES.map(([label, text, coded]) => h("button", { type: "button", class: "small", onclick: () => fill(text, coded) }, label)),
     );
 
@@ -66,12 +66,12 @@ export function rosetta(root, route) {
       "form",
       { class: "card grid", onsubmit: (submit) => submit.preventDefault() },
       h("div", { class: "wide" }, label("Body", body), samples),
-      label("Body, as base64", base64),
+      label("Body (base64)", base64),
       label("Event", event),
       label("Queue", into),
       label("Id", id),
       label("Retries", retries),
-      label("Came in by", by),
+      label("Published over", by),
     );
     element.addEventListener("input", again);
     translate();
@@ -87,7 +87,7 @@ export function rosetta(root, route) {
     } catch (error) {
       told.textContent = error.hint ? `${error.message} ${error.hint}` : error.message;
       told.hidden = false;
-      if (error.status === 404) results.replaceChildren(empty("That message is not in the queue any more", "It was settled meanwhile, or moved."));
+      if (error.status === 404) results.replaceChildren(empty("The message is no longer in the queue", "It has been settled or moved."));
     }
   }
 
@@ -114,7 +114,7 @@ function nameOf(word) {
 }
 
 function legend() {
-  const roles = [["body", "body"], ["id", "id"], ["event", "event"], ["retry", "retry counter"], ["queue", "queue"], ["marker", "says how it is coded"], ["frame", "the protocol’s own"]];
+  const roles = [["body", "body"], ["id", "id"], ["event", "event"], ["retry", "retry counter"], ["queue", "queue"], ["marker", "encoding marker"], ["frame", "protocol framing"]];
   return h("ul", { class: "legend roles", "aria-label": "Colours" }, roles.map(([role, text]) => h("li", {}, h("span", { class: `part ${role}` }, text))));
 }
 
@@ -137,11 +137,11 @@ function card(rendering, asHex) {
     "section",
     { class: "card rendering", "data-protocol": protocol },
     head,
-    h("pre", { class: "bytes", tabindex: 0, "aria-label": `Bytes of ${protocol.toUpperCase()}` }, asHex ? inHex(parts) : inText(parts, BINARY.has(protocol))),
-    parts.some((part) => part.size > bytesOf(part.base64).length) ? h("p", { class: "muted" }, "Long parts are cut here, and whole on the wire.") : null,
+    h("pre", { class: "bytes", tabindex: 0, "aria-label": `${protocol.toUpperCase()} bytes` }, asHex ? inHex(parts) : inText(parts, BINARY.has(protocol))),
+    parts.some((part) => part.size > bytesOf(part.base64).length) ? h("p", { class: "muted" }, "Long parts are shortened here, but not on the wire.") : null,
     h("ul", { class: "fates" }, h("li", {}, h("span", { class: "badges" }, chips)), notes),
     h("details", {}, h("summary", {}, "Byte by byte"), fine(parts)),
-    h("details", {}, h("summary", {}, "To be given it, a client says"), h("pre", { class: "bytes" }, inText([{ role: "frame", base64: consume, note: "" }], BINARY.has(protocol)))),
+    h("details", {}, h("summary", {}, "What a client sends to receive it"), h("pre", { class: "bytes" }, inText([{ role: "frame", base64: consume, note: "" }], BINARY.has(protocol)))),
   );
 }
 
