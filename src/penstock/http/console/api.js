@@ -1,4 +1,4 @@
-// The broker's HTTP API. What it refuses becomes a Problem, which says what it said.
+// The broker's HTTP API. A refused request throws a Problem with the broker's message.
 
 export class Problem extends Error {
   constructor(status, body, retryAfter = 0) {
@@ -15,7 +15,7 @@ async function ask(method, path, body) {
   try {
     answer = await fetch(path, {
       method,
-      // The second one no page from elsewhere can send: with it, the cookie is taken for what changes something.
+      // Other sites cannot send the second header: the broker requires it for changes that use the cookie.
       headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), "x-penstock-console": "1" },
       body: body === undefined ? undefined : JSON.stringify(body),
       cache: "no-store",

@@ -1,11 +1,11 @@
-// Questions and short notices.
+// Dialogs, panels and toasts.
 
 import { h } from "./dom.js";
 
 /**
- * Ask something. fields: [{name, label, kind: "text" | "number" | "area" | "check" | "choice", value, hint, required, choices}].
- * `run(values)` does it while the dialog stands; what it throws is shown there and the dialog stays.
- * Resolves to what `run` gave, or null when the user left.
+ * Show a dialog. fields: [{name, label, kind: "text" | "number" | "area" | "check" | "choice", value, hint, required, choices}].
+ * `run(values)` is called on submit; if it throws, the dialog shows the error and stays open.
+ * Resolves to the result of `run`, or null if the user cancelled.
  */
 export function ask({ title, text = "", fields = [], confirm = "OK", danger = false, run, extra = null }) {
   return new Promise((resolve) => {
@@ -66,12 +66,12 @@ export function ask({ title, text = "", fields = [], confirm = "OK", danger = fa
     });
     document.body.append(dialog);
     dialog.showModal();
-    if (danger) cancel.focus(); // a stray Enter is to do no harm
+    if (danger) cancel.focus(); // an accidental Enter must do no harm
     else (controls.values().next().value || go).focus();
   });
 }
 
-/** Something to read, in a panel at the side; Escape closes it. */
+/** A side panel; Escape closes it. */
 export function panel(title, ...children) {
   const close = h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)", onclick: () => dialog.close() }, "×");
   const dialog = h("dialog", { class: "side", "aria-label": title }, h("div", { class: "head" }, h("h2", {}, title), close), h("div", { class: "content" }, ...children));
@@ -88,7 +88,7 @@ export function toast(text, kind = "") {
   setTimeout(() => note.remove(), kind === "bad" ? 8000 : 4000);
 }
 
-/** Does something at once; says how it went. */
+/** Run an action and show a toast with its result. */
 export async function act(action, done) {
   try {
     const value = await action();

@@ -14,12 +14,12 @@ export function h(tag, props = {}, ...children) {
 
 const PROPERTIES = { value: 1, checked: 1, disabled: 1, hidden: 1, indeterminate: 1 };
 
-/** Sets text only where it changed, so that nothing is laid out anew each second for no reason. */
+/** Set the text only if it changed, to avoid a layout every second. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A line to type, with a button that copies it. */
+/** A command line with a copy button. */
 export function command(text) {
   const button = h("button", { type: "button", class: "copy", "aria-label": "Copy", title: "Copy" }, "copy");
   button.addEventListener("click", async () => {
@@ -34,7 +34,7 @@ export function command(text) {
   return h("div", { class: "command" }, h("pre", {}, h("code", {}, text)), button);
 }
 
-/** What stands where there is nothing to show yet. */
+/** An empty state. */
 export function empty(title, text, ...more) {
   return h("div", { class: "empty" }, h("h3", {}, title), text ? h("p", {}, text) : null, ...more);
 }
@@ -43,7 +43,7 @@ export function card(title, ...children) {
   return h("section", { class: "card" }, title ? h("h2", {}, title) : null, ...children);
 }
 
-/** A row of figures. `show(values)` fills them in: texts by key, and which of them ask for attention. */
+/** A row of figures. `show(texts, alerts)` sets their texts by key, and highlights those in `alerts`. */
 export function tiles(labels) {
   const values = {};
   const list = h("dl", { class: "tiles" });
@@ -66,7 +66,7 @@ export function badge(text, kind = "") {
   return h("span", { class: `badge ${kind}` }, text);
 }
 
-/** Call it as often as you like: it runs when the page is seen and the last run is over, `wait` ms apart. */
+/** Call `run` repeatedly while the page is visible, with `wait` ms between runs. Returns a function that stops it. */
 export function repeat(run, wait) {
   let timer = null;
   let over = false;
@@ -76,7 +76,7 @@ export function repeat(run, wait) {
       try {
         await run();
       } catch {
-        // told by the pulse in the bar; the next turn tries again
+        // the status in the bar shows it; the next run tries again
       }
     }
     if (!over) timer = setTimeout(turn, wait);
@@ -88,7 +88,7 @@ export function repeat(run, wait) {
   };
 }
 
-/** Runs the last of many calls, a moment after it. */
+/** Debounce: run the last of several calls, `wait` ms after it. */
 export function settled(run, wait = 200) {
   let timer = null;
   return (...given) => {

@@ -1,4 +1,4 @@
-// Numbers, sizes and times as an operator reads them: short, and of the same width from one second to the next.
+// Short formats for numbers, sizes and times, of about the same width from one second to the next.
 
 const whole = new Intl.NumberFormat("en-US");
 
@@ -22,7 +22,7 @@ export function size(bytes) {
   return bytes === 0 ? "0" : scaled(bytes, 1000, ["B", "kB", "MB", "GB", "TB"], " ");
 }
 
-/** For the marks of an axis: 0, 500, 7.5k, 10M. */
+/** For axis ticks: 0, 500, 7.5k, 10M. */
 export function short(number) {
   const units = ["", "k", "M", "G", "T"];
   let unit = 0;
@@ -47,7 +47,7 @@ function scaled(number, base, units, space) {
   return `${number.toFixed(digits)}${space}${units[unit]}`;
 }
 
-/** A span of time, in seconds. */
+/** A duration in seconds. */
 export function age(seconds) {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds === 0) return "0";
@@ -70,7 +70,7 @@ export function clock(milliseconds) {
   return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-/** A moment as the API gives it, in local time. */
+/** A timestamp of the API, in local time. */
 export function moment(text) {
   if (!text) return "–";
   const time = new Date(text);

@@ -1,5 +1,5 @@
-// One stream of samples for the whole page, one a second, and what was seen of it in the last five minutes.
-// A page that nobody looks at lets the stream go, and asks for what it missed when it is looked at again.
+// One stream of samples for the whole page, one per second, and the samples of the last five minutes.
+// A hidden page closes the stream, and requests the missed samples when it is visible again.
 
 import { get } from "./api.js";
 
@@ -30,7 +30,7 @@ class Live {
     this.source = null;
   }
 
-  /** Also have that queue's row in each sample; none for "". */
+  /** Include the row of this queue in each sample; "" for none. */
   watch(queue) {
     if (queue === this.queue) return;
     this.queue = queue;
@@ -47,7 +47,7 @@ class Live {
       this.trim();
       if (this.last) this.tell();
     } catch {
-      // the stream says by itself that the broker is not there
+      // the stream reports that the broker is down
     }
   }
 
@@ -59,13 +59,13 @@ class Live {
     source.addEventListener("over", () => document.dispatchEvent(new CustomEvent("login-over")));
     source.addEventListener("error", () => {
       this.setState("lost");
-      // The browser comes back by itself after a break, but not after a refusal (too many streams, say).
+      // The browser reconnects after an interruption, but not after a refusal, such as for too many streams.
       if (source.readyState === EventSource.CLOSED && this.source === source) setTimeout(() => this.source === source && this.again(), 3000);
     });
     this.source = source;
   }
 
-  /** After a refusal: perhaps the login is over, which is no reason to knock for ever. */
+  /** After a refusal: reconnect, unless the login has expired. */
   async again() {
     const session = await get("/v1/session").catch(() => null);
     if (session?.authentication && !session.user) document.dispatchEvent(new CustomEvent("login-over"));
@@ -111,7 +111,7 @@ class Live {
     for (const listener of this.listeners) listener.sample?.(this.last);
   }
 
-  /** Call `listener.sample(last)` each second, and at once if there is one; gives what ends it. */
+  /** Call `listener.sample(last)` every second, and at once if there is a sample. Returns a function that stops it. */
   listen(listener) {
     this.listeners.add(listener);
     listener.state?.(this.state);

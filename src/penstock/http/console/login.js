@@ -1,4 +1,4 @@
-// The login page: a password, or a token, for a cookie that no script can read. Nothing is kept in the page.
+// The login page: exchanges a password or a token for a cookie that scripts cannot read. The page stores nothing.
 
 import { post } from "./api.js";
 import { h } from "./dom.js";
@@ -44,7 +44,7 @@ export function login(root) {
     }
     problem.hidden = true;
     go.disabled = true;
-    go.textContent = "Logging in…"; // a wrong one is answered late
+    go.textContent = "Logging in…"; // the answer to a wrong one is delayed
     try {
       await post("/v1/session", byToken ? { token: token.value } : { user: user.value, password: password.value });
       location.reload();
@@ -62,7 +62,7 @@ export function login(root) {
     go.textContent = "Log in";
   }
 
-  /** Locked out: count down, then let them try again. */
+  /** Too many attempts: count down, then allow another. */
   function wait(seconds) {
     const until = Date.now() + seconds * 1000;
     const turn = () => {

@@ -1,4 +1,4 @@
-// The page: which view the address asks for, the pulse in the bar, the keys.
+// The page: routing, the status in the bar, keyboard shortcuts.
 
 import { get, remove } from "./api.js";
 import { panel } from "./dialog.js";
@@ -15,9 +15,9 @@ import { queue } from "./views/queue.js";
 import { queues } from "./views/queues.js";
 import { rosetta } from "./views/rosetta.js";
 
-// Each view fills `root` and gives back what ends it. `route` is {path: [words], query, set(query)}.
+// Each view fills `root` and returns a function that ends it. `route` is {path: [words], query, set(query)}.
 const VIEWS = { overview, queues, queue, connections, log, pipelines, rosetta, access };
-// What somebody needs a right for: one of these.
+// Permissions that a view needs: any one of them.
 const NEEDS = { overview: ["browse"], queues: ["browse"], queue: ["browse"], connections: ["browse"], log: ["read-log"], pipelines: ["browse", "read-log"] };
 const JUMPS = { o: "#/", q: "#/queues", c: "#/connections", l: "#/log", p: "#/pipelines", r: "#/rosetta", a: "#/access" };
 const KEYS = [
@@ -124,13 +124,13 @@ document.getElementById("theme").addEventListener("click", () => window.penstock
 document.getElementById("help").addEventListener("click", help);
 document.addEventListener("login-over", () => location.reload(), { once: true });
 
-/** Once it is known who looks: the page, or the login. */
+/** Show the page, or the login if one is needed. */
 async function start() {
   let known = true;
   try {
     known = await recognise();
   } catch {
-    // the broker does not answer: the pulse says so
+    // the broker is not responding: the status shows it
   }
   if (!known) {
     document.body.classList.add("stranger");

@@ -1,11 +1,11 @@
-// Who looks at the page, and what they may do: what they may not is not offered. The broker refuses it in any case.
+// The current user and their permissions. The page hides what they may not do; the broker refuses it in any case.
 
 import { get } from "./api.js";
 
 export const me = { authentication: false, user: null, admin: true, grants: ["admin"], roles: [], by: null, quotas: {}, use: null };
 let grants = []; // {rights, scope, names}
 
-/** False when somebody has to log in first. */
+/** False if a login is needed. */
 export async function recognise() {
   const session = await get("/v1/session");
   if (session.authentication && !session.user) return false;
@@ -19,7 +19,7 @@ function take(found) {
   grants = me.grants.map((text) => parse(text, roles[text]));
 }
 
-/** A grant, of a right or of a role, which is some. */
+/** A grant of one permission, or of a role, which has several. */
 function parse(text, rights) {
   const space = text.indexOf(" ");
   if (space < 0) return { rights: [text], scope: "", names: /^/ };
@@ -27,7 +27,7 @@ function parse(text, rights) {
   return { rights: rights || [text.slice(0, space)], scope, names: patternOf(glob), all: /^\*+$/.test(glob) };
 }
 
-/** Names with *, ? and [...] in them, as for files. */
+/** A regular expression for a glob with *, ? and [...]. */
 function patternOf(glob) {
   const parts = glob.match(/\[!?\]?[^\]]*\]|[^]/g) || [];
   const words = parts.map((part) => {
@@ -39,11 +39,11 @@ function patternOf(glob) {
   try {
     return new RegExp(`^${words.join("")}$`);
   } catch {
-    return /^/; // offered, then; the broker decides
+    return /^/; // not a valid pattern: show it, and let the broker decide
   }
 }
 
-/** Whether they have the right on anything at all. */
+/** Whether the user has one of these permissions, on any name. */
 export function has(...rights) {
   return me.admin || grants.some((grant) => grant.rights.some((right) => rights.includes(right)));
 }
@@ -52,7 +52,7 @@ export function may(right, scope, name) {
   return me.admin || grants.some((grant) => grant.rights.includes(right) && (!grant.scope || grant.scope === scope) && grant.names.test(name));
 }
 
-/** Whether they have the right on all names there can be. */
+/** Whether the user has the permission on all names. */
 export function mayAll(right, scope) {
   return me.admin || grants.some((grant) => grant.rights.includes(right) && (!grant.scope || grant.scope === scope) && grant.all);
 }

@@ -1,4 +1,4 @@
-// Messages as people look at them: a list to browse, one in full, and the questions that send or move them.
+// Messages: a list to browse, one in full, and the dialogs to publish, move, copy and redrive.
 
 import { get, post, query } from "./api.js";
 import { act, ask, panel, toast } from "./dialog.js";
@@ -10,7 +10,7 @@ const LIMIT = 25;
 const BODY_SHOWN = 65_536;
 const PREVIEW = 160;
 
-/** A list of what a queue holds; `path` is the queue's address in the API. */
+/** A list of the messages in a queue; `path` is the queue's address in the API. */
 export function browser(path, name) {
   const asked = { search: "", state: "" };
   const pages = []; // the `after` of each page before this one
@@ -117,7 +117,7 @@ function bodyView(message) {
   try {
     if (/^\s*[[{]/.test(text)) text = JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    // not JSON, then
+    // not JSON
   }
   return h("pre", { class: "bytes" }, text || "(empty)");
 }
@@ -126,7 +126,7 @@ export function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-/** Sixteen bytes a line, as hexdump writes them. */
+/** Sixteen bytes per line, like hexdump. */
 export function hex(bytes) {
   const lines = [];
   for (let at = 0; at < bytes.length; at += 16) {
@@ -146,7 +146,7 @@ function noMessages(name) {
   );
 }
 
-// -- questions ---------------------------------------------------------------------------------------------------------
+// -- dialogs -----------------------------------------------------------------------------------------------------------
 
 export function publish(path, name) {
   return ask({

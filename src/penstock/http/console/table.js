@@ -1,5 +1,5 @@
-// A table of rows that come again and again: a row keeps its element as long as its key is there, so that focus,
-// selection and scroll position stay where they are while numbers change. The server sorts and pages.
+// A table that is refreshed repeatedly: a row keeps its element while its key exists, so focus, selection and
+// scroll position stay while numbers change. The server sorts and pages.
 
 import { h, setText } from "./dom.js";
 import { exact } from "./format.js";

@@ -1,4 +1,4 @@
-// Light or dark. Runs before the page is painted; without a choice the system's is taken.
+// Light or dark. Runs before the page is painted; the default is the system's setting.
 (() => {
   const root = document.documentElement;
   const key = "penstock.theme";
@@ -22,7 +22,7 @@
       try {
         localStorage.setItem(key, root.dataset.theme);
       } catch {
-        // it lasts until the page is left, then
+        // not stored: it lasts until the page is closed
       }
       changed();
     },

@@ -1,4 +1,4 @@
-// Who may do what, and how much of it they use: one's own rights for everybody, all users and tokens for admins.
+// Permissions and quotas: everyone sees their own, admins see all users and tokens.
 
 import { get, post, put, query, remove } from "../api.js";
 import { act, ask, panel, toast } from "../dialog.js";
@@ -188,7 +188,7 @@ export function access(root) {
   }
 }
 
-/** One user, to be changed. */
+/** A panel to edit one user. */
 function userPanel(user, changed) {
   const path = user.href;
   const content = h("div", { class: "stack" });
@@ -258,7 +258,7 @@ function ways(row) {
   return list;
 }
 
-/** Each right, and of a role what it comes to. */
+/** Each grant; for a role, with its permissions. */
 function grantList(grants, roles = []) {
   const meant = Object.fromEntries(roles.map((role) => [role.grant, ` (${role.rights.join(", ")})`]));
   return grants.length ? h("ul", { class: "plain" }, grants.map((grant) => h("li", {}, h("code", {}, grant), meant[grant] || ""))) : "none";

@@ -1,4 +1,4 @@
-// Who is connected, by protocol.
+// Open connections, by protocol.
 
 import { get, query, remove } from "../api.js";
 import { ask, toast } from "../dialog.js";

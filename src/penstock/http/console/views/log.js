@@ -1,4 +1,4 @@
-// The log: how far it goes, what is safe, in which files, and for how long.
+// The log: offsets, durability, segments and retention.
 
 import { get, query } from "../api.js";
 import { card, command, empty, h, repeat, setText, tiles } from "../dom.js";

@@ -1,4 +1,4 @@
-// Everything at a glance: what flows, what waits, how fast the disk is, which queues hold the most.
+// Rates, backlog, disk latency and the fullest queues at a glance.
 
 import { get } from "../api.js";
 import { badge, card, command, empty, h, repeat, setText, tiles } from "../dom.js";
@@ -145,7 +145,7 @@ const KINDS = {
   log: "not yet on disk",
 };
 
-/** What the broker holds for others, by kind; a row keeps its element. */
+/** Memory by kind; each row keeps its element. */
 function showMemory(facts, { limit, used, kinds }) {
   if (!facts.childElementCount) {
     const rows = [["used", "Used"], ...Object.entries(KINDS)];

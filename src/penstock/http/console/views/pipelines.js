@@ -1,4 +1,4 @@
-// Spark pipelines, as their listeners report themselves.
+// Spark pipelines, as reported by their listeners.
 
 import { get } from "../api.js";
 import { badge, command, empty, h, repeat, setText } from "../dom.js";
@@ -48,7 +48,7 @@ function none() {
   );
 }
 
-/** As reported; one that runs and has said nothing for a while may be gone. */
+/** The reported state; `silent` if a running pipeline has not reported for a while. */
 function stateOf(row) {
   return row.state === "running" && Date.now() - Date.parse(row.reported_at) > SILENT_AFTER_MS ? "silent" : row.state;
 }

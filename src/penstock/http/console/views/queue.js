@@ -1,4 +1,4 @@
-// One queue: how deep, how old, who consumes it, what is in it, and what can be done with it.
+// One queue: depth, age, consumers, messages and actions.
 
 import { get, post, remove } from "../api.js";
 import { act, ask, toast } from "../dialog.js";
@@ -17,7 +17,7 @@ export function queue(root, route) {
   try {
     name = decodeURIComponent(word);
   } catch {
-    // bytes that are no UTF-8: the broker's answer says how to show them
+    // not valid UTF-8: the broker's answer has a printable name
   }
   if (!may("browse", "queue", name)) {
     root.append(empty(`Permission denied: ${name}`, "You need the browse permission for this queue.", h("p", {}, h("a", { href: "#/queues" }, "Queues that you can see"))));
@@ -174,7 +174,7 @@ export function queue(root, route) {
     gone.replaceChildren(empty(`There is no queue ${name}`, "It was deleted, or has not been created yet.", h("p", {}, h("a", { href: "#/queues" }, "All queues"))));
   }
 
-  /** Look again when something was done. */
+  /** Reload after an action. */
   async function after(question) {
     if ((await question) !== null) {
       load();
@@ -225,13 +225,13 @@ export function queue(root, route) {
   };
 }
 
-/** How fast a counter grew between two looks. */
+/** Growth of a counter per second, between two samples. */
 function slope(row, before, key) {
   if (!before || row.x <= before.x || row.x - before.x > 5000) return null;
   return Math.max(0, row[key] - before[key]) / ((row.x - before.x) / 1000);
 }
 
-/** A setting of a policy, by what its name says it is. */
+/** A policy setting, formatted by the unit in its name. */
 function setting(key, value) {
   if (typeof value !== "number") return String(value);
   if (key.endsWith("_seconds")) return age(value);

@@ -1,4 +1,4 @@
-// One message as the very bytes that each of the five protocols would send, and what became of it on the way.
+// One message as the bytes that each of the five protocols sends, and how each part of it changes.
 
 import { get, post, query } from "../api.js";
 import { badge, empty, h, settled } from "../dom.js";
@@ -153,7 +153,7 @@ function inText(parts, binary) {
   return parts.map((part) => h("span", { class: `part ${part.role}`, title: part.note || part.role }, binary && part.role === "frame" ? coded(bytesOf(part.base64)) : visible(bytesOf(part.base64))));
 }
 
-/** Numbers, not letters: a frame's bytes mean what they are, though some of them look like text. Words stay words. */
+/** Escapes instead of single letters: a byte of a frame is a number, even if it looks like text. Words stay words. */
 function coded(bytes) {
   const text = String.fromCharCode(...bytes);
   return text.replace(/[A-Za-z]{2,}|[^]/g, (found) => (found.length > 1 ? found : escaped(found)));
@@ -171,7 +171,7 @@ function numbers(bytes) {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
 }
 
-/** Each part with what it is, for whoever writes a client. */
+/** Each part with its meaning, for authors of clients. */
 function fine(parts) {
   const rows = parts.map((part) => {
     const bytes = bytesOf(part.base64);
@@ -181,7 +181,7 @@ function fine(parts) {
   return h("table", { class: "fine" }, h("tbody", {}, rows));
 }
 
-/** Text where it is text; what cannot be seen, as escapes. */
+/** Text, with escapes for control characters and for bytes that are not valid UTF-8. */
 function visible(bytes) {
   let text = null;
   try {
