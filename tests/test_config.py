@@ -141,10 +141,10 @@ def test_policies_are_tables_of_the_file(file: Path) -> None:
         ('full = "drop"', "full", "Input should be 'refuse', 'drop-oldest' or 'dead-letter'"),
         ("ttl = -1", "ttl", "is not a number of seconds"),
         ("ttl = 1e10", "ttl", "is too long: at most 1000000000 seconds"),
-        ("alarm = 1.5", "alarm", "is not a part of a limit"),
+        ("alarm = 1.5", "alarm", "is not a fraction"),
         ("retry_backoff = 0.5", "retry_backoff", "is not a factor"),
         ("deliveries_max = 3_000_000_000", "deliveries_max", "Input should be less than or equal to 2147483647"),
-        ("dead_letter = 7", "dead_letter", "is not a name of a queue"),
+        ("dead_letter = 7", "dead_letter", "is not a queue name"),
         (f'dead_letter = "{"x" * 1025}"', "dead_letter", "at most 1024 bytes"),
     ],
 )
@@ -373,5 +373,5 @@ def test_text_of_every_default_reads_back() -> None:
 
 @pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0.1/8", "127.0.0.1,,x"])
 def test_a_proxy_is_an_address_or_a_network(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no address or network"):
+    with pytest.raises(ConfigError, match="is not an address or network"):
         load({"http_proxies": text})

@@ -51,24 +51,24 @@ def port_of(value: object) -> int | None:
     number = int(value) if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}\s*", value, re.ASCII) else value
     if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= PORT_MAX:
         return number
-    raise ValueError(f"is not a port: give 0 to {PORT_MAX}, where 0 picks a free one, or off")
+    raise ValueError(f"is not a port: use 0 to {PORT_MAX}, where 0 picks a free port, or off")
 
 
 def count_of(value: object) -> int:
     """How many: a whole number, or a text such as 10k."""
-    return _amount_of(value, COUNT_UNITS, "is not a count: give a whole number above 0, such as 500 or 10k")
+    return _amount_of(value, COUNT_UNITS, "is not a count: use a whole number above 0, such as 500 or 10k")
 
 
 def size_of(value: object) -> int:
     """How many bytes: a whole number, or a text such as 64MiB (1024-based) or 64MB (1000-based)."""
-    return _amount_of(value, SIZE_UNITS, "is not a size: give bytes above 0, such as 65536, 10k, 64MB or 64MiB")
+    return _amount_of(value, SIZE_UNITS, "is not a size: use bytes above 0, such as 65536, 10k, 64MB or 64MiB")
 
 
 def message_size_of(value: object) -> int:
     """How many bytes of something that has to fit into one block of the log."""
     size = size_of(value)
     if size > MESSAGE_SIZE_MAX:
-        raise ValueError(f"is too large: at most {MESSAGE_SIZE_MAX} bytes (1GiB), which a block of the log can hold")
+        raise ValueError(f"is too large: at most {MESSAGE_SIZE_MAX} bytes (1GiB), the most a log block can hold")
     return size
 
 
@@ -84,21 +84,21 @@ def seconds_of(value: object) -> float:
         seconds = math.nan
     if 0 <= seconds < math.inf:
         return seconds
-    raise ValueError("is not a number of seconds: give 0 or more, such as 2.5")
+    raise ValueError("is not a number of seconds: use 0 or more, such as 2.5")
 
 
 def factor_of(value: object) -> float:
     """By how much: a number from 1 on."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value <= FACTOR_MAX:
         return float(value)
-    raise ValueError(f"is not a factor: give 1 for always the same, or more, such as 2; at most {FACTOR_MAX}")
+    raise ValueError(f"is not a factor: use 1 (constant) to {FACTOR_MAX}, such as 2")
 
 
 def part_of(value: object) -> float:
     """A part of a whole."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1:
         return float(value)
-    raise ValueError("is not a part of a limit: give more than 0 and at most 1, such as 0.8")
+    raise ValueError("is not a fraction: use more than 0 and at most 1, such as 0.8")
 
 
 def span_of(value: object) -> float:
@@ -114,13 +114,13 @@ def globs_of(value: object) -> tuple[str, ...]:
     globs = (value,) if isinstance(value, str) else value
     if isinstance(globs, list | tuple) and globs and all(isinstance(glob, str) and glob for glob in globs):
         return tuple(globs)
-    raise ValueError('is not a pattern for queue names: give a text such as "orders.*", or a list of them')
+    raise ValueError('is not a pattern for queue names: use a string such as "orders.*", or a list of them')
 
 
 def name_of(value: object) -> str:
     if isinstance(value, str) and len(value.encode("utf-8", "replace")) <= NAME_SIZE_MAX:
         return value
-    raise ValueError(f"is not a name of a queue: give a text of at most {NAME_SIZE_MAX} bytes")
+    raise ValueError(f"is not a queue name: use a string of at most {NAME_SIZE_MAX} bytes")
 
 
 def path_of(value: object) -> Path | None:
@@ -151,7 +151,7 @@ def file_of(value: object) -> Path | None:
 def user_of(value: object) -> str:
     if isinstance(value, str) and len(value) <= USER_SIZE_MAX:
         return value.strip()
-    raise ValueError("is not the name of a user")
+    raise ValueError("is not a user name")
 
 
 Port = Annotated[int | None, BeforeValidator(port_of)]
@@ -175,7 +175,7 @@ def proxies_of(value: object) -> str:
         try:
             ipaddress.ip_network(part)
         except ValueError as error:
-            raise ValueError(f"{part!r} is no address or network: {error}") from None
+            raise ValueError(f"{part!r} is not an address or network: {error}") from None
     return ",".join(found)
 
 
@@ -495,7 +495,7 @@ class Config(BaseModel):
         for key, needed in needs.items():
             if getattr(self, key) is not None and getattr(self, needed) is None:
                 value, source = getattr(self, key), origins[key].source_of(key)
-                raise ConfigError(key, str(value), source, f"says nothing without {needed}: give that, too")
+                raise ConfigError(key, str(value), source, f"has no effect without {needed}: set both")
 
     def _settle_storage(self, layers: list[Layer], origins: Mapping[str, Layer]) -> Self:
         """Of --data and --memory the one that was said with more authority; not both by the same source."""

@@ -81,7 +81,7 @@ class Node:
             details: dict[str, object] = {
                 "body_size_max": limits.body_size_max,
                 "line_size_max": limits.line_size_max,
-                "reason": f"memory_bytes_max is {config.memory_bytes_max}: a body takes at most an eighth of it",
+                "reason": f"memory_bytes_max is {config.memory_bytes_max}: a body may take at most an eighth of it",
             }
             report("warning", "limits.lowered", details)
         self.storage: Storage | None = None
@@ -214,7 +214,7 @@ class Node:
             "next_offset": log.next_offset,
             "version": __version__,
             "traceback": fault.trace[-TRACE_SIZE_MAX:],
-            "do": "start it again: the log has all that was confirmed; please report this",
+            "do": "restart the broker: all confirmed messages are in the log; please report this",
         }
         self.report("error", "broker.fault", details)
         self.die()
@@ -323,10 +323,12 @@ async def _serve(config: Config, report: Report) -> int:
     ports = await node.start()
     trimming = loop.create_task(_keep_house(Trimmer(Shares(config.memory_bytes_max)), node.reactor))
     if config.directory is None:
-        report("info", "log.volatile", {"reason": "with --memory messages end with the process"})
+        report("info", "log.volatile", {"reason": "--memory: messages are lost when the broker stops"})
     elif config.sync != "always":
         report(
-            "warning", "log.sync", {"sync": config.sync, "reason": "a confirmed message can be lost with the machine"}
+            "warning",
+            "log.sync",
+            {"sync": config.sync, "reason": "confirmed messages can be lost if the machine crashes"},
         )
     for door in open_doors(config):
         report("warning", "door.open", {"door": str(door), "lacks": " and ".join(door.lacks)})

@@ -147,7 +147,7 @@ def test_verify_names_the_segment_and_the_byte(run: Run, data: Path) -> None:
     code, out, err = run("log", "verify", data)
     assert (code, err) == (1, "")
     size = segment.stat().st_size - place
-    line = f"{segment.name} byte {place}: the checksum does not fit ({size} bytes); lost: offsets 2 to 3"
+    line = f"{segment.name} byte {place}: checksum mismatch ({size} bytes); lost: offsets 2 to 3"
     assert out.splitlines()[0] == line
     code, out, _ = run("log", "verify", data, "--json")
     assert code == 1
@@ -176,7 +176,7 @@ def test_repair(run: Run, data: Path) -> None:
 
 def test_repair_keeps_away_from_a_running_broker(run: Run, data: Path) -> None:
     lock = lock_directory(data)
-    assert run("log", "repair", data) == (1, "", f"penstock: another process uses data directory {data}\n")
+    assert run("log", "repair", data) == (1, "", f"penstock: data directory {data} is in use by another process\n")
     lock.close()
 
 
@@ -189,7 +189,7 @@ def test_backup_and_restore(run: Run, data: Path, tmp_path: Path) -> None:
     code, out, err = run("restore", tmp_path / "copy", tmp_path / "new")
     assert (code, out, err) == (1, "", f"penstock: {tmp_path / 'new'} is not empty\n")
     code, _, err = run("restore", data, tmp_path / "other")
-    assert (code, err) == (1, f"penstock: {data} is no finished backup: it has no backup.json\n")
+    assert (code, err) == (1, f"penstock: {data} is not a complete backup: it has no backup.json\n")
 
 
 @pytest.mark.parametrize("command", ["info", "verify", "repair", "dump", "tail"])

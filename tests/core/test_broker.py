@@ -567,7 +567,7 @@ def test_the_bindings_of_all_queues_have_a_share_of_the_memory() -> None:
     events = tuple(b"%04d" % number + b"x" * 996 for number in range(400))
     broker.bind(b"first", events)
     broker.bind(b"second", events)
-    with pytest.raises(Refused, match="by memory_bytes_max") as refusal:
+    with pytest.raises(Refused, match="a share of memory_bytes_max") as refusal:
         broker.bind(b"third", events)
     assert refusal.value.code == OVER_LIMIT
     assert b"third" not in broker.queues
@@ -597,7 +597,7 @@ def test_an_event_goes_to_so_many_queues_and_no_more() -> None:
     broker = Broker(MemoryLog(), Limits(queues_per_event_max=3))
     for name in (b"a", b"b", b"c"):
         broker.bind(name, (b"e",))
-    with pytest.raises(Refused, match="event b'e' goes to 3 queues: 3 can be bound to one event"):
+    with pytest.raises(Refused, match="event b'e' is bound to 3 queues: the maximum is 3"):
         broker.bind(b"one more", (b"other", b"e"))
     assert b"one more" not in broker.queues
     broker.bind(b"a", (b"e", b"other"))  # is bound to it already

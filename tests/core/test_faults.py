@@ -127,10 +127,10 @@ def test_a_queue_is_looked_at_once_at_the_end_of_a_turn_however_often_it_was_tou
 @pytest.mark.parametrize(
     ("counter", "said"),
     [
-        ("ready", "counted as ready"),
-        ("unacked", "out"),
-        ("queued", "have not ended"),
-        ("bytes", "bytes are counted as ready"),
+        ("ready", "counted 2 ready messages, found 1"),
+        ("unacked", "2 unacked"),
+        ("queued", "the log has 3 unsettled messages"),
+        ("bytes", "counted 263 ready bytes, found 262"),
     ],
 )
 def test_a_counter_that_is_wrong_ends_the_turn_with_a_fault(case: Case, counter: str, said: str) -> None:
@@ -150,7 +150,7 @@ def test_a_message_that_left_without_the_log_being_told_ends_the_turn_with_a_fau
     case.check()
     queue.take_out(queue.backlog.places()[:1])
     case.put()
-    with pytest.raises(Inconsistent, match="the log has 4 that have not ended"):
+    with pytest.raises(Inconsistent, match="the log has 4 unsettled messages"):
         case.broker.end_turn()
 
 

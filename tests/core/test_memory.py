@@ -138,7 +138,9 @@ def test_requests_that_wait_for_their_reply_have_a_quarter_of_the_memory() -> No
     waiting = [request(number) for number in range(4)]
     for each in waiting:
         broker.put(b"q", each)
-    with pytest.raises(Refused, match=r"\d+ bytes of requests .* of 4194304 .*: a quarter of memory_bytes_max"):
+    with pytest.raises(
+        Refused, match=r"\d+ of 4194304 bytes for requests .*: the limit is a quarter of memory_bytes_max"
+    ):
         broker.put(b"q", request(4))
     assert broker.refused == 1
     broker.put(b"q", Message(b"nobody waits for it", b"q", LARGE, 0, "test"))

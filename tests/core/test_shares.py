@@ -20,10 +20,10 @@ def test_nobody_has_more_places_than_are_left_for_others() -> None:
     places = Places(12)
     assert [fill(places, holder) for holder in ("a", "b", "c", "d")] == [6, 3, 2, 1]
     assert not places.has_room("e")
-    assert "the most there can be" in places.why_full("e", "streams")
+    assert places.why_full("e", "streams") == "12 of 12 streams are in use"
     places.leave("a")
     assert (places.has_room("e"), places.has_room("a")) == (True, False)
-    assert places.why_full("a", "streams") == "a has 5 of 12 streams: 1 are left for others"
+    assert places.why_full("a", "streams") == "a has 5 of 12 streams (1 reserved for others)"
     assert fill(Places(10_000, 9), "a") == 9000
     assert [fill(Places(2, 9), "a"), fill(Places(1), "a")] == [2, 1]
 
@@ -33,7 +33,7 @@ def test_bytes_are_shared_alike() -> None:
     places.enter("a", 600)
     assert (places.has_room("a", 150), places.has_room("a", 151)) == (True, False)
     assert (places.has_room("b", 400), places.has_room("b", 401)) == (True, False)
-    assert places.why_full("b", "bytes") == "there are 600 bytes of 1000 that there can be"
+    assert places.why_full("b", "bytes") == "600 of 1000 bytes are in use"
     places.leave("a", 600)
     assert places.held == {}
     assert places.taken == 0
@@ -51,7 +51,9 @@ def test_one_cannot_make_all_the_queues_there_can_be() -> None:
     broker.context.publisher = "user greedy"
     for number in range(90):
         broker.declare(b"%d" % number)
-    with pytest.raises(Refused, match=r"user greedy has 90 of 100 queues: 10 are left for others: queues_max is 100"):
+    with pytest.raises(
+        Refused, match=r"user greedy has 90 of 100 queues \(10 reserved for others\): queues_max is 100"
+    ):
         broker.declare(b"one more")
     broker.context.publisher = "user modest"
     broker.declare(b"hers")
@@ -69,7 +71,9 @@ def test_one_cannot_have_all_the_bindings_there_can_be() -> None:
     events = tuple(b"%0200d" % number for number in range(500))  # 400 bytes each, of a MiB
     for number in range(3):
         broker.bind(b"%d" % number, events)
-    with pytest.raises(Refused, match=r"user greedy has 600000 of 1048576 bytes of bindings: \d+ are left for others"):
+    with pytest.raises(
+        Refused, match=r"user greedy has 600000 of 1048576 bytes for bindings \(\d+ reserved for others\)"
+    ):
         broker.bind(b"one more", events)
     broker.context.publisher = "user modest"
     broker.bind(b"hers", events)
@@ -83,7 +87,7 @@ def test_one_cannot_have_all_the_requests_there_can_be() -> None:
     broker.context.publisher = "user greedy"
     for number in range(31):
         broker.put(b"q", request(b"%d" % number))
-    with pytest.raises(Refused, match=r"user greedy has \d+ of 4194304 bytes of requests"):
+    with pytest.raises(Refused, match=r"user greedy has \d+ of 4194304 bytes for requests"):
         broker.put(b"q", request(b"too many"))
     broker.context.publisher = "user modest"
     broker.put(b"q", request(b"hers"))

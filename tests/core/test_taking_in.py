@@ -179,7 +179,7 @@ def test_a_commit_goes_into_so_many_queues_at_one_moment_and_no_more() -> None:
     broker = Broker(MemoryLog(keep=True), Limits(queues_max=2000))
     for number in range(1000):
         broker.bind(b"q%d" % number, (b"e",))
-    with pytest.raises(Refused, match="more than 500000 copies of messages") as refusal:
+    with pytest.raises(Refused, match="more than 500000 messages into queues") as refusal:
         broker.commit(b"w", 1, [message(b"%d" % number) for number in range(501)])
     assert refusal.value.code == OVER_LIMIT
     assert broker.committed == {}

@@ -180,7 +180,7 @@ def test_nobody_takes_every_stream_lease_or_stage(tmp_path: Path, open_api: Open
             until(lambda: readers.streams == number + 1)  # noqa: B023
         refused = api.get("/v1/log", **bearer(many))
         assert refused.problem == "over-limit"
-        assert refused.json["detail"] == "user 'ann' has 2 of 4 streams of the log: 2 are left for others"
+        assert refused.json["detail"] == "user 'ann' has 2 of 4 streams of the log (2 reserved for others)"
         assert open_api(broker).get("/v1/log?to=1", **bearer(few)).status == 200
         for client in unread:
             client.close()

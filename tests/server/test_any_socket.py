@@ -31,4 +31,4 @@ def test_nonsense_is_closed(broker: RunningBroker) -> None:
     client.send(b"\x80\x81\x82")
     assert client.closed_by_peer()
     (report,) = broker.reported("request.refused")
-    assert "none of the protocols" in str(report["reason"])
+    assert "unknown protocol" in str(report["reason"])

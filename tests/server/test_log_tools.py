@@ -66,7 +66,7 @@ def test_a_reader_and_a_backup_beside_a_writing_broker(
     assert len(bodies) >= confirmed
     assert bodies == [b"%d" % number for number in range(len(bodies))]
     refused = tool("log", "repair", str(data))
-    assert (refused.returncode, "another process uses" in refused.stderr) == (1, True)
+    assert (refused.returncode, "in use by another process" in refused.stderr) == (1, True)
     restored = tool("restore", str(copy), str(tmp_path / "new"))
     assert restored.returncode == 0
     again = start_broker(memory=False, data=str(tmp_path / "new"), sync="off")

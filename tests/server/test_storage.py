@@ -109,7 +109,7 @@ def test_a_second_process_does_not_get_the_directory(start_process: StartProcess
         capture_output=True, text=True, timeout=30, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "another process uses data directory" in done.stderr
+    assert "is in use by another process" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
@@ -131,7 +131,7 @@ def test_damage_is_one_clear_line_and_no_start(start_process: StartProcess, tmp_
         capture_output=True, text=True, timeout=30, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert f"segment {segment.name}, byte 0: the checksum does not fit" in done.stderr
+    assert f"segment {segment.name}, byte 0: checksum mismatch" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
@@ -279,7 +279,7 @@ def test_a_stop_while_the_disk_is_full_says_what_is_lost(start_process: StartPro
     assert client.line() == b"2 ok x"
     code, log = process.terminate()
     assert code == EXIT_DISK_FAILED
-    assert "bytes that were accepted and not confirmed" in log
+    assert "bytes that were accepted but not confirmed" in log
     assert client.closed_by_peer()
     assert b"1 ok" not in client.buffer
 
@@ -369,7 +369,7 @@ def test_what_cannot_be_read_back_is_reported_once(tmp_path: Path) -> None:
         assert damages() == []
         storage.end_turn(0)
         assert len(damages()) == 1
-        assert "messages from offset 0 on, up to 1, cannot be read back" in damages()[0]
+        assert "messages 0 to 1 cannot be read" in damages()[0]
         storage.end_turn(0)
         assert len(damages()) == 1
         storage.stop(0)

@@ -206,7 +206,7 @@ def test_a_report_goes_with_the_token_that_was_given(tmp_path) -> None:
 
 
 def test_a_broken_query_says_why(spark, broker) -> None:
-    with pytest.raises(PySparkException, match="lies behind the end of the log, 0"):
+    with pytest.raises(PySparkException, match="is after the end of the log, 0"):
         spark.read.format("penstock").options(servers=broker.url, startingOffsets=5).load().count()
 
 

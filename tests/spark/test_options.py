@@ -18,22 +18,22 @@ SERVERS = {"servers": "http://127.0.0.1:7780"}
     [
         ({}, "servers='': is missing"),
         ({"servers": "ftp://x"}, "servers='ftp://x': is not an address"),
-        ({"servers": ","}, "names no server"),
-        ({"path": "/nowhere/at/all"}, "path='/nowhere/at/all': is no directory"),
-        (SERVERS | {"startingOfsets": "1"}, "startingOfsets='1': is unknown; was startingOffsets meant?"),
-        (SERVERS | {"startingOffsets": "soon"}, "startingOffsets='soon': is no place in the log"),
-        (SERVERS | {"startingOffsets": "-1"}, "is no place in the log"),
-        (SERVERS | {"startingOffsets": '{"topic": 1}'}, "is no place in the log"),
-        (SERVERS | {"startingTimestamp": "noon"}, "startingTimestamp='noon': is no time"),
-        (SERVERS | {"startingTimestamp": "1", "startingOffsets": "1"}, "exclude each other"),
-        (SERVERS | {"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger='0': is not a whole number from 1 on"),
+        ({"servers": ","}, "is empty"),
+        ({"path": "/nowhere/at/all"}, "path='/nowhere/at/all': is not a directory"),
+        (SERVERS | {"startingOfsets": "1"}, "startingOfsets='1': is unknown; did you mean startingOffsets?"),
+        (SERVERS | {"startingOffsets": "soon"}, "startingOffsets='soon': is not an offset"),
+        (SERVERS | {"startingOffsets": "-1"}, "is not an offset"),
+        (SERVERS | {"startingOffsets": '{"topic": 1}'}, "is not an offset"),
+        (SERVERS | {"startingTimestamp": "noon"}, "startingTimestamp='noon': is not a timestamp"),
+        (SERVERS | {"startingTimestamp": "1", "startingOffsets": "1"}, "cannot be combined with startingOffsets"),
+        (SERVERS | {"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger='0': is not a whole number above 0"),
         (SERVERS | {"maxBytesPerTrigger": "much"}, "is not a size"),
-        (SERVERS | {"maxTriggerDelay": "1 day"}, "is not a time"),
+        (SERVERS | {"maxTriggerDelay": "1 day"}, "is not a duration"),
         (SERVERS | {"payload": "xml"}, "payload='xml': is not one of binary, string, json"),
         (SERVERS | {"failOnDataLoss": "maybe"}, "is not true or false"),
         (SERVERS | {"mode": "queue"}, "needs servers=... and exactly one name in queues=..."),
-        (SERVERS | {"table": "lifecycle", "events": "a"}, "has columns of its own"),
-        (SERVERS | {"token": "secret"}, "put it into a file and name that in tokenFile"),
+        (SERVERS | {"table": "lifecycle", "events": "a"}, "has its own columns"),
+        (SERVERS | {"token": "secret"}, "use tokenFile or tokenEnv"),
     ],
 )
 def test_a_wrong_source_option_is_named(given, message) -> None:
@@ -47,9 +47,9 @@ def test_a_wrong_source_option_is_named(given, message) -> None:
     ("given", "message"),
     [
         ({}, "servers='': is missing"),
-        (SERVERS | {"event": "a", "queue": "b"}, "exclude each other"),
+        (SERVERS | {"event": "a", "queue": "b"}, "cannot be combined with event"),
         (SERVERS | {"batch": "3"}, "needs writer=..."),
-        (SERVERS | {"path": "x"}, "means nothing here"),
+        (SERVERS | {"path": "x"}, "has no effect here"),
     ],
 )
 def test_a_wrong_sink_option_is_named(given, message) -> None:
@@ -166,7 +166,7 @@ def test_a_token_is_read_where_it_is_used_and_never_carried(tmp_path, monkeypatc
     monkeypatch.setenv("PENSTOCK_TOKEN", "by-default")
     assert revealed(SourceOptions.of(SERVERS)) == b"by-default"
     assert revealed(options) == b"replaced"
-    with pytest.raises(OptionError, match="names no environment variable"):
+    with pytest.raises(OptionError, match="is not a set environment variable"):
         SourceOptions.of(SERVERS | {"tokenEnv": "PENSTOCK_NOTHING"}).token()
     file.unlink()
     with pytest.raises(OptionError, match="cannot be read"):
@@ -182,9 +182,9 @@ def revealed(options: SourceOptions) -> bytes:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"token": "tell-nobody"}, "put it into a file and name that in tokenFile"),
-        ({"Password": "tell-nobody"}, "would be seen in plans and logs"),
-        ({"servers": "https://me:tell-nobody@127.0.0.1:7780"}, "has a user in it"),
+        ({"token": "tell-nobody"}, "use tokenFile or tokenEnv"),
+        ({"Password": "tell-nobody"}, "would be visible in plans and logs"),
+        ({"servers": "https://me:tell-nobody@127.0.0.1:7780"}, "contains a user"),
     ],
 )
 def test_a_secret_is_no_option_and_is_not_repeated(given, reason) -> None:

@@ -174,11 +174,11 @@ def test_query_makes_messages_of_sql_and_goes_on_by_its_name(broker, job) -> Non
     broker.publish("order", '{"id": 3, "note": "big"}')
     query.run(job("query", name="big"))
     assert bodies(broker, "big-orders") == ['{"order":"2"}', '{"order":"3"}']
-    with pytest.raises(PipelineError, match="another query is kept as 'big'"):
+    with pytest.raises(PipelineError, match="a different query is saved as 'big'"):
         query.run(job("query", name="big", queue="big-orders", settings={"sql": "SELECT 1"}))
-    with pytest.raises(PipelineError, match="no query is kept as 'small'"):
+    with pytest.raises(PipelineError, match="no saved query 'small'"):
         query.run(job("query", name="small"))
-    with pytest.raises(PipelineError, match=r"the statement does not work: .*nowhere"):
+    with pytest.raises(PipelineError, match=r"the statement failed: .*nowhere"):
         query.run(job("query", name="bad", queue="q", settings={"sql": "SELECT x FROM nowhere"}))
 
 
@@ -194,7 +194,7 @@ def test_replay_shows_and_sends_a_slice(broker, job, capsys) -> None:
     assert set(first["headers"]) == {"replayed-offset", "replayed-id"}
     assert replay.run(job("replay", queue="paced", source=slice_, settings={"speed": "1000"})) == {"rows": 4}
     assert bodies(broker, "paced") == ["1", "2", "3", "4"]
-    with pytest.raises(PipelineError, match="replay needs --event NAME or --queue NAME"):
+    with pytest.raises(PipelineError, match="replay needs a target, --event NAME or --queue NAME"):
         replay.run(job("replay", source=slice_))
 
 
@@ -232,7 +232,7 @@ def test_a_table_takes_a_row_of_the_same_id_once(tmp_path) -> None:
     for inserted in (2, 0):
         with open_table(address, 'odd "name"', rows.schema) as table:
             assert table.insert(rows) == inserted
-    with pytest.raises(DatabaseError, match="is no database"), open_table("mysql://x", "t", rows.schema):
+    with pytest.raises(DatabaseError, match="is not a supported database"), open_table("mysql://x", "t", rows.schema):
         pass
     with pytest.raises(DatabaseError, match="unable to open"), open_table("sqlite:////no/where/x", "t", rows.schema):
         pass
@@ -259,8 +259,8 @@ def test_a_function_of_the_user_is_a_pipeline(broker, job, tmp_path) -> None:
     ("text", "place", "message"),
     [
         ("x = 1", "", "has no function marked"),
-        (OWN + OWN.replace("shout", "whisper"), "", "has several pipelines; name one: .*:shout, .*:whisper"),
-        (OWN, ":cry", "has no pipeline 'cry'; there are shout"),
+        (OWN + OWN.replace("shout", "whisper"), "", "has several pipelines; choose one: .*:shout, .*:whisper"),
+        (OWN, ":cry", "has no pipeline 'cry'; it has shout"),
         ("1 / 0", "", "cannot be loaded: ZeroDivisionError"),
     ],
 )

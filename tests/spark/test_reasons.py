@@ -8,7 +8,7 @@ from penstock.spark.pipelines.job import reason_of
 
 OURS = """[STREAM_FAILED] Query [id = 1] terminated with exception: Traceback (most recent call last):
   File "source.py", line 1, in partitions
-penstock.spark.source.DataLoss: the offsets 0 to 9 are gone from the log
+penstock.spark.source.DataLoss: offsets 0 to 9 are no longer in the log
 
 \tat org.apache.spark.Something(Some.scala:1)
 """
@@ -23,7 +23,7 @@ ModuleNotFoundError: No module named 'somewhere'
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (OURS, "the offsets 0 to 9 are gone from the log"),
+        (OURS, "offsets 0 to 9 are no longer in the log"),
         (PYTHONS, "ModuleNotFoundError: No module named 'somewhere'"),
         ("[TABLE_NOT_FOUND] no such table\n; line 1 pos 3", "[TABLE_NOT_FOUND] no such table"),
     ],

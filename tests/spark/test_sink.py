@@ -48,10 +48,10 @@ def test_rows_become_messages_of_their_columns_or_of_all_of_them(spark) -> None:
     ("ddl", "options", "message"),
     [
         ("body BINARY", {}, "or queue is missing"),
-        ("body INT", {"event": "e"}, "body int.*has to be binary or string"),
-        ("event INT, body STRING", {}, "event int.*has to be a string"),
-        ("headers MAP<STRING,INT>, body STRING", {"event": "e"}, r"has to be map<string,string>"),
-        ("event STRING", {}, "no column to make a body of"),
+        ("body INT", {"event": "e"}, "body int.*must be binary or string"),
+        ("event INT, body STRING", {}, "event int.*must be a string"),
+        ("headers MAP<STRING,INT>, body STRING", {"event": "e"}, r"must be map<string,string>"),
+        ("event STRING", {}, "no column for the body"),
     ],
 )
 def test_a_frame_that_cannot_become_messages_is_refused_by_its_columns(spark, ddl, options, message) -> None:
@@ -73,7 +73,7 @@ def test_a_frame_is_written_and_a_batch_of_a_known_writer_only_once(spark, broke
     assert sorted(map(int, bodies(broker, "out"))) == list(range(20))
     frame.write.format("penstock").options(servers=broker.url, queue="out").mode("append").save()
     assert len(bodies(broker, "out")) == 40
-    with pytest.raises(PySparkException, match="a log only grows"):
+    with pytest.raises(PySparkException, match="the log is append-only"):
         frame.write.format("penstock").options(servers=broker.url, queue="out").mode("overwrite").save()
 
 
@@ -106,7 +106,7 @@ def test_a_task_that_fails_leaves_nothing_behind(spark, broker) -> None:
 
 
 def test_a_stream_is_known_by_its_checkpoint_alone() -> None:
-    with pytest.raises(OptionError, match="a stream is known by its checkpoint"):
+    with pytest.raises(OptionError, match="a stream is identified by its checkpoint"):
         StreamWriter(SinkOptions.of(SERVERS | {"event": "e", "writer": "me"}), StructType().add("body", "string"))
 
 

@@ -107,7 +107,7 @@ def test_a_query_that_retention_passes_is_told(trimming, caplog) -> None:
     left = [offset for offset in there(trimming) if offset < 5]
     assert 0 in left
     assert len(left) < 5
-    message = rf"the offsets {left[-1] + 1} to 4 are .* retention has passed this query"
+    message = rf"offsets {left[-1] + 1} to 4 are .* retention deleted them"
     with pytest.raises(DataLoss, match=message):
         stream.partitions(start, end)
     with pytest.raises(DataLoss, match=message):
@@ -115,7 +115,7 @@ def test_a_query_that_retention_passes_is_told(trimming, caplog) -> None:
     lenient = reader(trimming, failOnDataLoss="false")
     with caplog.at_level(logging.WARNING, "penstock.spark"):
         assert offsets(rows(lenient, start, end)) == left
-    assert "retention has passed this query" in caplog.text
+    assert "retention deleted them" in caplog.text
 
 
 def test_a_task_whose_beginning_went_says_what_is_missing(trimming) -> None:
@@ -125,11 +125,11 @@ def test_a_task_whose_beginning_went_says_what_is_missing(trimming) -> None:
     publish_and_settle(trimming)
     first = there(trimming)[0]
     assert first > 4
-    with pytest.raises(DataLoss, match="the offsets 0 to 3 are missing from the log"):
+    with pytest.raises(DataLoss, match="offsets 0 to 3 are missing from the log"):
         list(stream.read(part))
     assert list(reader(trimming, failOnDataLoss="false").read(part)) == []
     # Asked for by number, it is missed; from the earliest on, there is nothing to miss.
-    with pytest.raises(DataLoss, match=f"the offsets 0 to {first - 1} are gone from the log"):
+    with pytest.raises(DataLoss, match=f"offsets 0 to {first - 1} are no longer in the log"):
         stream.partitions(reader(trimming, startingOffsets=0).initialOffset(), {"log": 24})
     assert reader(trimming).initialOffset() == {"log": first}
 
@@ -162,7 +162,7 @@ def test_a_frame_that_was_read_before_its_log_was_trimmed_says_so_or_gives_what_
     publish_and_settle(trimming)
     left = [offset for offset in there(trimming) if offset <= before[-1]]
     assert len(left) < len(before)
-    with pytest.raises(PySparkException, match=r"retention has passed this query.*failOnDataLoss=false"):
+    with pytest.raises(PySparkException, match=r"retention deleted them.*failOnDataLoss=false"):
         strict.count()
     assert lenient.count() == len(left)
     assert source.load().count() == len(there(trimming))  # a new frame misses nothing

@@ -81,23 +81,23 @@ def wrong(secure: Broker, tmp_path: Path) -> Path:
 
 def test_a_wrong_token_ends_a_query_at_once(spark, secure, wrong) -> None:
     rows = spark.createDataFrame([("x",)], "body string").write.format("penstock").mode("append")
-    with pytest.raises(PySparkException, match=rf"refuses \(401 .*{wrong.read_text()[:12]}") as refused:
+    with pytest.raises(PySparkException, match=rf"refused the request \(401 .*{wrong.read_text()[:12]}") as refused:
         rows.options(**{**said(secure), "tokenFile": str(wrong)}, event="e").save()
     assert wrong.read_text()[13:] not in str(refused.value)
 
 
 def test_what_is_refused_is_not_asked_again(secure, wrong) -> None:
     for options, reason in (
-        ({**said(secure), "tokenFile": str(wrong)}, rf"refuses \(401 .*{wrong.read_text()[:12]}"),
-        (said(secure, ""), r"refuses \(401 .*no token was shown: name its file in tokenFile"),
-        (said(secure, "bob"), r"refuses \(403 .*bob"),
+        ({**said(secure), "tokenFile": str(wrong)}, rf"refused the request \(401 .*{wrong.read_text()[:12]}"),
+        (said(secure, ""), r"refused the request \(401 .*no token was sent: set tokenFile"),
+        (said(secure, "bob"), r"refused the request \(403 .*bob"),
     ):
         began = len(secure.reports)
         with pytest.raises(BrokerRefused, match=reason) as refused:
             LogStreamReader(SourceOptions.of(options), schema_of(SourceOptions.of(options))).initialOffset()
         assert wrong.read_text()[13:] not in str(refused.value)
         assert sum(event == "audit.auth_failed" for _, event, _ in secure.reports[began:]) <= 1
-    with pytest.raises(BrokerRefused, match=r"refuses \(403 .*bob"):
+    with pytest.raises(BrokerRefused, match=r"refused the request \(403 .*bob"):
         BrokerClient(parse(Connection, said(secure, "bob"))).post("/v1/publish", {"event": "e", "body": "x"})
 
 
@@ -122,9 +122,9 @@ def test_the_environment_says_who_comes(secure, monkeypatch) -> None:
         return BrokerClient(parse(Connection, {"servers": secure.url, **given})).get("/v1/overview")
 
     monkeypatch.setenv("PENSTOCK_CA_FILE", secure.ca_file)
-    with pytest.raises(BrokerRefused, match="no token was shown"):
+    with pytest.raises(BrokerRefused, match="no token was sent"):
         ask()
     monkeypatch.setenv("PENSTOCK_TOKEN", secure.people.tokens["alice"])
     assert ask()
-    with pytest.raises(BrokerRefused, match=r"refuses \(403"):
+    with pytest.raises(BrokerRefused, match=r"refused the request \(403"):
         ask(tokenFile=str(Path(secure.token_file("bob"))))

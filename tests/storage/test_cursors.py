@@ -93,7 +93,7 @@ def test_a_cursor_of_which_nothing_was_heard_holds_back_nothing(trimming: Trimmi
 def test_a_cursor_that_begins_while_segments_are_removed_is_told(trimming: Trimming) -> None:
     trimming.take()
     trimming.write()
-    assert trimming.disk.said == "history before offset 5 is being let go of"
+    assert trimming.disk.said == "history before offset 5 is being deleted"
     assert trimming.cursors.by_name == {}
     # Afterwards everybody can see what there is.
     assert trimming.cursors.begin("later", 0, trimming.house.now).start == 0

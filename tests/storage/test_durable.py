@@ -145,7 +145,7 @@ def test_damage_before_the_end_is_named_and_not_cut(tmp_path: Path) -> None:
     places = [place for place, _ in blocks_of(disk, segment)]
     data[places[2] + HEADER_SIZE + 3] ^= 1
     (tmp_path / segment).write_bytes(data)
-    with pytest.raises(CorruptBlock, match=f"segment {segment}, byte {places[2]}: the checksum does not fit"):
+    with pytest.raises(CorruptBlock, match=f"segment {segment}, byte {places[2]}: checksum mismatch"):
         recovered(tmp_path)
     assert (tmp_path / segment).stat().st_size == len(data)
     assert not is_torn_end(disk, segment, places[2])

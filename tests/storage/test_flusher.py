@@ -197,7 +197,7 @@ def test_the_thread_does_not_wait_for_room_when_it_is_stopped() -> None:
     run_to_its_end(bench.flusher)
     size = bench.flusher.behind
     assert bench.said[0] == "No space left on device"
-    assert bench.said[-1] == f"no room for {size} bytes that were accepted and not confirmed (sim/a)"
+    assert bench.said[-1] == f"no disk space for {size} bytes that were accepted but not confirmed (sim/a)"
 
 
 def test_a_mistake_of_ours_ends_the_process_as_well() -> None:

@@ -162,7 +162,7 @@ def test_one_bit_costs_the_messages_of_its_block_and_no_other(tmp_path: Path, or
         assert missing_of(pager, order) == [10], place
         assert not pager.is_stalled
         assert len(pager.faults) == 1
-        assert "from offset 10 on, up to 10," in pager.faults[0]
+        assert "messages 10 to 10 " in pager.faults[0]
         pager.close()
         path.write_bytes(whole)
 
@@ -221,7 +221,7 @@ def test_damage_is_noted_once_and_costs_its_block_alone(tmp_path: Path) -> None:
     assert missing == list(range(missing[0], missing[-1] + 1))
     assert not pager.is_stalled
     assert len(pager.faults) <= len(missing)
-    assert f"from offset {missing[0]} on" in pager.faults[0]
+    assert f"messages {missing[0]} to" in pager.faults[0]
 
 
 def test_a_segment_that_was_taken_away_is_damage(tmp_path: Path) -> None:

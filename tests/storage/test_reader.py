@@ -207,7 +207,7 @@ def test_damage_with_something_whole_behind_it_is_named(tmp_path: Path) -> None:
     cursor = Cursor(Disk(tmp_path))
     assert cursor.next_block() is not None
     for _ in range(2):  # and it stays
-        with pytest.raises(CorruptBlock, match=f"byte {places[1]}: the checksum"):
+        with pytest.raises(CorruptBlock, match=f"byte {places[1]}: checksum mismatch"):
             cursor.next_block()
 
 

@@ -260,7 +260,7 @@ def test_a_block_of_another_version_is_neither_cut_nor_thrown_away(tmp_path: Pat
     data = bytearray(segment.read_bytes())
     data[place + 4] = VERSION + 1
     segment.write_bytes(data)
-    with pytest.raises(CorruptBlock, match=f"a block of version {VERSION + 1}, which this Penstock does not know"):
+    with pytest.raises(CorruptBlock, match=f"unknown block version {VERSION + 1}"):
         recovered(tmp_path)
     with pytest.raises(LogError, match="use a Penstock that knows it"):
         Repair(checked(tmp_path))
@@ -273,7 +273,7 @@ def test_entries_that_make_no_sense_without_a_gap_are_an_error(tmp_path: Path) -
     message.route = 1
     log.append(message)
     write_out(log, tmp_path)
-    with pytest.raises(LogError, match="position 0 speaks of what is not there"):
+    with pytest.raises(LogError, match="position 0 does not match the state"):
         recovered(tmp_path)
 
 
@@ -426,10 +426,10 @@ def test_an_unfinished_or_changed_backup_is_not_restored(tmp_path: Path) -> None
     with pytest.raises(LogError, match="checksum"):
         list(restore(target, tmp_path / "new"))
     segment.write_bytes(data[: place_of(source, 5)[1]])
-    with pytest.raises(LogError, match="ends at another position"):
+    with pytest.raises(LogError, match="was changed after the backup"):
         list(restore(target, tmp_path / "new"))
     (target / MANIFEST_NAME).unlink()
-    with pytest.raises(LogError, match="no finished backup"):
+    with pytest.raises(LogError, match="not a complete backup"):
         list(restore(target, tmp_path / "new"))
     assert not (tmp_path / "new").exists()
 

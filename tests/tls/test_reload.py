@@ -98,12 +98,12 @@ def test_a_hangup_signal_reads_the_files(
 
 
 BAD = {
-    "a key of another": ("server.key", "belongs to another certificate"),
+    "a key of another": ("server.key", "does not match the first certificate"),
     "no key": ("server.key", "is not a private key"),
-    "no certificate": ("server.pem", "is not a list of certificates"),
-    "an empty certificate": ("server.pem", "is not a list of certificates"),
+    "no certificate": ("server.pem", "no valid certificates in PEM"),
+    "an empty certificate": ("server.pem", "no valid certificates in PEM"),
     "nothing": ("server.pem", "No such file"),
-    "no ca": ("ca.pem", "is not a list of certificates"),
+    "no ca": ("ca.pem", "no valid certificates in PEM"),
 }
 
 
@@ -216,7 +216,7 @@ def test_a_key_with_a_password_is_told(ours: Certificates, tmp_path: Path) -> No
     key = load_pem_private_key(ours["server.key"].read_bytes(), None)
     locked = tmp_path / "locked.key"
     locked.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")))
-    with pytest.raises(TlsError, match="locked with a password"):
+    with pytest.raises(TlsError, match="encrypted with a password"):
         load(paths(ours, key=locked))
 
 

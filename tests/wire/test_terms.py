@@ -85,14 +85,14 @@ FLAGS = [
     (b"--dedup --max-deliveries=1 --delay=1e1", (10, 0, 1, 600)),
 ]
 WRONG = [
-    (b"--delay=x", "--delay wants a number of seconds"),
-    (b"--delay=", "--delay wants a number of seconds"),
-    (b"--delay=-1", "--delay wants 0 to 1000000000 seconds"),
-    (b"--delay=nan", "--delay wants 0 to 1000000000 seconds"),
-    (b"--ttl=1e10", "--ttl wants 0 to 1000000000 seconds"),
-    (b"--max-deliveries=0", "--max-deliveries wants a whole number from 1 to 2147483647"),
-    (b"--max-deliveries=1.5", "--max-deliveries wants a whole number from 1 to 2147483647"),
-    (b"--max-deliveries=99999999999999999999", "--max-deliveries wants a whole number from 1 to 2147483647"),
+    (b"--delay=x", "--delay must be a number of seconds"),
+    (b"--delay=", "--delay must be a number of seconds"),
+    (b"--delay=-1", "--delay must be 0 to 1000000000 seconds"),
+    (b"--delay=nan", "--delay must be 0 to 1000000000 seconds"),
+    (b"--ttl=1e10", "--ttl must be 0 to 1000000000 seconds"),
+    (b"--max-deliveries=0", "--max-deliveries must be a whole number from 1 to 2147483647"),
+    (b"--max-deliveries=1.5", "--max-deliveries must be a whole number from 1 to 2147483647"),
+    (b"--max-deliveries=99999999999999999999", "--max-deliveries must be a whole number from 1 to 2147483647"),
 ]
 
 
@@ -257,12 +257,12 @@ def test_mqmq_passes_over_other_values_behind_the_message_as_ever(house: House) 
     ("options", "reason"),
     [
         (b"{", "options are not JSON"),
-        (b'{"delay": "5"}', "delay wants a number of seconds"),
-        (b'{"ttl": true}', "ttl wants a number of seconds"),
-        (b'{"max_deliveries": 1.0}', "max_deliveries wants a whole number"),
-        (b'{"dedup": true}', "dedup wants an id"),
-        (b'{"dedup": ""}', "dedup wants an id"),
-        (b'{"later": 5}', "later is no option"),
+        (b'{"delay": "5"}', "delay must be a number of seconds"),
+        (b'{"ttl": true}', "ttl must be a number of seconds"),
+        (b'{"max_deliveries": 1.0}', "max_deliveries must be a whole number"),
+        (b'{"dedup": true}', "dedup must be an id"),
+        (b'{"dedup": ""}', "dedup must be an id"),
+        (b'{"later": 5}', "unknown option later"),
     ],
 )
 def test_mqmq_refuses_wrong_options_and_goes_on(house: House, options: bytes, reason: str) -> None:

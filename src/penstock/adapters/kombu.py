@@ -263,7 +263,7 @@ def place_of(info: Any) -> Address:
     """The broker address in a connection's URL. Raises ValueError if the URL contains credentials."""
     host = info.hostname or "127.0.0.1"
     if info.password or info.userid or "@" in host:
-        raise ValueError("a URL with a user in it would be logged: name a file in transport_options, token_file")
+        raise ValueError("the URL contains credentials and would be logged: set token_file in transport_options")
     if "://" in host:  # kombu passes penstock+tls://host:port// on unparsed
         return address_of(host, DEFAULT_PORT)
     return Address(host, info.port or DEFAULT_PORT)
@@ -273,7 +273,7 @@ def options_of(info: Any) -> Options:
     """Client options from `transport_options`. Raises ValueError if they contain a token."""
     given = dict(info.transport_options or {})
     if "token" in given:
-        raise ValueError("transport_options are logged: name a file in token_file, or use PENSTOCK_TOKEN")
+        raise ValueError("transport_options are logged: use token_file or PENSTOCK_TOKEN")
     return Options(**{name: given[name] for name in FILES if given.get(name)})
 
 

@@ -291,8 +291,8 @@ class BrokerBase:
             self.refused += 1
             return Refused(
                 OVER_LIMIT,
-                f"queues and consumers hold {self.context.bytes} bytes: "
-                f"memory_bytes_max is {self.limits.memory_bytes_max}, and this connection has messages to settle first",
+                f"queues and consumers hold {self.context.bytes} bytes: memory_bytes_max is "
+                f"{self.limits.memory_bytes_max}; settle the messages delivered to this connection, then try again",
             )
         return Refused(TOO_LARGE, f"body of {len(message.body)} bytes: body_size_max is {self.limits.body_size_max}")
 

@@ -61,7 +61,7 @@ def look_at(broker: "Broker", messages: list[Message]) -> tuple[list[Message], l
             raise broker.not_taken(message)
         size += size_in_log(message)
         if size > COMMIT_SIZE_MAX:
-            raise Refused(TOO_LARGE, f"commit of more than {COMMIT_SIZE_MAX} bytes, which a block of the log holds")
+            raise Refused(TOO_LARGE, f"commit is larger than {COMMIT_SIZE_MAX} bytes, the maximum size of a log block")
         to_queue = message.route == TO_QUEUE
         name = queue_of(message) if to_queue else message.event
         now = message.published_at
@@ -85,7 +85,7 @@ def look_at(broker: "Broker", messages: list[Message]) -> tuple[list[Message], l
         copies += len(queues)
         if copies > COMMIT_COPIES_MAX:
             raise Refused(
-                OVER_LIMIT, f"commit of more than {COMMIT_COPIES_MAX} copies of messages: all come in at one moment"
+                OVER_LIMIT, f"commit puts more than {COMMIT_COPIES_MAX} messages into queues: use smaller commits"
             )
         taken.append(message)
         routes.append(queues)

@@ -35,19 +35,19 @@ def violations(queue: "QueueStore") -> str:
             for span in backlog.spans:
                 found += span.live
         if found != ready:
-            return f"{ready} are counted as ready, and {found} are"
+            return f"counted {ready} ready messages, found {found}"
     held = queue.queued - queue.ack_run.ended
     if held != ready + unacked + len(queue.delayed) + len(queue.unreadable):
         return (
-            f"the log has {held} that have not ended, and the queue {ready} ready, {unacked} out, "
-            f"{len(queue.delayed)} delayed, {len(queue.unreadable)} that cannot be read"
+            f"the log has {held} unsettled messages, the queue {ready} ready, {unacked} unacked, "
+            f"{len(queue.delayed)} delayed and {len(queue.unreadable)} unreadable"
         )
     if len(queue.consumers.active) <= WALK_MAX:
         out = 0
         for subscription in queue.consumers.active:
             out += subscription.in_flight
         if out != unacked:
-            return f"{unacked} are counted as out, and consumers hold {out}"
+            return f"counted {unacked} unacked messages, consumers hold {out}"
     return _wrong_bytes(queue, in_memory)
 
 
@@ -58,9 +58,9 @@ def wrong_memory(context: "BrokerContext") -> str:
     for queue in context.queues.values():
         found += queue.bytes_in_memory()
         if queue.is_warm != (queue in context.warm):
-            return f"{queue!r} is taken for one that has something in memory, and is not listed as one, or the reverse"
+            return f"{queue!r} has is_warm={queue.is_warm}, which the list of warm queues contradicts"
         if queue.bytes_in_memory() and not (queue.is_warm or queue.touched):
-            return f"{queue!r} has {queue.bytes_in_memory()} bytes in memory that nobody would free"
+            return f"{queue!r} has {queue.bytes_in_memory()} bytes in memory that are never freed"
         messages = [*queue.backlog.in_memory(), *queue.delayed.in_memory()]
         for subscription in queue.consumers.active:
             messages += [held.message for held in subscription.held() if held.message is not None]
@@ -70,11 +70,11 @@ def wrong_memory(context: "BrokerContext") -> str:
     for message, count in holders.items():
         found -= (count - 1) * (message.size - MESSAGE_OVERHEAD)
         if message.holders != count:
-            return f"{message!r} is counted as held by {message.holders} queues, and is by {count}"
+            return f"{message!r} counts {message.holders} queues that hold it, found {count}"
     if len(context.warm) > len(context.queues):
-        return f"{len(context.warm)} queues may have something in memory, of {len(context.queues)}"
+        return f"{len(context.warm)} queues are listed as warm, but there are only {len(context.queues)}"
     if found != context.bytes:
-        return f"{context.bytes} bytes are counted as in memory, and {found} are"
+        return f"counted {context.bytes} bytes in memory, found {found}"
     return ""
 
 
@@ -82,11 +82,11 @@ def _wrong_bytes(queue: "QueueStore", in_memory: int) -> str:
     backlog = queue.backlog
     waiting = queue.bytes - queue.unacked_bytes
     if queue.unacked == 0 and queue.unacked_bytes != 0:
-        return f"nothing is out, with {queue.unacked_bytes} bytes"
+        return f"no message is unacked, but unacked_bytes is {queue.unacked_bytes}"
     if len(backlog.spans) == 0 and backlog.cold != 0:
-        return f"nothing is on the disk alone, with {backlog.cold} bytes"
+        return f"no message is only on disk, but {backlog.cold} bytes are counted"
     if len(queue.delayed) == 0 and queue.delayed.bytes != 0:
-        return f"nothing is delayed, with {queue.delayed.bytes} bytes"
+        return f"no message is delayed, but {queue.delayed.bytes} bytes are counted"
     if in_memory <= WALK_MAX and len(backlog.pinned) <= WALK_MAX:
         found = backlog.cold
         if len(backlog.pinned):
@@ -95,7 +95,7 @@ def _wrong_bytes(queue: "QueueStore", in_memory: int) -> str:
             for item in [*backlog.head, *backlog.tail]:
                 found += message_of(item).size
         if found != waiting:
-            return f"{waiting} bytes are counted as ready, and {found} are"
+            return f"counted {waiting} ready bytes, found {found}"
     elif waiting < 0 or queue.unacked_bytes < 0:
-        return f"{waiting} bytes are ready and {queue.unacked_bytes} out"
+        return f"counted {waiting} ready and {queue.unacked_bytes} unacked bytes"
     return ""

@@ -45,8 +45,6 @@ class Places:
     def why_full(self, holder: str, what: str) -> str:
         """Why a holder gets no more, as text for an error message."""
         free = self.most - self.taken
-        if free <= 0:
-            return f"there are {self.taken} {what}, which is the most there can be"
-        if holder == NO_HOLDER or not self.held.get(holder):
-            return f"there are {self.taken} {what} of {self.most} that there can be"
-        return f"{holder} has {self.held[holder]} of {self.most} {what}: {free} are left for others"
+        if free <= 0 or holder == NO_HOLDER or not self.held.get(holder):
+            return f"{self.taken} of {self.most} {what} are in use"
+        return f"{holder} has {self.held[holder]} of {self.most} {what} ({free} reserved for others)"

@@ -21,10 +21,10 @@ TRY_AGAIN_TIME: Final = 1_000_000  # microseconds until a full dead-letter queue
 REVOKED_PART: Final = 16  # a sweep is due once revoked requests take 1/REVOKED_PART of the memory
 
 WHY: Final = {
-    DELIVERIES: "its tries are used up",
-    EXPIRED: "its time is over",
+    DELIVERIES: "delivery limit reached",
+    EXPIRED: "message expired",
     FULL: "the queue is full",
-    REJECTED: "its consumer gave it up",
+    REJECTED: "rejected by its consumer",
 }
 WHY_PURGED: Final = "the queue was purged"
 
@@ -173,7 +173,7 @@ class EndingQueue(QueueStore):
     def moved(self, item: Item) -> None:
         message = message_of(item)
         self._shrink(message)
-        self._end(message, MOVE, "it was moved to another queue")
+        self._end(message, MOVE, "moved to another queue")
         if self.expiring:
             self._watch_head()
 

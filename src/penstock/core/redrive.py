@@ -161,8 +161,8 @@ class Redrives:
         """
         broker = self._broker
         if not self._places.has_room(waiter.holder):
-            why = self._places.why_full(waiter.holder, "redrives that are under way")
-            raise Refused(OVER_LIMIT, f"{why}: try again when one of them has ended")
+            why = self._places.why_full(waiter.holder, "concurrent redrives")
+            raise Refused(OVER_LIMIT, f"{why}: try again when one has finished")
         if not self._line and broker.step_redrive(redrive, broker.context.now):
             waiter.finished(redrive)
             return

@@ -270,9 +270,7 @@ class Replay:
             self._apply_messages(block)
             self._apply_runs(block)
         except (KeyError, IndexError) as error:
-            raise LogError(
-                f"the block at position {block.first_position} speaks of what is not there: {error}"
-            ) from error
+            raise LogError(f"the block at position {block.first_position} does not match the state: {error}") from error
 
     def _apply_messages(self, block: Block) -> None:
         """Apply runs of messages with the same route at once; decode single ones only if a pattern may match them."""
@@ -432,7 +430,7 @@ class Replay:
         owed = self._owed.get(queue)
         gone = 0 if owed is None else owed.settle(first, count)
         if gone != count and not self._has_gap:
-            raise KeyError(f"of {count} messages from offset {first} on, queue {queue!r} owes {gone}")
+            raise KeyError(f"queue {queue!r} has only {gone} of the {count} messages from offset {first}")
 
     def _topology(self, change: Change) -> None:
         broker = self.broker

@@ -14,8 +14,8 @@ class Requests:
     def check(self, message: Message, holder: str) -> None:
         """Check that the request fits; raises Refused. One request is always accepted, however large."""
         if self._bytes.taken and not self._bytes.has_room(holder, message.size):
-            why = self._bytes.why_full(holder, "bytes of requests that wait for their reply")
-            raise Refused(OVER_LIMIT, f"{why}: a quarter of memory_bytes_max is kept for them")
+            why = self._bytes.why_full(holder, "bytes for requests without a reply")
+            raise Refused(OVER_LIMIT, f"{why}: the limit is a quarter of memory_bytes_max")
 
     def add(self, message: Message, holder: str) -> None:
         self.waiting[message.id] = message

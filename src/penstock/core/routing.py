@@ -41,8 +41,7 @@ class Routing:
         """Check that one more queue may be bound to the event. Raises Refused."""
         bound = self.by_event.get(event)
         if bound is not None and len(bound) >= queues_max and (queue is None or event not in queue.events):
-            most = f"{queues_max} can be bound to one event"
-            raise Refused(OVER_LIMIT, f"event {event!r} goes to {len(bound)} queues: {most}")
+            raise Refused(OVER_LIMIT, f"event {event!r} is bound to {len(bound)} queues: the maximum is {queues_max}")
 
     def check_bindings(
         self, queue: Queue | None, events: tuple[bytes, ...], patterns: tuple[bytes, ...], holder: str
@@ -51,8 +50,8 @@ class Routing:
         added = cost_of_bindings(events, patterns)
         removed = 0 if queue is None else cost_of_bindings(queue.events, queue.patterns)
         if added > removed and not self.costs.has_room(holder, added - removed):
-            why = self.costs.why_full(holder, "bytes of bindings")
-            raise Refused(OVER_LIMIT, f"bindings of {added} bytes, and {why}, by memory_bytes_max")
+            why = self.costs.why_full(holder, "bytes for bindings")
+            raise Refused(OVER_LIMIT, f"bindings of {added} bytes do not fit: {why}, a share of memory_bytes_max")
 
     def bind(
         self, queue: Queue, events: tuple[bytes, ...], patterns: tuple[bytes, ...], holder: str = NO_HOLDER

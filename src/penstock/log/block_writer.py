@@ -106,7 +106,7 @@ class BlockWriter:
         size: i64 = self._bytes + i64(len(message.id)) + i64(len(message.body)) + i64(len(headers))
         if size > self.bytes_max:
             added = size - self._bytes
-            raise LogError(f"message of {added} bytes, and {self._bytes} before it: a block holds {self.bytes_max}")
+            raise LogError(f"message of {added} bytes after {self._bytes} others: a block holds {self.bytes_max} bytes")
         self._bytes = size
         write_i32_le(self._events, i32(self.code_of(message.event)))
         write_i32_le(self._protocols, i32(self._protocol_code(message.protocol)))

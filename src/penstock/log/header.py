@@ -144,10 +144,10 @@ def is_of_another_version(header: bytes) -> bool:
 def why_no_block(header: bytes) -> str:
     """Why `block_length` returned 0."""
     if len(header) < HEADER_SIZE:
-        return f"{len(header)} of {HEADER_SIZE} bytes of a header"
+        return f"incomplete header: {len(header)} of {HEADER_SIZE} bytes"
     if is_of_another_version(header):
-        return f"a block of version {header[4]}, which this Penstock does not know"
-    return "no block begins here"
+        return f"unknown block version {header[4]}"
+    return "no block starts here"
 
 
 def is_intact(data: bytes) -> bool:

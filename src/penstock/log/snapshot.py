@@ -150,11 +150,11 @@ def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> l
 def decode(data: bytes) -> Snapshot:
     """Raises LogError if it is not valid."""
     if len(data) < HEADER_SIZE or not data.startswith(MAGIC):
-        raise LogError("is no snapshot")
+        raise LogError("not a snapshot")
     if data[4] not in READABLE:
-        raise UnknownVersion(f"is a snapshot of version {data[4]}, which this Penstock does not know")
+        raise UnknownVersion(f"unknown snapshot version {data[4]}")
     if int.from_bytes(data[8:12], "little") != zlib.crc32(memoryview(data)[CRC_FROM:]):
-        raise LogError("the checksum does not fit")
+        raise LogError("checksum mismatch")
     place = HEADER_SIZE + int.from_bytes(data[12:16], "little")
     text = orjson.loads(data[HEADER_SIZE:place])
     queues: list[QueueImage] = []

@@ -145,7 +145,7 @@ class Certificates:
                 loaded = await self._load()
             except TlsError as error:
                 self.report(
-                    "error", "tls.kept", {"reason": str(error), "effect": "the certificates before stay in use"}
+                    "error", "tls.kept", {"reason": str(error), "effect": "the previous certificates stay in use"}
                 )
                 self.reloads["failed"] += 1
                 return False
@@ -187,7 +187,7 @@ def _certificates(path: Path, key: str) -> "list[Certificate]":
     try:
         return x509.load_pem_x509_certificates(_read(path, key))
     except ValueError as error:
-        raise TlsError(f"{key} {path}: is not a list of certificates in PEM: {_words(error)}") from error
+        raise TlsError(f"{key} {path}: no valid certificates in PEM format: {_words(error)}") from error
 
 
 def _check_key(path: Path, certificate: "Certificate") -> list[str]:
@@ -203,19 +203,17 @@ def _check_key(path: Path, certificate: "Certificate") -> list[str]:
     try:
         key = load_pem_private_key(text, None)
     except TypeError as error:
-        raise TlsError(
-            f"tls_key {path}: is locked with a password; a broker that starts by itself knows none"
-        ) from error
+        raise TlsError(f"tls_key {path}: is encrypted with a password: use a key without one") from error
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise TlsError(f"tls_key {path}: is not a private key in PEM") from error
+        raise TlsError(f"tls_key {path}: is not a private key in PEM format") from error
     ours, theirs = (
         public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         for public in (key.public_key(), certificate.public_key())
     )
     if ours != theirs:
-        raise TlsError(f"tls_key {path}: belongs to another certificate than the first of tls_cert")
+        raise TlsError(f"tls_key {path}: does not match the first certificate in tls_cert")
     if path.stat().st_mode & 0o077:
-        return [f"tls_key {path} can be read by others: chmod 600 {path}"]
+        return [f"tls_key {path} is readable by other users: chmod 600 {path}"]
     return []
 
 

@@ -417,9 +417,9 @@ def certificate_names(transport: asyncio.BaseTransport) -> list[str]:
 def limit_of(hub: Hub, user: User) -> str:
     """The limit that keeps a user from another connection; empty if none does."""
     if not user.has_room():
-        return f"the quota of connections of user {user.name!r} is {user.quotas.connections}"
+        return f"user {user.name!r} has reached its quota: connections is {user.quotas.connections}"
     if not hub.has_place(user):
-        return f"user {user.name!r} has {user.connections} connections of connections_max, {hub.connections_max}"
+        return f"user {user.name!r} has {user.connections} connections: connections_max is {hub.connections_max}"
     return ""
 
 

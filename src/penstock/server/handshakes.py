@@ -75,7 +75,7 @@ class HandshakeLimiter:
         limit = ""
         if self._pending.count(arrival.address) >= self.address_max:
             oldest = self._pending.first_of(arrival.address)
-            limit = f"{self.address_max} handshakes of its address are under way"
+            limit = f"{self.address_max} handshakes from this address are in progress"
         elif len(self._pending) >= self.count_max:
             oldest = self._pending.first()
             limit = f"tls_handshakes_max is {self.count_max}"
@@ -172,13 +172,13 @@ class PendingHandshake(asyncio.Protocol):
             self._secure = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._size += len(data)
         if self._size > HELLO_SIZE_MAX:
-            self.refuse("failed", f"a handshake of more than {HELLO_SIZE_MAX} bytes")
+            self.refuse("failed", f"the handshake is larger than {HELLO_SIZE_MAX} bytes")
             return
         self._incoming.write(data)
         self.handshakes.plan(self)
 
     def eof_received(self) -> None:
-        self.refuse("failed", "the client has left during the handshake")
+        self.refuse("failed", "the client disconnected during the handshake")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.leave()
@@ -226,7 +226,7 @@ class PendingHandshake(asyncio.Protocol):
         if self._plain_too and self._secure is None and not self._gone:
             self._let_in_plain()  # TLS clients send first, so a silent client is a plain one
             return
-        self.refuse("timeout", f"no handshake within tls_handshake_seconds, which is {self.handshakes.seconds:g}")
+        self.refuse("timeout", f"no handshake within tls_handshake_seconds ({self.handshakes.seconds:g})")
 
     def leave(self) -> None:
         self._gone = True

@@ -36,7 +36,7 @@ class UserReloader:
         self.config = config
         self.file = None if config.users_file is None or config.auth == "off" else UsersFile(config.users_file)
         if self.file is None and config.auth == "on":
-            raise ConfigError("auth", "on", "settings", "needs a users file: give --users FILE, or a data directory")
+            raise ConfigError("auth", "on", "settings", "needs a users file: set --users FILE or a data directory")
         self.directory = Directory(AuthThrottle(config.unauthenticated_per_address_max))
         self.directory.auth_time = round(config.auth_seconds * SECOND)
         self.directory.unauthenticated_bytes_max = config.unauthenticated_bytes_max
@@ -107,7 +107,7 @@ class UserReloader:
                     await self._wanted.wait()
 
     def _tell_no_keys(self, reason: str) -> None:
-        self.board.hub.report("warning", "oidc.no_keys", {"error": reason, "reason": "those that are known hold"})
+        self.board.hub.report("warning", "oidc.no_keys", {"error": reason, "reason": "the known keys stay in use"})
 
     def stop(self) -> None:
         if self._refreshing is not None:
@@ -133,10 +133,12 @@ class UserReloader:
             return
         try:
             if self.board.hub.access is not None and not self.file.path.exists():
-                raise AccessError(f"{self.file.path} is gone")
+                raise AccessError(f"{self.file.path} does not exist")
             users = self.file.load()
         except AccessError as error:
-            self.board.hub.report("error", "users.not_reloaded", {"error": str(error), "reason": "the old ones hold"})
+            self.board.hub.report(
+                "error", "users.not_reloaded", {"error": str(error), "reason": "the previous users stay in use"}
+            )
             return
         self._take(users)
         self.board.hub.report(
@@ -161,7 +163,10 @@ class UserReloader:
                 hub.report(
                     "warning",
                     "users.unseen",
-                    {"error": str(error), "reason": "commands that change users cannot wait until a change holds"},
+                    {
+                        "error": str(error),
+                        "reason": "commands that change users cannot wait for a change to take effect",
+                    },
                 )
 
     def _review(self) -> None:
@@ -218,17 +223,19 @@ def oidc_of(config: Config) -> Oidc | None:
     if not config.oidc_issuer:
         return None
     if config.auth == "off":
-        raise wrong(config, "oidc_issuer", "needs authentication: leave out `auth = off`")
+        raise wrong(config, "oidc_issuer", "needs authentication: remove `auth = off`")
     if find_spec("jwt") is None:
         raise wrong(config, "oidc_issuer", "needs PyJWT, which is not installed: pip install 'penstock-mq[oidc]'")
     if not config.oidc_jwks:
-        raise wrong(config, "oidc_jwks", "give the issuer's public keys: a JWKS file, or the https URL of one")
+        raise wrong(
+            config, "oidc_jwks", "is missing: set the issuer's public keys, a JWKS file or the https URL of one"
+        )
     audiences = words_of(config.oidc_audience)
     if not audiences:
-        raise wrong(config, "oidc_audience", "say whom tokens are for, or those for others would be taken")
+        raise wrong(config, "oidc_audience", "is missing: without it, tokens for other applications would be accepted")
     if not any(mark in config.oidc_user_prefix for mark in ":/"):
         raise wrong(
-            config, "oidc_user_prefix", "needs a colon or a slash, or users of the file could have the same name"
+            config, "oidc_user_prefix", "needs a colon or a slash, so that it cannot match a name in the users file"
         )
     try:
         rules = Rules(config.oidc_rights)

@@ -108,7 +108,7 @@ class BrokerClient:
                 yield from reader
             response.read()
         except (pa.ArrowException, OSError, http.client.HTTPException) as error:
-            raise TryAgain(f"the stream broke off: {error}") from error
+            raise TryAgain(f"the stream was interrupted: {error}") from error
         finally:
             # A connection cannot be reused before its stream was read to the end.
             if not response.isclosed():
@@ -241,9 +241,9 @@ def refusal_of(response: http.client.HTTPResponse, data: bytes, token: Token | N
     detail = problem.get("detail") or problem.get("title") or response.reason
     hint = f"; {problem['hint']}" if problem.get("hint") else ""
     kind = str(problem.get("type", "")).rpartition("/")[2]
-    message = f"the broker refuses ({response.status} {kind or response.reason}): {detail}{hint}"
+    message = f"the broker refused the request ({response.status} {kind or response.reason}): {detail}{hint}"
     if response.status == 401:
-        message += f"; {token} was shown" if token is not None else "; no token was shown: name its file in tokenFile"
+        message += f"; sent {token}" if token is not None else "; no token was sent: set tokenFile"
     if response.status in (429, 503):
         return TryAgain(message)
     return BrokerRefused(response.status, kind, message)

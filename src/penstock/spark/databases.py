@@ -33,12 +33,14 @@ def open_table(address: str, table: str, schema: pa.Schema) -> Iterator[Table]:
     if scheme == "sqlite":
         path = address.removeprefix("sqlite://").removeprefix("/") if address.startswith("sqlite:///") else ""
         if not path:
-            raise DatabaseError(f"{address!r} names no file: give sqlite:///FILE or sqlite:////ABSOLUTE/FILE")
+            raise DatabaseError(f"{address!r} has no file name: use sqlite:///FILE or sqlite:////ABSOLUTE/FILE")
         with _told(address), contextlib.closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as connection:
             yield SqliteTable(connection, table, schema)
         return
     if scheme not in ("postgresql", "postgres"):
-        raise DatabaseError(f"{address!r} is no database: give sqlite:///FILE or postgresql://USER@HOST/DATABASE")
+        raise DatabaseError(
+            f"{address!r} is not a supported database: use sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+        )
     try:
         import psycopg
     except ImportError:
@@ -106,7 +108,7 @@ class PostgresTable:
 
 def quoted(name: str) -> str:
     if "\0" in name or not name:
-        raise DatabaseError(f"{name!r} cannot name a table or a column")
+        raise DatabaseError(f"{name!r} is not a valid table or column name")
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -95,7 +95,7 @@ class PenstockListener(StreamingQueryListener):
             try:
                 self._client.put(f"/v1/pipelines/{name_in_path(report.name)}", report.as_json())
             except Error as error:
-                logger.info("a report is lost: %s", error)
+                logger.info("a progress report was lost: %s", error)
 
 
 def report_of(progress: Any, name: str) -> Report:

@@ -61,12 +61,12 @@ def servers_of(value: str) -> tuple[str, ...]:
     for server in names_of(value):
         parts = urlsplit(server if "://" in server else f"//{server}", "http")
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("is not an address: give http://HOST:PORT, with commas between several")
+            raise ValueError("is not an address: use http://HOST:PORT, separated by commas")
         if "@" in parts.netloc:
-            raise ValueError("has a user in it, which would be seen in plans and logs: name a file in tokenFile")
+            raise ValueError("contains a user, which would be visible in plans and logs: use tokenFile")
         found.append(server.rstrip("/"))
     if not found:
-        raise ValueError("names no server: give http://HOST:PORT")
+        raise ValueError("is empty: use http://HOST:PORT")
     return tuple(found)
 
 
@@ -87,7 +87,7 @@ def bool_of(value: str) -> bool:
 
 def count_of(value: str) -> int:
     if not re.fullmatch(r"\s*\d{1,18}\s*", value, re.ASCII) or int(value) < 1:
-        raise ValueError("is not a whole number from 1 on")
+        raise ValueError("is not a whole number above 0")
     return int(value)
 
 
@@ -95,14 +95,14 @@ def size_of(value: str) -> int:
     """Parse a number of bytes, also 64m, 64mb or 64MiB; units are powers of 1024, as in Spark."""
     written = re.fullmatch(r"\s*(\d{1,15})\s*([kmgt]?)(i?b)?\s*", value, re.ASCII | re.IGNORECASE)
     if written is None or int(written[1]) < 1:
-        raise ValueError("is not a size: give bytes, or 64k, 64m, 1g")
+        raise ValueError("is not a size: use bytes, or 64k, 64m, 1g")
     return int(written[1]) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[written[2].lower()]
 
 
 def seconds_of(value: str) -> float:
     written = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s|m|h)?\s*", value, re.ASCII)
     if written is None:
-        raise ValueError("is not a time: give seconds, or 500ms, 30s, 15m, 1h")
+        raise ValueError("is not a duration: use seconds, or 500ms, 30s, 15m, 1h")
     return float(written[1]) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[written[2] or "s"]
 
 
@@ -117,7 +117,7 @@ def offset_of(value: str) -> str | int:
     if isinstance(found, dict) and set(found) - {OFFSET_GAPS_KEY} == {LOG_KEY}:
         found = found[LOG_KEY]
     if not isinstance(found, int) or isinstance(found, bool) or found < 0:
-        raise ValueError(f'is no place in the log: give earliest, latest, an offset, or {{"{LOG_KEY}": offset}}')
+        raise ValueError(f'is not an offset: use earliest, latest, an offset, or {{"{LOG_KEY}": offset}}')
     return found
 
 
@@ -128,7 +128,7 @@ def time_of(value: str) -> int:
     try:
         moment = datetime.fromisoformat(value.strip())
     except ValueError:
-        raise ValueError("is no time: give milliseconds since 1970, or 2026-11-15T10:00:00Z") from None
+        raise ValueError("is not a timestamp: use milliseconds since 1970, or 2026-11-15T10:00:00Z") from None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return round(moment.timestamp() * 1_000_000)
 
@@ -161,7 +161,7 @@ class Connection:
         if self.token_env and not self.token_file:
             named = os.environ.get(self.token_env, "").strip()
             if not named:
-                raise OptionError("tokenEnv", self.token_env, "names no environment variable that is set here")
+                raise OptionError("tokenEnv", self.token_env, "is not a set environment variable")
         try:
             return token_of(ClientOptions(token=named, token_file=self.token_file))
         except AuthFailed as error:
@@ -232,22 +232,28 @@ class SourceOptions(Connection):
 
     def _check(self, given: Mapping[str, str]) -> None:
         if not self.servers and not self.path:
-            raise OptionError("servers", "", "is missing: give http://HOST:PORT of a broker, or path=DATA_DIRECTORY")
+            raise OptionError(
+                "servers", "", "is missing: set it to a broker's http://HOST:PORT, or set path=DATA_DIRECTORY"
+            )
         if self.path and not Path(self.path).is_dir():
-            raise OptionError("path", self.path, "is no directory that this process can see")
+            raise OptionError("path", self.path, "is not a directory on this machine")
         if self.mode == "queue" and (len(self.queues) != 1 or not self.servers):
             raise OptionError("mode", "queue", "needs servers=... and exactly one name in queues=...")
         if self.mode == "queue" and (self.path or self.table != "messages" or self.events or self.pattern):
-            raise OptionError("mode", "queue", "takes messages from one queue: path, table, events, pattern do not fit")
+            raise OptionError(
+                "mode", "queue", "reads from one queue: it cannot be combined with path, table, events or pattern"
+            )
         if self.starting_timestamp is not None and "startingoffsets" in _lowered(given):
-            raise OptionError("startingTimestamp", self.starting_timestamp, "and startingOffsets exclude each other")
+            raise OptionError("startingTimestamp", self.starting_timestamp, "cannot be combined with startingOffsets")
         if self.ending_timestamp is not None and "endingoffsets" in _lowered(given):
-            raise OptionError("endingTimestamp", self.ending_timestamp, "and endingOffsets exclude each other")
+            raise OptionError("endingTimestamp", self.ending_timestamp, "cannot be combined with endingOffsets")
         if self.starting_offsets == LATEST and self.ending_offsets == EARLIEST:
-            raise OptionError("endingOffsets", EARLIEST, "lies before startingOffsets=latest")
+            raise OptionError("endingOffsets", EARLIEST, "is before startingOffsets=latest")
         if self.table == "lifecycle" and (self.payload != "binary" or self.events or self.pattern or self.columns):
             raise OptionError(
-                "table", "lifecycle", "has columns of its own: payload, events, pattern, columns do not fit"
+                "table",
+                "lifecycle",
+                "has its own columns: it cannot be combined with payload, events, pattern or columns",
             )
 
 
@@ -268,13 +274,13 @@ class SinkOptions(Connection):
     def of(cls, given: Mapping[str, str]) -> "SinkOptions":
         options = parse(cls, given)
         if not options.servers:
-            raise OptionError("servers", "", "is missing: give http://HOST:PORT of a broker")
+            raise OptionError("servers", "", "is missing: set it to a broker's http://HOST:PORT")
         if options.path:
-            raise OptionError("path", options.path, "means nothing here: name an event or a queue")
+            raise OptionError("path", options.path, "has no effect here: set event or queue")
         if options.event and options.queue:
-            raise OptionError("queue", options.queue, "and event exclude each other")
+            raise OptionError("queue", options.queue, "cannot be combined with event")
         if options.batch is not None and not options.writer:
-            raise OptionError("batch", options.batch, "needs writer=..., the name under which batches are counted")
+            raise OptionError("batch", options.batch, "needs writer=..., the name that identifies its batches")
         return options
 
 
@@ -307,11 +313,11 @@ def _lowered(given: Mapping[str, str]) -> set[str]:
 
 def _suggestion(name: str, known: Mapping[str, Any], kind: type[Connection]) -> str:
     if name.lower() in SECRETS:
-        return "would be seen in plans and logs; put it into a file and name that in tokenFile, or use tokenEnv"
+        return "would be visible in plans and logs: use tokenFile or tokenEnv"
     near = get_close_matches(name.lower(), known, 1)
     if near:
-        return f"is unknown; was {option_name(known[near[0]].name)} meant?"
-    return "is unknown; there are " + ", ".join(sorted(option_name(f.name) for f in fields(kind)))
+        return f"is unknown; did you mean {option_name(known[near[0]].name)}?"
+    return "is unknown; known options: " + ", ".join(sorted(option_name(f.name) for f in fields(kind)))
 
 
 def _shown(name: str, value: str) -> str:

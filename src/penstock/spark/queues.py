@@ -137,7 +137,7 @@ class QueueStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return None
         id = {key.lower(): value for key, value in headers.items()}.get("penstock-lease")
         if id is None:
-            raise Error("the broker gave messages without a lease")
+            raise Error("the broker sent messages without a lease")
         return Lease(id, rows)
 
     def _accept(self, number: int) -> None:

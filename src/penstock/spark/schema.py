@@ -64,11 +64,11 @@ def columns_of(options: SourceOptions) -> dict[str, DataType]:
 def schema_of(options: SourceOptions) -> StructType:
     """The schema of a query that does not give one."""
     if options.payload == "json":
-        raise OptionError("payload", "json", 'needs a schema of the bodies: .schema("name STRING, price DOUBLE")')
+        raise OptionError("payload", "json", 'needs a schema for the bodies: .schema("name STRING, price DOUBLE")')
     known = columns_of(options)
     for name in options.columns:
         if name not in known:
-            raise OptionError("columns", ",".join(options.columns), f"{name!r} is none of {', '.join(known)}")
+            raise OptionError("columns", ",".join(options.columns), f"{name!r} is not one of {', '.join(known)}")
     names = options.columns or [name for name in known if name != "headers" or options.include_headers]
     return StructType([StructField(name, known[name]) for name in names])
 
@@ -140,7 +140,7 @@ class Shape:
 
 def _check_column(column: StructField, name: str, known: dict[str, DataType]) -> None:
     if name not in known:
-        raise OptionError("schema", column.name, f"is no column; there are {', '.join(known)}")
+        raise OptionError("schema", column.name, f"is not a column; the columns are {', '.join(known)}")
     if known[name] != column.dataType:
         asked = f"{column.name} {column.dataType.simpleString()}"
         raise OptionError("schema", asked, f"that column is {known[name].simpleString()}")
@@ -240,7 +240,7 @@ def _decimal(value: Any) -> Decimal | None:
         try:
             return Decimal(str(value))
         except InvalidOperation:
-            raise ValueError("is no number") from None
+            raise ValueError("is not a number") from None
     _require_none(value)
     return None
 
@@ -254,7 +254,7 @@ def _string(value: Any) -> str | None:
 
 def _number(value: Any) -> Any:
     if isinstance(value, bool):
-        raise TypeError("true and false are no numbers")
+        raise TypeError("true and false are not numbers")
     return value
 
 

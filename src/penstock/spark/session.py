@@ -87,7 +87,7 @@ def require_java() -> None:
     version = re.search(r"\b(\d+)[.\d+-]", answer.stdout)
     if version is None or int(version[1]) < JAVA_MIN:
         found = (answer.stdout or answer.stderr).split("\n")[0]
-        raise NoJava(f"Spark needs Java {JAVA_MIN} or newer; {program} is {found!r}; JAVA_HOME names another")
+        raise NoJava(f"Spark needs Java {JAVA_MIN} or newer; {program} is {found!r}; set JAVA_HOME to use another")
 
 
 def _quieten() -> None:

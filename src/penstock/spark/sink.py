@@ -62,19 +62,19 @@ class Messages:
         texts = [name for name in (*PLACE_NAMES, "id") if name in names]
         for name in texts:
             if not isinstance(names[name], StringType):
-                raise OptionError("schema", f"{name} {names[name].simpleString()}", "has to be a string")
+                raise OptionError("schema", f"{name} {names[name].simpleString()}", "must be a string")
         if "headers" in names and names["headers"] != MapType(StringType(), StringType()):
-            raise OptionError("schema", f"headers {names['headers'].simpleString()}", "has to be map<string,string>")
+            raise OptionError("schema", f"headers {names['headers'].simpleString()}", "must be map<string,string>")
         self.body = next((name for name in BODY_NAMES if name in names), "")
         if self.body and not isinstance(names[self.body], BinaryType | StringType):
             asked = f"{self.body} {names[self.body].simpleString()}"
-            raise OptionError("schema", asked, "has to be binary or string: make it so, or call it something else")
+            raise OptionError("schema", asked, "must be binary or string: cast it, or rename it")
         self.columns = {name for name in (*texts, "headers") if name in names}
         self.fields = [name for name in names if name not in self.columns]
         if not (self.columns & set(PLACE_NAMES) or self.event or self.queue):
-            raise OptionError("event", "", "or queue is missing: name one as an option, or have a column of that name")
+            raise OptionError("event", "", "or queue is missing: set one as an option, or add a column of that name")
         if not self.body and not self.fields:
-            raise OptionError("schema", schema.simpleString(), "has no column to make a body of")
+            raise OptionError("schema", schema.simpleString(), "has no column for the body")
 
     def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Convert a batch to the columns that the broker accepts."""
@@ -86,7 +86,7 @@ class Messages:
         }
         columns["body"] = columns["body"].cast(pa.binary()).fill_null(b"")
         if pc.any(pc.and_(columns["event"].is_null(), columns["queue"].is_null())).as_py():
-            raise Error("a row names neither event nor queue, and no option does")
+            raise Error("a row has neither event nor queue, and no option sets one")
         # A row with a queue goes to that queue, even if it also has an event: rows of the log have both.
         columns["event"] = pc.if_else(columns["queue"].is_valid(), pa.scalar(None, pa.string()), columns["event"])
         for name in ("id", "headers"):
@@ -218,13 +218,15 @@ class StreamWriter(StagingWriter, DataSourceStreamArrowWriter):
     def __init__(self, options: SinkOptions, schema: StructType) -> None:
         super().__init__(options, schema)
         if options.writer or options.batch:
-            raise OptionError("writer", options.writer, "is for df.write: a stream is known by its checkpoint")
+            raise OptionError(
+                "writer", options.writer, "is only for df.write: a stream is identified by its checkpoint"
+            )
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         context = TaskContext.get()
         query = context.getLocalProperty("sql.streaming.queryId") if context is not None else None
         if query is None:
-            raise Error("Spark does not say which query this task belongs to, so exactly once cannot be kept")
+            raise Error("Spark does not tell which query this task belongs to, so exactly-once is not possible")
         return self.stage(iterator, f"spark-{query}")
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803

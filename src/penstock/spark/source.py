@@ -81,7 +81,7 @@ class PenstockDataSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         options = SourceOptions.of(self.options)
         if options.mode == "queue":
-            raise OptionError("mode", "queue", "takes messages away: only readStream can acknowledge them")
+            raise OptionError("mode", "queue", "removes messages: only readStream can acknowledge them")
         return FilteringLogReader(options, schema) if options.pushdown else LogBatchReader(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
@@ -96,14 +96,14 @@ class PenstockDataSource(DataSource):
         from penstock.spark.sink import BatchWriter
 
         if overwrite:
-            raise OptionError("mode", "overwrite", "a log only grows: use mode('append')")
+            raise OptionError("mode", "overwrite", "the log is append-only: use mode('append')")
         return BatchWriter(SinkOptions.of(self.options), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:  # noqa: N802
         from penstock.spark.sink import StreamWriter
 
         if overwrite:
-            raise OptionError("outputMode", "complete", "a log only grows: use outputMode append or update")
+            raise OptionError("outputMode", "complete", "the log is append-only: use outputMode append or update")
         return StreamWriter(SinkOptions.of(self.options), schema)
 
 
@@ -164,8 +164,8 @@ class LogTable:
         lost = [part for piece in wanted for part in within(piece, gone)]
         if lost:
             self.lose(
-                f"the offsets {told(lost)} are gone from the log, which now begins at {bounds.first}: "
-                "retention has passed this query"
+                f"offsets {told(lost)} are no longer in the log, which now begins at {bounds.first}: "
+                "retention deleted them before this query read them"
             )
         there = [part for piece in wanted for part in without(piece, gone)]
         if self.options.table == "lifecycle":
@@ -191,7 +191,7 @@ class LogTable:
 
     def lose(self, what: str) -> None:
         if self.options.fail_on_data_loss:
-            raise DataLoss(f"{what} (failOnDataLoss=false goes on without them)")
+            raise DataLoss(f"{what} (failOnDataLoss=false continues without them)")
         logger.warning("%s", what)
 
     def _whole(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
@@ -215,8 +215,8 @@ class LogTable:
     def _notice(self, place: int, first: int) -> None:
         if first > place:
             self.lose(
-                f"the offsets {told([Range(place, first)])} are missing from the log: retention has passed this query, "
-                "or a file is gone"
+                f"offsets {told([Range(place, first)])} are missing from the log: retention deleted them before "
+                "this query read them, or a file was removed"
             )
 
     def _wanted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -241,7 +241,7 @@ class LogTable:
             raise OptionError(
                 "startingTimestamp",
                 time_us // 1000,
-                "nothing was published then or later; startingOffsetsByTimestampStrategy=latest begins at the end",
+                "no message at or after this time; startingOffsetsByTimestampStrategy=latest starts at the end",
             )
         return min(offset, bounds.end)
 
@@ -252,14 +252,14 @@ class LogTable:
             return bounds.end
         offset = cast(int, place)
         if offset > bounds.end:
-            raise OptionError(name, offset, f"lies behind the end of the log, {bounds.end}")
+            raise OptionError(name, offset, f"is after the end of the log, {bounds.end}")
         return offset
 
 
 def told(ranges: Sequence[Range]) -> str:
     """Format ranges for a message; of many, only the first three."""
     words = [f"{part.start} to {part.end - 1}" for part in ranges[:3]]
-    more = f" and {len(ranges) - 3} ranges more" if len(ranges) > 3 else ""
+    more = f" and {len(ranges) - 3} more ranges" if len(ranges) > 3 else ""
     return ", ".join(words) + more
 
 
@@ -295,7 +295,7 @@ class LogBatchReader(LogTable, DataSourceReader):
         bounds = self.log.bounds()
         start, end = self.starting_offset(bounds), self.ending_offset(bounds)
         if start > end:
-            raise OptionError("endingOffsets", end, f"lies before where reading starts, {start}")
+            raise OptionError("endingOffsets", end, f"is before the start, {start}")
         by_number = isinstance(self.options.starting_offsets, int)
         return self.tasks(self.narrowed(Range(start, end)), self.offset_gaps_ahead(start), misses_front=by_number)
 
@@ -370,10 +370,10 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
                 raise OptionError(
                     name,
                     LATEST,
-                    "needs cursor=NAME: the broker keeps under that name where the query began, since Spark asks twice",
+                    "needs cursor=NAME: the broker stores the start of the query under that name: Spark asks twice",
                 )
             if not options.servers:
-                raise OptionError("cursor", options.cursor, "is kept by a broker: give servers=http://HOST:PORT")
+                raise OptionError("cursor", options.cursor, "is stored by a broker: set servers=http://HOST:PORT")
         self._admission = Admission(options.min_offsets_per_trigger, options.max_trigger_delay, time.monotonic)
         self._target: int | None = None  # where AvailableNow ends
         self._done = 0  # last offset reported to the broker
@@ -419,7 +419,7 @@ class LogStreamReader(LogTable, DataSourceStreamReader, SupportsTriggerAvailable
         begin, stop = place_in(start), place_in(end)
         bounds = self.log.bounds()
         if begin > stop:
-            self.lose(f"a batch from offset {begin} back to {stop}: the place where this query began has moved")
+            self.lose(f"the batch begins at offset {begin} and ends at {stop}: the start of this query has moved")
             return []
         if stop > bounds.end:
             self.lose(
@@ -461,11 +461,11 @@ def offset_gaps_in(offset: Offset) -> list[Range]:
         pairs = [part.split("-") for part in str(text).split(",") if part]
         return [Range(int(start), int(end)) for start, end in pairs]
     except ValueError:
-        raise Error(f"a checkpoint of another source: its holes are {text!r}") from None
+        raise Error(f"the checkpoint is from another source: its holes are {text!r}") from None
 
 
 def place_in(offset: Offset) -> int:
     place = offset.get(LOG_KEY)
     if not isinstance(place, int):
-        raise Error(f'a checkpoint of another source: its offset is {offset!r}, not {{"{LOG_KEY}": number}}')
+        raise Error(f'the checkpoint is from another source: its offset is {offset!r}, not {{"{LOG_KEY}": number}}')
     return place

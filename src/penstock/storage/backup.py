@@ -49,11 +49,11 @@ def restore(source: Path, directory: Path) -> Generator[int, None, None]:
     """Copy a backup into a new data directory; yields the number of bytes copied, block by block."""
     manifest = read_manifest(source)
     if checked(source) != manifest:
-        raise LogError(f"{source} is not what it was when it was written: it ends at another position")
+        raise LogError(f"{source} was changed after the backup: it does not end where {MANIFEST_NAME} says")
     begin_empty(directory)
     yield from _copy(source, directory, manifest[1])
     if checked(directory) != manifest:
-        raise LogError(f"the copy in {directory} is not whole")
+        raise LogError(f"the copy in {directory} is incomplete")
     for name in (USERS_NAME, CURSORS_NAME):
         _copy_small(source, directory, name)
     sync_directory(directory)
@@ -73,10 +73,10 @@ def read_manifest(source: Path) -> tuple[int, int]:
     try:
         manifest = orjson.loads((source / MANIFEST_NAME).read_bytes())
         if manifest["version"] != MANIFEST_VERSION:
-            raise LogError(f"{source}: a backup of version {manifest['version']}, which this Penstock does not know")
+            raise LogError(f"{source}: unknown backup version {manifest['version']}")
         return int(manifest["next_offset"]), int(manifest["position"])
     except FileNotFoundError:
-        raise LogError(f"{source} is no finished backup: it has no {MANIFEST_NAME}") from None
+        raise LogError(f"{source} is not a complete backup: it has no {MANIFEST_NAME}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise LogError(f"{source / MANIFEST_NAME}: {error}") from error
 

@@ -48,7 +48,7 @@ class Cursors:
             cursor = self.by_name.get(name)
             if cursor is None:
                 if start < self._going_to:
-                    raise Going(f"history before offset {self._going_to} is being let go of")
+                    raise Going(f"history before offset {self._going_to} is being deleted")
                 cursor = self.by_name[name] = Cursor(start, start, now)
             cursor.heard_at = now
             return cursor
@@ -106,5 +106,5 @@ class Cursors:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise LogError(
-                f"{path} cannot be read: {error}; without it, readers that are behind may lose history"
+                f"cannot read {path}: {error}; without it, history that readers still need may be deleted"
             ) from error

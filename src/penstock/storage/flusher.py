@@ -125,7 +125,7 @@ class Flusher:
         try:
             while self._wait_for_work():
                 if not self.step() and not self._wait_for_room():
-                    raise NoRoom(f"no room for {self.behind} bytes that were accepted and not confirmed")
+                    raise NoRoom(f"no disk space for {self.behind} bytes that were accepted but not confirmed")
             self._close()
         except Exception as error:
             # Any error is fatal: without this thread nothing would ever be confirmed again.

@@ -74,4 +74,4 @@ def _lock_file(directory: Path, handles: list[int]) -> None:
 
 
 def taken(directory: Path) -> DirectoryLocked:
-    return DirectoryLocked(f"another process uses data directory {directory}")
+    return DirectoryLocked(f"data directory {directory} is in use by another process")

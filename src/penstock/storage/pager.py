@@ -61,7 +61,7 @@ class Pager:
                 self._block = block
             return block.message(offset - block.first_offset)
         except MemoryError:
-            self._note_stall("there is not enough memory")
+            self._note_stall("out of memory")
             return None
 
     def let_go_of(self, segment: str) -> None:
@@ -191,13 +191,13 @@ class Pager:
         while skipped < skip_bytes:
             block = reading.cursor.next_block()
             if block is None:
-                raise LogError(f"offset {offset} is not in the log: it ends with {reading.next_offset - 1}")
+                raise LogError(f"offset {offset} is not in the log: the last offset is {reading.next_offset - 1}")
             self.read_bytes += len(block.data)
             end = block.end_offset
             reading.next_offset = end
             if offset < end:
                 if block.first_offset > offset:
-                    raise LogError(f"offset {offset} is not in the log: {block.first_offset} comes next")
+                    raise LogError(f"offset {offset} is not in the log: the next offset is {block.first_offset}")
                 self._keep(block)
                 return block
             skipped += len(block.data)
@@ -230,13 +230,13 @@ class Pager:
             end = min(end, found_end)
         segments = self._reader.segments()
         if not segments:  # a log in use has at least one: this is the wrong directory, or none
-            raise UnreachableLog(f"there is no log in {self.disk.directory}")
+            raise UnreachableLog(f"no log in {self.disk.directory}")
         for segment in segments:
             first = self._reader.first_offset(segment)
             if offset < first < end:
                 end = first
         self._bad.append((begin, end))
-        self.faults.append(f"{reason}: messages from offset {begin} on, up to {end - 1}, cannot be read back")
+        self.faults.append(f"{reason}: messages {begin} to {end - 1} cannot be read")
 
     def _note_stall(self, reason: str) -> None:
         self.is_stalled = True

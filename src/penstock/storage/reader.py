@@ -113,7 +113,7 @@ class Cursor:
                 if self.segment in _segments(self.disk):
                     raise
                 if self.place:
-                    raise LogError(f"segment {self.segment} is gone from {self.disk.directory}") from None
+                    raise LogError(f"segment {self.segment} was deleted from {self.disk.directory}") from None
                 return None  # its only block was torn and has been truncated
         return self._file
 

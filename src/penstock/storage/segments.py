@@ -59,12 +59,12 @@ def block_at(file: BinaryIO, place: int) -> tuple[bytes, str]:
     if length > DOUBTED_LENGTH:
         left = file.seek(0, os.SEEK_END) - place
         if left < length:
-            return header, f"{left} of {length} bytes"
+            return header, f"incomplete block: {left} of {length} bytes"
     file.seek(place)  # read the header again: one large allocation instead of two
     data = file.read(length)
     if len(data) < length:
-        return data, f"{len(data)} of {length} bytes"
-    return data, "" if is_intact(data) else "the checksum does not fit"
+        return data, f"incomplete block: {len(data)} of {length} bytes"
+    return data, "" if is_intact(data) else "checksum mismatch"
 
 
 def blocks_of(disk: Disk, segment: str) -> Generator[tuple[int, Block], None, None]:

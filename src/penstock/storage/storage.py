@@ -74,7 +74,7 @@ class Storage:
             self.cursors = self.snapshots.cursors = Cursors(self.directory)
         except OSError as error:
             place = error.filename or self.directory
-            raise LogError(f"cannot read back data directory {self.directory}: {error.strerror} ({place})") from error
+            raise LogError(f"cannot recover data directory {self.directory}: {error.strerror} ({place})") from error
         self.snapshots.taken_at_position = recovery.snapshot_position
         for problem in recovery.problems:
             self.report("warning", "log.snapshot_unusable", {"reason": problem})

@@ -35,12 +35,12 @@ class Damage:
         """What is lost, in words."""
         first, bound = self.offsets
         if bound < 0:
-            return f"offset {first} and what followed it in this segment"
+            return f"offset {first} and everything after it in this segment"
         entries = self.positions[1] - self.positions[0]
         if entries <= 0:
             return "nothing"
         if first == bound:
-            return f"no message, {entries} other entries"
+            return f"no messages, {entries} other entries"
         others = entries - (bound - first)
         messages = f"offset {first}" if bound - first == 1 else f"offsets {first} to {bound - 1}"
         return f"{messages}, and {others} other entries" if others > 0 else messages

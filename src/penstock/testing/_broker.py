@@ -111,7 +111,7 @@ class Broker:
 
         self._loop.call_soon_threadsafe(run)
         if not done.wait(seconds):
-            raise TimeoutError("the broker does not answer")
+            raise TimeoutError("the broker is not responding")
 
     def _reload(self) -> None:
         if self._thread.is_alive():

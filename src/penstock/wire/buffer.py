@@ -71,7 +71,7 @@ class ReceiveBuffer:
         size = self.size()
         if size > self.size_max:
             self.clear()
-            raise ProtocolError(f"{size} bytes wait to be used: line_size_max is {self.size_max}")
+            raise ProtocolError(f"unfinished request of {size} bytes: line_size_max is {self.size_max}")
 
     def clear(self) -> None:
         self.data = b""

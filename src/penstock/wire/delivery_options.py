@@ -94,7 +94,7 @@ def microseconds_in(word: bytes, flag: bytes) -> int:
         if len(word) > len(flag) + NUMBER_SIZE_MAX:
             raise ValueError
     except ValueError:
-        raise Refused(INVALID, f"{name} wants a number of seconds") from None
+        raise Refused(INVALID, f"{name} must be a number of seconds") from None
     return _microseconds(name, seconds)
 
 
@@ -102,27 +102,27 @@ def number_in(word: bytes, flag: bytes, most: int) -> int:
     """The count in a flag such as `--limit=`."""
     digits = word[len(flag) :]
     if not digits.isdigit() or len(digits) > 18 or not 0 < int(digits) <= most:
-        raise Refused(INVALID, f"{flag.decode().rstrip('=')} wants a whole number from 1 to {most}")
+        raise Refused(INVALID, f"{flag.decode().rstrip('=')} must be a whole number from 1 to {most}")
     return int(digits)
 
 
 def seconds_of(name: str, value: object) -> int:
     """Microseconds from a number of seconds in JSON."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Refused(INVALID, f"{name} wants a number of seconds")
+        raise Refused(INVALID, f"{name} must be a number of seconds")
     return _microseconds(name, float(value))
 
 
 def count_of(name: str, value: object, most: int) -> int:
     """A count in JSON."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= most:
-        raise Refused(INVALID, f"{name} wants a whole number from 1 to {most}")
+        raise Refused(INVALID, f"{name} must be a whole number from 1 to {most}")
     return value
 
 
 def _microseconds(name: str, seconds: float) -> int:
     if not 0 <= seconds <= SECONDS_MAX:
-        raise Refused(INVALID, f"{name} wants 0 to {SECONDS_MAX} seconds")
+        raise Refused(INVALID, f"{name} must be 0 to {SECONDS_MAX} seconds")
     return round(seconds * 1_000_000)
 
 
@@ -150,8 +150,8 @@ class JsonOptions:
             self.requested.deliveries_max = count_of(name, asked, TRIES_MAX)
         elif name == "dedup":
             if not isinstance(asked, str) or not 0 < len(asked.encode()) <= name_size_max:
-                raise Refused(INVALID, f"dedup wants an id, a text of 1 to {name_size_max} bytes: name_size_max")
+                raise Refused(INVALID, f"dedup must be an id of 1 to {name_size_max} bytes (name_size_max)")
             self.requested.dedup = True
             self.id = asked.encode()
         else:
-            raise Refused(INVALID, f"{name} is no option: there are delay, ttl, max_deliveries and dedup")
+            raise Refused(INVALID, f"unknown option {name}: use delay, ttl, max_deliveries or dedup")

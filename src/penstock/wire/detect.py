@@ -58,7 +58,7 @@ class UndetectedSession(Session):
         if looks_like_http(self.head.partition(b"\n")[0]):
             self._refuse("an HTTP request on the port for message protocols")
         elif not undecided or len(self.head) > HEAD_SIZE_MAX:
-            self._refuse("none of the protocols begins like this")
+            self._refuse("unknown protocol: no known protocol starts with these bytes")
         else:
             self.broker.deadlines.set(self.quiet_timer, now + QUIET_TIME)
 

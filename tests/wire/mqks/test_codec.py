@@ -226,5 +226,5 @@ def test_a_request_has_so_many_flags_and_words_and_no_more() -> None:
         decode_redrive(b"q" + b" --dry-run" * 17)
     with pytest.raises(BadRequest, match="events_per_queue_max is 3"):
         decode_consume(b"q" + b" e" * 20, 3)
-    with pytest.raises(Refused, match="--ttl wants a number of seconds"):
+    with pytest.raises(Refused, match="--ttl must be a number of seconds"):
         FlagOptions(b"--ttl=" + b"1" * 100_000 + b" e x")

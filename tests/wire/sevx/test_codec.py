@@ -64,7 +64,7 @@ def test_invalid_json_is_a_bad_request(text: bytes) -> None:
 
 @pytest.mark.parametrize("text", [b"[]", b"1", b'"x"', b"null", b"true"])
 def test_json_that_is_no_object_is_a_bad_request(text: bytes) -> None:
-    with pytest.raises(BadRequest, match="not an object"):
+    with pytest.raises(BadRequest, match="expected a JSON object"):
         decode_object(text)
 
 
@@ -107,13 +107,19 @@ def test_delete_queue_when_unused(value: str, microseconds: int) -> None:
     [
         ('{"queue": "q"}', "missing key pattern"),
         ('{"pattern": {}}', "missing key queue"),
-        ('{"pattern": {}, "queue": 1}', "queue is not a string"),
-        ('{"pattern": {}, "queue": null}', "queue is not a string"),
-        ('{"pattern": {}, "queue": ""}', "queue is empty"),
-        ('{"pattern": {}, "queue": "q", "manual_ack": 1}', "manual_ack is neither true nor false"),
-        ('{"pattern": {}, "queue": "q", "delete_queue_when_unused": "5"}', "delete_queue_when_unused is neither"),
-        ('{"pattern": {}, "queue": "q", "delete_queue_when_unused": null}', "delete_queue_when_unused is neither"),
-        ('{"pattern": {}, "queue": "q", "delete_queue_when_unused": 1e10}', "more than 1000000000 seconds"),
+        ('{"pattern": {}, "queue": 1}', "queue must be a string"),
+        ('{"pattern": {}, "queue": null}', "queue must be a string"),
+        ('{"pattern": {}, "queue": ""}', "queue must not be empty"),
+        ('{"pattern": {}, "queue": "q", "manual_ack": 1}', "manual_ack must be true or false"),
+        (
+            '{"pattern": {}, "queue": "q", "delete_queue_when_unused": "5"}',
+            "delete_queue_when_unused must be true, false or",
+        ),
+        (
+            '{"pattern": {}, "queue": "q", "delete_queue_when_unused": null}',
+            "delete_queue_when_unused must be true, false or",
+        ),
+        ('{"pattern": {}, "queue": "q", "delete_queue_when_unused": 1e10}', "at most 1000000000 seconds"),
     ],
 )
 def test_a_recv_that_is_refused_says_why(text: str, reason: str) -> None:
@@ -136,9 +142,9 @@ def test_settling_one_and_all() -> None:
         ('{"event_id": "e"}', "missing key receiver_id"),
         ('{"receiver_id": "r"}', "missing key event_id"),
         ('{"receiver_id": "r", "all": false}', "missing key event_id"),
-        ('{"receiver_id": "r", "all": "yes"}', "all is neither"),
-        ('{"receiver_id": 1, "all": true}', "receiver_id is not a string"),
-        ('{"receiver_id": "r", "event_id": 5}', "event_id is not a string"),
+        ('{"receiver_id": "r", "all": "yes"}', "all must be true or false"),
+        ('{"receiver_id": 1, "all": true}', "receiver_id must be a string"),
+        ('{"receiver_id": "r", "event_id": 5}', "event_id must be a string"),
     ],
 )
 def test_a_settlement_that_is_refused_says_why(text: str, reason: str) -> None:

@@ -318,7 +318,7 @@ def test_an_unfinished_message_that_may_be_half_is_dropped_and_logged_at_the_end
     for half in (b'M:q:{"id":1', b"M:q:12", b"M:q:x", b"M:q", b"M", b'M:{"a":1}'):
         world.client(half).end(1)
     assert world.stats() == {}
-    assert world.reasons() == ["the connection ended within a message"] * 6
+    assert world.reasons() == ["the connection was closed within a message"] * 6
 
 
 def test_unfinished_consume_and_stats_are_pointless_at_the_end_of_the_connection(world):

@@ -34,7 +34,7 @@ def write_batch(lake: Lake, frame: DataFrame, writer: str, batch: int) -> list[s
 
 def run(job: Job) -> dict[str, int]:
     if not job.to:
-        raise PipelineError("archive needs --to DIR, where the files go")
+        raise PipelineError("archive needs --to DIR, the directory for its files")
     lake = Lake(job.to)
     lake.open()
     state = lake.state()

@@ -174,7 +174,7 @@ def _schema_at(path: str, fields: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 def run(job: Job) -> dict[str, int]:
     if not job.to:
-        raise PipelineError("infer needs --to DIR, where the schemas go")
+        raise PipelineError("infer needs --to DIR, the directory for the schemas")
     knowledge = Knowledge(job.to)
     checkpoint = job.checkpoint_address()
 

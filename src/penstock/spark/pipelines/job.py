@@ -64,7 +64,7 @@ class Job:
     def __post_init__(self) -> None:
         self.name = self.name or self.pipeline
         if not self.server and not self.path:
-            raise PipelineError("name a broker with --server http://HOST:PORT, or a data directory with --path DIR")
+            raise PipelineError("set a broker with --server http://HOST:PORT, or a data directory with --path DIR")
 
     @property
     def is_remote(self) -> bool:
@@ -86,7 +86,7 @@ class Job:
     def sink(self, **more: object) -> dict[str, str]:
         """The options of the sink."""
         if not self.server:
-            raise PipelineError(f"{self.pipeline} sends messages: name the broker with --server http://HOST:PORT")
+            raise PipelineError(f"{self.pipeline} publishes messages: set the broker with --server http://HOST:PORT")
         found = {"servers": self.server, "event": self.event, "queue": self.queue} | self.connection
         return {key: str(value) for key, value in (found | more).items() if value not in ("", None)}
 

@@ -40,7 +40,7 @@ def run(job: Job) -> dict[str, int]:
     if not job.to:
         raise PipelineError("load needs --to, a database: sqlite:///FILE or postgresql://USER@HOST/DATABASE")
     if not job.queue:
-        raise PipelineError("load needs --queue NAME, the queue to take from")
+        raise PipelineError("load needs --queue NAME, the queue to read from")
     counts = {"inserted": 0}
     address, table = job.to, job.settings.get("table") or job.queue
     job.to = ""  # not a directory: the checkpoint goes to the state directory

@@ -76,10 +76,10 @@ def load(place: str) -> OwnPipeline:
         raise OwnPipelineError(f"{file} has no function marked with @pipeline")
     if not wanted and len(found) > 1:
         raise OwnPipelineError(
-            f"{file} has several pipelines; name one: {', '.join(f'{file}:{n}' for n in sorted(found))}"
+            f"{file} has several pipelines; choose one: {', '.join(f'{file}:{n}' for n in sorted(found))}"
         )
     if wanted and wanted not in found:
-        raise OwnPipelineError(f"{file} has no pipeline {wanted!r}; there are {', '.join(sorted(found))}")
+        raise OwnPipelineError(f"{file} has no pipeline {wanted!r}; it has {', '.join(sorted(found))}")
     return found[wanted or next(iter(found))]
 
 
@@ -104,7 +104,7 @@ def run(job: Job, own: OwnPipeline) -> dict[str, int]:
     if not (job.event or job.queue or job.to):
         job.event, job.queue, job.to = own.event, own.queue, own.to
     if not (job.event or job.queue or job.to):
-        raise OwnPipelineError(f"{own.name} goes nowhere: name --event, --queue or --to")
+        raise OwnPipelineError(f"{own.name} has no target: use --event, --queue or --to")
     job.source = own.source | job.source
 
     def begin() -> Any:

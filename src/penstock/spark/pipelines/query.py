@@ -30,7 +30,7 @@ def transform(log: DataFrame, sql: str) -> DataFrame:
     try:
         return log.sparkSession.sql(sql)
     except PySparkException as error:
-        raise PipelineError(f"the statement does not work: {reason_of(error)}") from error
+        raise PipelineError(f"the statement failed: {reason_of(error)}") from error
 
 
 def definition(job: Job) -> dict[str, str]:
@@ -40,11 +40,11 @@ def definition(job: Job) -> dict[str, str]:
     asked["mode"] = job.settings.get("mode", "")
     kept: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
     if not kept and not asked["sql"]:
-        raise PipelineError(f"no query is kept as {job.name!r}: give one with --sql")
+        raise PipelineError(f"no saved query {job.name!r}: set one with --sql")
     if kept and asked["sql"] and any(asked[key] and asked[key] != kept.get(key) for key in KEPT):
         if not job.settings.get("replace"):
             raise PipelineError(
-                f"another query is kept as {job.name!r}; --replace forgets it, --name gives another name"
+                f"a different query is saved as {job.name!r}: use --replace to overwrite it, or another --name"
             )
         kept = {}
     chosen = {key: asked[key] or kept.get(key, "") for key in KEPT}

@@ -47,7 +47,7 @@ def run(job: Job) -> dict[str, int]:
     if job.settings.get("dry-run"):
         return _show(job, slice_)
     if not (job.event or job.queue or job.settings.get("same-place")):
-        raise PipelineError("replay needs --event NAME or --queue NAME, where to; --dry-run shows what would be sent")
+        raise PipelineError("replay needs a target, --event NAME or --queue NAME; --dry-run shows what would be sent")
     job.sink()
     speed = float(job.settings.get("speed", "0"))
     if speed > 0:

@@ -156,5 +156,5 @@ def run(job: Job) -> dict[str, int]:
     job.say(f"{windows} in {absolute(job.to)}" if job.to else windows)
     if done["late"]:
         late = job.settings.get("late", LATE)
-        job.say(f"{done['late']} or more rows were more than {late} older than the newest: not counted (--late)")
+        job.say(f"{done['late']} or more rows were not counted: more than {late} older than the newest (--late)")
     return done if job.is_remote else done | counts

@@ -178,9 +178,9 @@ def _microseconds(text: bytes) -> int:
     try:
         seconds = float(text)
     except ValueError:
-        raise BadRequest("--delete-queue-when-unused wants a number of seconds") from None
+        raise BadRequest("--delete-queue-when-unused must be a number of seconds") from None
     if seconds != seconds:
-        raise BadRequest("--delete-queue-when-unused wants a number of seconds, and NaN is none")
+        raise BadRequest("--delete-queue-when-unused must be a number of seconds, not NaN")
     if seconds == INFINITY:
         return NEVER
     return round(min(seconds, SECONDS_MAX) * 1_000_000) if seconds > 0 else 0

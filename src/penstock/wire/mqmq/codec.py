@@ -80,7 +80,7 @@ class Decoder:
             return None
         size = _number(buffer.data, buffer.position)
         if size > self._frame_size_max:
-            raise ProtocolError(f"a frame of {size} bytes: MQMQ and line_size_max allow {self._frame_size_max}")
+            raise ProtocolError(f"frame of {size} bytes: MQMQ and line_size_max allow {self._frame_size_max}")
         if not buffer.have(4 + size):
             return None
         start = buffer.position + 4
@@ -109,11 +109,11 @@ def decode(data: bytes, start: int, end: int) -> Request:
     stop: i64 = end
     while position < stop:
         if stop - position < 4:
-            raise ProtocolError("a value's length is cut off by the end of its frame")
+            raise ProtocolError("the frame ends within the length of a value")
         size = _number(data, position)
         position += 4
         if size > stop - position:
-            raise ProtocolError(f"a value of {size} bytes, in a frame with {stop - position} left")
+            raise ProtocolError(f"value of {size} bytes, but the frame has only {stop - position} left")
         if count < 3:
             value = data[position : position + size]
             if count == 0:

@@ -251,7 +251,7 @@ class MqmqSession(Session):
             return
         timeout = decode_timeout(request.argument) if request.count > 2 else TIMEOUT_MIN
         if timeout < 0:
-            self._refuse(BAD_TIMEOUT, "a timeout is a number of milliseconds, one hour at most", request.argument)
+            self._refuse(BAD_TIMEOUT, "timeout must be a number of milliseconds, at most one hour", request.argument)
             return
         try:
             user = self.user
@@ -300,7 +300,7 @@ class MqmqSession(Session):
             return None
         try:
             if len(data) < end:
-                raise ProtocolError("a frame that is too large")
+                raise ProtocolError("frame is too large")
             request = decode(data, start, end)
         except ProtocolError:
             return PreAuthRequest(PREAUTH_OTHER, len(data))

@@ -95,7 +95,7 @@ def decode_object(text: bytes) -> dict[str, object]:
     except ValueError as error:
         raise BadRequest(f"invalid JSON: {error}") from None
     if not isinstance(value, dict):
-        raise BadRequest("the JSON is not an object")
+        raise BadRequest("expected a JSON object")
     return value
 
 
@@ -103,7 +103,7 @@ def decode_recv(text: bytes) -> RecvRequest:
     arguments = decode_object(text)
     queue = decode_text(arguments, "queue")
     if not queue:
-        raise BadRequest("queue is empty")
+        raise BadRequest("queue must not be empty")
     return RecvRequest(
         queue,
         _member(arguments, "pattern"),
@@ -141,7 +141,7 @@ def decode_redrive(text: bytes) -> RedriveRequest:
 def decode_text(arguments: dict[str, object], name: str) -> bytes:
     value = _member(arguments, name)
     if not isinstance(value, str):
-        raise BadRequest(f"{name} is not a string")
+        raise BadRequest(f"{name} must be a string")
     return value.encode()
 
 
@@ -160,7 +160,7 @@ def _member(arguments: dict[str, object], name: str) -> object:
 def _flag(arguments: dict[str, object], name: str) -> bool:
     value = arguments.get(name, False)
     if not isinstance(value, bool):
-        raise BadRequest(f"{name} is neither true nor false")
+        raise BadRequest(f"{name} must be true or false")
     return value
 
 
@@ -171,9 +171,9 @@ def _expiry(arguments: dict[str, object], name: str) -> int | None:
     if isinstance(value, bool):
         return EXPIRES_IMMEDIATELY if value else NEVER
     if not isinstance(value, (int, float)):
-        raise BadRequest(f"{name} is neither true nor false nor a number of seconds")
+        raise BadRequest(f"{name} must be true, false or a number of seconds")
     if value > SECONDS_MAX:
-        raise BadRequest(f"{name} is more than {SECONDS_MAX:.0f} seconds")
+        raise BadRequest(f"{name} must be at most {SECONDS_MAX:.0f} seconds")
     return round(value * 1_000_000) if value > 0 else EXPIRES_IMMEDIATELY
 
 

@@ -277,7 +277,7 @@ class SevxSession(NamingSession):
             self._refuse(id, f"invalid JSON: {error}", line)
             return
         if not isinstance(document, dict):
-            self._refuse(id, "the JSON is not an object", line)
+            self._refuse(id, "expected a JSON object", line)
             return
         event = self.dialect.event_of(document)
         publishable = self.publishable
@@ -351,13 +351,13 @@ class SevxSession(NamingSession):
         elif not is_id(request.id) or len(request.id) > self.hub.limits.name_size_max:
             size_max = self.hub.limits.name_size_max
             self._refuse(
-                self._new_id(), f"request_id is no UTF-8, or longer than name_size_max, {size_max} bytes", line
+                self._new_id(), f"request_id is not valid UTF-8, or longer than {size_max} bytes (name_size_max)", line
             )
             return
         self.id_size = len(request.id)
         handler = HANDLERS.get(request.action)
         if handler is None:
-            self._refuse(request.id, "expected {request_id} {action} {data} with an action there is", line)
+            self._refuse(request.id, "unknown action: expected {request_id} {action} {data}", line)
             return
         try:
             handler(self, request)

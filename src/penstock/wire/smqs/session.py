@@ -518,7 +518,7 @@ class SmqsSession(LineSession):
             if len(parts) == 3 and parts[0] == MESSAGE and is_whole(parts[2]):
                 self._run([rest])
             else:
-                self.complain("the connection ended within a message", rest)
+                self.complain("the connection was closed within a message", rest)
             self.tell_counted()
 
     def _lose_undone(self) -> None:
