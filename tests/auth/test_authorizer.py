@@ -119,7 +119,7 @@ def test_bindings_are_taken_away_by_whom_they_could_be_made() -> None:
     low.check_rebind(b"q", (b"b",), (b'{"event":"c"}',))
     low.check_rebind(b"new", (), ())
     for events, patterns in (((b"a",), (b'{"event":"c"}',)), ((b"a", b"b"), ())):
-        with pytest.raises(Refused, match="to take away bindings of queue 'q'"):
+        with pytest.raises(Refused, match="to remove bindings of queue 'q'"):
             low.check_rebind(b"q", events, patterns)
         authorizer("delete q", q=bound).check_rebind(b"q", events, patterns)
         authorizer("consume *", q=bound).check_rebind(b"q", events, patterns)

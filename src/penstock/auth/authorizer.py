@@ -142,7 +142,7 @@ class Authorizer:
         removed = [orjson.loads(pattern) for pattern in found.patterns if pattern not in patterns]
         if others or [pattern for pattern in removed if not may_bind_pattern(user, pattern)]:
             shown = queue.decode("utf-8", "backslashreplace")
-            raise user.refusal(f"to take away bindings of queue {shown!r}: consume on each of their events, or delete")
+            raise user.refusal(f"to remove bindings of queue {shown!r}: consume on each of their events, or delete")
 
     def check_expiry(self, queue: bytes, after: int) -> None:
         """Letting an existing queue expire when unused amounts to deleting it, and needs that permission."""

@@ -98,7 +98,7 @@ class HttpAuthenticator:
             reason = "the Authorization header is not of the form `Bearer TOKEN`"
         else:
             reason = "the token is unknown, revoked or expired"
-        details: dict[str, object] = {"token": id_of(token) or "of another shape"}
+        details: dict[str, object] = {"token": id_of(token) or "malformed"}
         if scheme.lower() == b"bearer" and access.why:
             details["why"] = access.why
         await self._fail_token(access, peer, reason, details)

@@ -20,7 +20,7 @@ def offset_gaps_of(reader: LogReader) -> list[tuple[int, int]]:
         found = _look(reader)
         if found is not None:
             return found
-    raise LogError(f"{reader.directory}: segments go faster than they can be looked at")
+    raise LogError(f"{reader.directory}: segments are deleted faster than they can be read")
 
 
 def _look(reader: LogReader) -> list[tuple[int, int]] | None:

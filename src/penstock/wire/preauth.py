@@ -82,7 +82,7 @@ class PreAuth:
             size = self.spent + (len(data) if request is None else request.end)
             if size > self.access.unauthenticated_bytes_max:
                 limit = f"unauthenticated_bytes_max is {self.access.unauthenticated_bytes_max}"
-                refuse(session, b"", f"sent {size} bytes before it said who it is: {limit}", b"")
+                refuse(session, b"", f"sent {size} bytes before authenticating: {limit}", b"")
                 return
             if request is None:
                 break
@@ -98,7 +98,7 @@ class PreAuth:
                 session.hang_up()
                 return
             else:
-                refuse(session, request.id, "asked for something before it said who it is", b"")
+                refuse(session, request.id, "sent a request before authenticating", b"")
                 return
         self.spent += at
         self.held = data[at:]
@@ -132,7 +132,7 @@ class PreAuth:
             session.hang_up()
         else:
             seconds = self.access.auth_time / 1_000_000
-            refuse(session, b"", f"said nobody who it is within auth_seconds, {seconds:g}", b"", True)
+            refuse(session, b"", f"not authenticated within auth_seconds ({seconds:g})", b"", True)
 
     def leave(self) -> None:
         """The client has authenticated or disconnected."""
@@ -150,7 +150,7 @@ def authenticate(session: "Session", id: bytes, token: bytes) -> None:
         identity = access.authenticate(token, session.now)
         if identity is None:
             why = f": {access.why}" if access.why else ""
-            refuse(session, id, f"the token is not known, or not any longer{why}", token)
+            refuse(session, id, f"the token is unknown, revoked or expired{why}", token)
             return
         reason = why_not(session, identity)
         if reason:
@@ -215,6 +215,6 @@ def refuse(session: "Session", id: bytes, reason: str, token: bytes, at_once: bo
         preauth = session.preauth = PreAuth(session, access)
     details: dict[str, object] = {"peer": session.peer, "protocol": session.protocol, "reason": reason}
     if token:
-        details["token"] = id_of(token) or "of another shape"
+        details["token"] = id_of(token) or "malformed"
     session.hub.report("warning", "audit.auth_failed", details)
     preauth.fail(id, reason, at_once)

@@ -107,7 +107,7 @@ class StateView(View):
     def messages_by_consumer_ids(self) -> dict[str, dict[str, str]]:
         count = sum([s.in_flight for s in self._consumers().values()])
         if count > MESSAGES_MAX:
-            raise ExpressionError(f"{count} messages are un-acked: more than {MESSAGES_MAX} are not listed")
+            raise ExpressionError(f"{count} messages are unacknowledged: more than {MESSAGES_MAX} are not listed")
         return {
             id: {text(m.id): text(m.event) for m in map(s.queue.message_out, s.held()) if m is not None}
             for id, s in self._consumers().items()

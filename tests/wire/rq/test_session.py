@@ -24,8 +24,8 @@ REQUEST_GROUP = b"\x01\x80\x00\x00\x00\x00\xa0\x04work\xe0\x00\x00\x00\x05msg-0\
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("ID=1 PAYLOAD=x", "REQUEST needs QUEUE, or a QUEUEID of ours"),
-        ("ID=1 QUEUE= PAYLOAD=x", "REQUEST needs QUEUE, or a QUEUEID of ours"),
+        ("ID=1 PAYLOAD=x", "REQUEST needs QUEUE, or a QUEUEID of this broker"),
+        ("ID=1 QUEUE= PAYLOAD=x", "REQUEST needs QUEUE, or a QUEUEID of this broker"),
         ("ID=1 QUEUE=work", "REQUEST needs a PAYLOAD that is not empty"),
     ],
 )

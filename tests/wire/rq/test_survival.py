@@ -781,7 +781,7 @@ def test_section_5_CANCEL_QUEUE_of_a_queue_that_is_not_consumed_succeeds_silentl
     assert node.say("CLEAR QUEUE=work CANCEL_QUEUE").hear() == []
     assert house.reasons() == []
     assert node.say("CLEAR CANCEL_QUEUE").hear() == []
-    assert house.reasons() == ["CANCEL_QUEUE needs QUEUE, or a QUEUEID of ours"]
+    assert house.reasons() == ["CANCEL_QUEUE needs QUEUE, or a QUEUEID of this broker"]
 
 
 def test_section_5_after_CANCEL_QUEUE_a_CONSUME_is_answered_again(house) -> None:

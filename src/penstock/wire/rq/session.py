@@ -304,7 +304,7 @@ class RqSession(Session):
         payload = fields.payload
         queue = self._queue_of(fields)
         if not payload or not queue:
-            self.complain("BROADCAST needs QUEUE or a QUEUEID of ours, and a PAYLOAD that is not empty", queue)
+            self.complain("BROADCAST needs QUEUE or a QUEUEID of this broker, and a PAYLOAD that is not empty", queue)
             return
         try:
             if self.puttable is not None and queue not in self.puttable:
@@ -334,7 +334,7 @@ class RqSession(Session):
         if fields.id < 0:
             return "REQUEST needs an ID"
         if not queue:
-            return "REQUEST needs QUEUE, or a QUEUEID of ours"
+            return "REQUEST needs QUEUE, or a QUEUEID of this broker"
         if not fields.payload:
             return "REQUEST needs a PAYLOAD that is not empty"
         if len(self.requests) >= self.hub.limits.unacked_max and not fields.noreply:
@@ -369,7 +369,7 @@ class RqSession(Session):
             self.consumers.retire(consumer)
             self.consumers.review()
         elif not queue:
-            self.complain("CANCEL_QUEUE needs QUEUE, or a QUEUEID of ours", b"")
+            self.complain("CANCEL_QUEUE needs QUEUE, or a QUEUEID of this broker", b"")
 
     def on_delivered(self, fields: Fields) -> None:
         ids = self.ids
