@@ -17,8 +17,8 @@ from bench.peers.base import Course
 from bench.results import Backlog, Results
 from bench.servers import POLL_SECONDS, START_SECONDS, StartFailed
 from bench.turns import directory, say
-from bench.wire import Stalled
 from bench.workers import Worker, WorkerFailed
+from penstock.cli.load import Stalled
 
 SIZE = 100
 FILL_SECONDS = 600.0

@@ -95,10 +95,10 @@ def consume_by_client(parent: Connection, job: Job) -> None:
     """Worker: iterates over all messages of the round with the client."""
 
     async def work() -> None:
-        queue, event = b"q" + job.peer.topic, job.peer.topic
+        event = job.peer.topic
         async with (
             await mqks.connect(f"{HOST}:{job.peer.port}") as client,
-            await client.consume(queue, [event], delete_queue_when_unused=True) as consumer,
+            await client.consume(event, [event], delete_queue_when_unused=True) as consumer,
         ):
             parent.send("ready")
             parent.recv()

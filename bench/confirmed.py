@@ -12,7 +12,8 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from bench.frames import number
-from bench.wire import STALL_SECONDS, Stalled, connect, talk
+from bench.wire import STALL_SECONDS, connect
+from penstock.cli.load import Stalled, talk
 
 if TYPE_CHECKING:
     from bench.load import Job

@@ -96,13 +96,21 @@ def _digit_columns(zeros: bytes, ones: bytes) -> list[list[int]]:
 
 
 class Feedback:
-    """The consumer's response to each delivery (an ack or a request for the next), encoded ahead for a whole round."""
+    """The consumer's response to each delivery (an ack or a request for the next), encoded ahead for a whole round.
 
-    def __init__(self, frames: Iterable[bytes]) -> None:
+    `tail` is added to each batch of them but the last.
+    """
+
+    def __init__(self, frames: Iterable[bytes], tail: bytes = b"") -> None:
         parts = list(frames)
         self._view = memoryview(b"".join(parts))
         self._ends = array("Q", accumulate(map(len, parts), initial=0))
+        self._tail = tail
 
-    def between(self, first: int, last: int) -> memoryview:
+    def __bool__(self) -> bool:
+        return bool(self._view or self._tail)
+
+    def between(self, first: int, last: int) -> memoryview | bytes:
         """The frames for deliveries `first` to `last`, `last` excluded."""
-        return self._view[self._ends[first] : self._ends[last]]
+        frames = self._view[self._ends[first] : self._ends[last]]
+        return bytes(frames) + self._tail if self._tail and last < len(self._ends) - 1 else frames

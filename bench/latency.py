@@ -17,8 +17,9 @@ from multiprocessing.connection import Connection
 from bench.frames import STAMPED, age_ns, number, stamped_body
 from bench.load import PREPARE_SECONDS
 from bench.peers.base import Peer
-from bench.wire import READ_BUFFER, connect, receive, talk
+from bench.wire import connect
 from bench.workers import Worker, WorkerFailed
+from penstock.cli.load import READ_BUFFER, receive, talk
 
 LEAD_NS = 200_000_000
 """From the end of the encoding to the first send: time for both processes to come to rest."""

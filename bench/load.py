@@ -1,8 +1,7 @@
 """One throughput round: a publisher process, a counting reader process, and a clock as defined by the peer's `Course`.
 
-Both processes are the same for every peer; only the bytes differ. Both use their connection in full duplex: a publisher
-that did not read its responses, or a consumer that did not send acks while deliveries arrive, could deadlock with a
-server that waits for it.
+Both processes are the same for every peer; only the bytes differ. What they do with their connection is in
+`penstock.cli.load`, which `penstock bench` uses too.
 """
 
 from __future__ import annotations
@@ -16,12 +15,13 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from bench.confirmed import publish_confirmed
-from bench.counting import CheckingCounter, Counter, MarkCounter, counter_for
-from bench.frames import BLOCK, NUMBERED, Block, Feedback, number
+from bench.counting import CheckingCounter
+from bench.frames import BLOCK, MARK, NUMBERED, Block, Feedback, number
 from bench.machine import NO_USAGE, BrokerContext, usage
 from bench.peers.base import Course, Peer
-from bench.wire import READ_BUFFER, STALL_SECONDS, Stalled, connect, receive, talk
+from bench.wire import STALL_SECONDS, connect
 from bench.workers import Worker, WorkerFailed
+from penstock.cli.load import Consumer, Counter, EchoCounter, MarkCounter, Publisher, SizeCounter, Stalled, talk
 
 ROUND_SECONDS = 60.0
 PREPARE_SECONDS = 30.0
@@ -155,58 +155,54 @@ def publish(parent: Connection, job: Job) -> None:
     block = Block(lambda index: peer.publish(number(index), peer.body(index, job.size)))
     sock = connect(peer.port, job.stall_seconds, peer.ca)
     talk(sock, peer.publisher_hello())
-    outlet = Outlet(sock, peer.answers(), job)
+    publisher = RoundPublisher(sock, peer.answers(), job)
     receipt = peer.receipt(job.count)
     parent.send("ready")
     parent.recv()
     started_ns = time.monotonic_ns()
     for block_index in range(job.count // BLOCK):
-        outlet.send(block.at(block_index))
-    outlet.read_rest()
+        publisher.send(block.at(block_index))
+    publisher.read_rest()
     if receipt:
         talk(sock, [receipt])
     parent.send((started_ns, time.monotonic_ns() if receipt or peer.answers() else 0))
     parent.recv()  # Some servers drop a publisher's messages when it disconnects; stay until all are delivered.
 
 
-class Outlet:
-    """A publisher's connection, which counts responses while it sends. Where there are none to count it only sends."""
+class RoundPublisher(Publisher):
+    """The publisher of a round. Where there are no answers to count it only sends."""
 
     def __init__(self, sock: socket.socket, counter: Counter | None, job: Job) -> None:
-        self._sock = sock
-        self._counter = counter
+        super().__init__(sock, counter or MarkCounter(MARK))
+        self._expected = job.count if counter else 0
         self._stall_seconds = job.stall_seconds
-        self._unanswered = job.count if counter else 0
         self._poll = _both_ways(sock)
 
     def send(self, data: memoryview) -> None:
-        if self._counter is None:
+        if not self._expected:
             self._sock.sendall(data)
             return
-        while data:
-            ready = _wait(self._poll, self._stall_seconds)
-            if ready & select.POLLIN:
-                self._unanswered -= self._counter.read(self._sock)
-            if ready & select.POLLOUT:
-                data = data[self._sock.send(data, socket.MSG_DONTWAIT) :]
+        self.unsent = data
+        while self.unsent:
+            self.step(_wait(self._poll, self._stall_seconds))
 
     def read_rest(self) -> None:
-        while self._counter and self._unanswered > 0:
-            self._unanswered -= self._counter.read(self._sock)
-        if self._unanswered < 0:
-            raise Stalled(f"{-self._unanswered} answers more than messages")
+        while self.answered < self._expected:
+            self.step(select.POLLIN)
+        if self.answered > self._expected:
+            raise Stalled(f"{self.answered - self._expected} answers more than messages")
 
 
 def consume(parent: Connection, job: Job) -> None:
     """Worker: subscribes, counts deliveries, sends feedback for them, and reports when the last one has arrived."""
     sock = connect(job.peer.port, job.stall_seconds, job.peer.ca)
     talk(sock, job.peer.consumer_hello())
-    reader = Reader(sock, job)
+    consumer = RoundConsumer(sock, job)
     parent.send("ready")
     parent.recv()
     started_ns = time.monotonic_ns()
-    reader.read_all()
-    if reader.owes and (barrier := job.peer.barrier(job.count)):
+    consumer.read_all()
+    if consumer.owes and (barrier := job.peer.barrier(job.count)):
         talk(sock, [barrier])
     finished_ns = time.monotonic_ns()
     check_no_extra(sock, job.count)
@@ -216,80 +212,46 @@ def consume(parent: Connection, job: Job) -> None:
 
 def respond(parent: Connection, job: Job) -> None:
     """Worker: answers every request of the round. The requests in flight fit into the socket buffers, both ways."""
-    echo = job.peer.echo(job.size)
+    requests = EchoCounter(job.peer.echo(job.size))
     sock = connect(job.peer.port)
     talk(sock, job.peer.publisher_hello())
     parent.send("ready")
-    view = memoryview(bytearray(READ_BUFFER))
-    left = job.count * len(echo.question)
-    filled = 0
+    left = job.count
     while left:
-        filled += receive(sock, view[filled:])
-        whole = filled - filled % len(echo.question)
-        sock.sendall(echo.answers(view[:whole]))
-        view[: filled - whole] = view[whole:filled]
-        filled -= whole
-        left -= whole
+        left -= requests.read(sock)
+        sock.sendall(requests.take_answers())
     parent.recv()
 
 
-class Reader:
-    """A consumer's connection: `seen` deliveries have arrived, feedback for `settled` of them is sent or in `unsent`.
-
-    With a window, feedback is sent ahead of the deliveries: it requests them.
-    """
+class RoundConsumer(Consumer):
+    """The consumer of a round, which expects each of its messages once."""
 
     def __init__(self, sock: socket.socket, job: Job) -> None:
-        peer = job.peer
-        self._sock = sock
-        self._count = job.count
-        self._counter = _counter(job)
-        self._tail = peer.feedback_tail()
-        self._window = peer.window
-        self._feedback = Feedback(_owed(job, index) for index in range(job.count))
-        self.owes = bool(self._tail or self._feedback.between(0, job.count))
-        self._unsent = memoryview(b"")
+        feedback = Feedback((_owed(job, index) for index in range(job.count)), job.peer.feedback_tail())
+        between = feedback.between if feedback else None
+        super().__init__(sock, _counter(job), between, job.count, job.peer.window)
+        self.owes = between is not None
         self._poll = _both_ways(sock)
-        self._seen = 0
-        self._settled = 0
-
-    @property
-    def _due(self) -> int:
-        return min(self._seen + self._window, self._count)
 
     def read_all(self) -> None:
-        self._settle()  # The first requests of a consumer with a window; nothing for others.
-        while self._seen < self._count:
-            # Only a reader with unsent data needs to poll for which of the two is possible.
-            if not self._unsent or _wait(self._poll) & select.POLLIN:
-                self._read()
+        self.settle()  # The first requests of a consumer with a window; nothing for others.
+        while self.seen < self._count:
+            # Only a consumer with unsent data needs to poll for which of the two is possible.
+            if not self.unsent or _wait(self._poll) & select.POLLIN:
+                self.read()
             if self.owes:
-                self._settle()
-        while self.owes and (self._unsent or self._settled < self._due):
+                self.settle()
+        while not self.is_settled:
             _wait(self._poll)
-            self._settle()
+            self.settle()
 
-    def _read(self) -> None:
+    def read(self) -> None:
         try:
-            self._seen += self._counter.read(self._sock)
+            super().read()
         except Stalled as stalled:
-            raise Stalled(f"{stalled}, after {self._seen} of {self._count} deliveries") from None
-        if self._seen > self._count:
-            raise Stalled(f"{self._seen} deliveries of {self._count} messages")
-
-    def _settle(self) -> None:
-        """Sends feedback for the deliveries seen, as much as the socket accepts without blocking."""
-        due = self._due
-        if not self._unsent and self._settled < due:
-            self._unsent = self._feedback.between(self._settled, due)
-            self._settled = due
-            if self._tail and self._seen < self._count:
-                self._unsent = memoryview(bytes(self._unsent) + self._tail)
-        if self._unsent:
-            try:
-                self._unsent = self._unsent[self._sock.send(self._unsent, socket.MSG_DONTWAIT) :]
-            except BlockingIOError:
-                pass
+            raise Stalled(f"{stalled}, after {self.seen} of {self._count} deliveries") from None
+        if self.seen > self._count:
+            raise Stalled(f"{self.seen} deliveries of {self._count} messages")
 
 
 def check_no_extra(sock: socket.socket, count: int) -> None:
@@ -303,11 +265,12 @@ def check_no_extra(sock: socket.socket, count: int) -> None:
 def _counter(job: Job) -> Counter:
     peer = job.peer
     if peer.course is Course.CONFIRMED:
-        return MarkCounter()  # With many publishers, any message may be the last.
+        return MarkCounter(MARK)  # With many publishers, any message may be the last.
     if job.check:
         return CheckingCounter()
-    delivery = peer.delivery(number(0), peer.body(0, job.size))
-    return counter_for(len(delivery), peer.body(job.count - 1, job.size), job.count, peer.noise)
+    if delivery := peer.delivery(number(0), peer.body(0, job.size)):
+        return SizeCounter(len(delivery), peer.body(job.count - 1, job.size), job.count, peer.noise)
+    return MarkCounter(MARK)
 
 
 def _owed(job: Job, index: int) -> bytes:

@@ -24,8 +24,9 @@ from pathlib import Path
 from bench.attacking import hello
 from bench.frames import STAMP_SPAN, stamped_body
 from bench.latency import percentile
-from bench.wire import HOST, SOCKET_BUFFER, TIMEOUT, Stalled, receive
+from bench.wire import HOST, SOCKET_BUFFER
 from bench.workers import Worker
+from penstock.cli.load import TIMEOUT, Stalled, receive
 
 USER = "victim"
 EVENT, QUEUE = b"victim.event", b"victim.queue"

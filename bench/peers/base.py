@@ -1,26 +1,22 @@
 """The interface of a peer: how its server is started, and the bytes of its protocol.
 
-A peer is one row of the report. To add one, write a subclass and name it in `bench/peers/__init__.py`:
+A peer is one row of the report. To add one, write a subclass and name it in `bench/peers/__init__.py`. Its frames are
+those of a `LoadProtocol`; a publish must contain the message's number (the body does), and a delivery whose size varies
+is empty. Besides that:
 
     prepare          finds the program, chooses its port and writes its configuration into the directory it is given
     launch           starts the program, repeatedly where a test restarts it; sets `self.server` and its port
     version          what the report's header shows
-    consumer_hello   the consumer's handshake, up to the point where deliveries may arrive
-    publisher_hello  the publisher's, likewise
-    publish          one message as the publisher sends it; must contain the message's number (the body does)
-    delivery         the same message as the consumer receives it, for its size; empty when the size varies
+    publisher_hello  the publisher's handshake
     noise            what the server may send a consumer between deliveries, where `delivery` is not empty
     feedback         what the consumer sends for delivery `index`: an ack, a request for the next, or nothing
     feedback_tail    what it adds after each batch of those
     barrier          a request whose answer proves that all feedback before it was handled
     receipt          a request of the publisher whose answer proves that all it published before is stored
-    window           how many messages a consumer that must request each one requests ahead, by sending `feedback`
     goodbye          what the consumer sends after the clock has stopped, to clean up after the round
-    answer_mark      a byte that occurs once in each answer to a publish; empty when there are no answers
     refusal          bytes that occur only in a negative answer, where a publisher waits for answers
     answers          how those answers are counted, where a mark is not enough
     stock            how many messages the round's queue holds, according to a server that may still be starting
-    body             the body of a message, where plain text will not do
     course           the kind of round, which defines its clock; `count_max` is the maximum number of messages
     crowd            what to send on a third connection to create other clients for the duration of the round
     crowd_leaves     and what removes them afterwards
@@ -34,16 +30,16 @@ cannot be counted in the next.
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from enum import Enum
 from pathlib import Path
 from typing import ClassVar, Self
 
 from bench import frames
-from bench.counting import AnswerCounter, Counter, MarkCounter
-from bench.echo import Echo
+from bench.counting import AnswerCounter
 from bench.servers import Server
-from bench.wire import Exchange
+from penstock.cli.load import Counter, Echo, Exchange, MarkCounter
+from penstock.cli.load_protocols import LoadProtocol
 
 
 class Mode(Enum):
@@ -67,7 +63,7 @@ class Missing(Exception):
     """The peer's program is not installed; the message says how to get it."""
 
 
-class Peer(ABC):
+class Peer(LoadProtocol):
     name: ClassVar[str]
     modes: ClassVar[frozenset[Mode]]
     latency: ClassVar[bool] = False
@@ -75,19 +71,17 @@ class Peer(ABC):
 
     course: Course = Course.THROUGH
     count_max: ClassVar[int] = frames.COUNT_MAX
-    window: ClassVar[int] = 0
-    answer_mark: ClassVar[bytes] = b""
     refusal: ClassVar[bytes] = b""
     noise: ClassVar[bytes] = b""
 
     def __init__(self) -> None:
+        super().__init__()
         self.server: Server | None = None
         self._command: list[str | Path] = []
         self._workdir = Path()
         self._port = 0
         self.ca: Path | None = None
         self.mode = Mode.AUTO
-        self.topic = b""
         self.client = 0
 
     def start(self, workdir: Path) -> None:
@@ -110,19 +104,10 @@ class Peer(ABC):
     def version(self) -> str: ...
 
     @abstractmethod
-    def consumer_hello(self) -> list[Exchange]: ...
-
-    @abstractmethod
     def publisher_hello(self) -> list[Exchange]: ...
 
-    @abstractmethod
-    def publish(self, number: bytes, body: bytes) -> bytes: ...
-
-    def delivery(self, number: bytes, body: bytes) -> bytes:
-        return b""
-
     def feedback(self, index: int) -> bytes:
-        return b""
+        return self.settle(1)
 
     def feedback_tail(self) -> bytes:
         return b""
@@ -145,7 +130,7 @@ class Peer(ABC):
         return []
 
     def body(self, index: int, size: int) -> bytes:
-        return frames.body(index, size)
+        return self.wrap(frames.body(index, size - len(self.wrap(b""))))
 
     def crowd(self) -> list[Exchange]:
         return []

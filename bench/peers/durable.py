@@ -18,10 +18,10 @@ import struct
 from pathlib import Path
 from typing import Self
 
-from bench.counting import Counter
 from bench.peers import nats, penstock, rabbitmq, redis
 from bench.peers.base import Course, Mode
-from bench.wire import READ_BUFFER, Exchange, Stalled, connect, receive, talk
+from bench.wire import connect
+from penstock.cli.load import READ_BUFFER, Counter, Exchange, Stalled, receive, talk
 
 ROOM = "64GiB"
 """What one queue of ours may hold: a round is never about the limit that refuses."""
@@ -51,15 +51,16 @@ class Mqks(penstock.Mqks):
         if self.course is Course.THROUGH or self.client:
             return super().publisher_hello()
         # MQKS has no other command for this: a queue is created by consuming from it.
-        made = Exchange(b"d consume --confirm q%s %s\n" % (self.topic, self.topic), b"d ok \n")
+        made = Exchange(b"d consume --confirm %s %s\n" % (self.topic, self.topic), b"d ok \n")
         return [made, Exchange(b"p delete_consumer --confirm d\n", b"p ok \n")]
 
     def consumer_hello(self) -> list[Exchange]:
         if self.course is Course.THROUGH:
             return super().consumer_hello()
-        flag = b" --manual-ack" if self.mode is Mode.MANUAL else b""
         # No confirmation: the first delivery follows so closely that the same read would return both.
-        return [Exchange(b"c consume q%s %s --delete-queue-when-unused%s\n" % (self.topic, self.topic, flag))]
+        return [
+            Exchange(b"c consume %s %s --delete-queue-when-unused%s\n" % (self.topic, self.topic, self.consume_flags()))
+        ]
 
     def publish(self, number: bytes, body: bytes) -> bytes:
         if self.course is Course.CONFIRMED:

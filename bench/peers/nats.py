@@ -7,7 +7,8 @@ from pathlib import Path
 
 from bench.peers.base import Missing, Mode, Peer
 from bench.servers import Server, find_program, version_line
-from bench.wire import HOST, Exchange, free_port
+from bench.wire import HOST, free_port
+from penstock.cli.load import Exchange
 
 CORE_CONFIG = """
 host: "{host}"

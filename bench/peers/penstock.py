@@ -8,7 +8,9 @@ from typing import ClassVar, Self
 
 from bench.peers.base import Missing, Mode, Peer
 from bench.servers import Server, find_program, version_line
-from bench.wire import HOST, Exchange
+from bench.wire import HOST
+from penstock.cli import load_protocols
+from penstock.cli.load import Exchange
 
 LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any")
 
@@ -62,25 +64,17 @@ class Penstock(Peer):
         return False
 
 
-class Mqks(Penstock):
+class Mqks(load_protocols.Mqks, Penstock):
     name = "penstock mqks"
     listener = "mqks"
     modes = frozenset({Mode.AUTO, Mode.MANUAL})
     latency = True
 
-    def consumer_hello(self) -> list[Exchange]:
-        flag = b" --manual-ack" if self.mode is Mode.MANUAL else b""
-        consume = b"c consume --confirm q%s %s --delete-queue-when-unused%s\n" % (self.topic, self.topic, flag)
-        return [Exchange(consume, b"c ok \n")]
+    def consume_flags(self) -> bytes:
+        return b" --manual-ack" if self.mode is Mode.MANUAL else b""
 
     def publisher_hello(self) -> list[Exchange]:
         return [Exchange(b"p ping x\n", b"p ok x\n")]
-
-    def publish(self, number: bytes, body: bytes) -> bytes:
-        return b"%s publish %s %s\n" % (number, self.topic, body)
-
-    def delivery(self, number: bytes, body: bytes) -> bytes:
-        return b"c ok %s event=%s %s\n" % (number, self.topic, body)
 
     def feedback(self, index: int) -> bytes:
         return b"a ack c %08d\n" % index if self.mode is Mode.MANUAL else b""

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from bench.peers.base import Missing, Mode, Peer
 from bench.servers import Server, find_program
-from bench.wire import HOST, Exchange, connect, free_port
+from bench.wire import HOST, connect, free_port
+from penstock.cli.load import Exchange
 
 PROTOCOL_HEADER = b"AMQP\x00\x00\x09\x01"
 FRAME_MAX = 131072

@@ -12,11 +12,10 @@ import pytest
 from bench.__main__ import choose
 from bench.bars import judge
 from bench.clients import Raw
-from bench.counting import CheckingCounter, Counter, MarkCounter, SizeCounter
-from bench.echo import Echo
-from bench.frames import BLOCK, STAMP_SPAN, Block, Feedback, age_ns, body, number, stamped_body
+from bench.counting import CheckingCounter
+from bench.frames import BLOCK, MARK, STAMP_SPAN, Block, Feedback, age_ns, body, number, stamped_body
 from bench.latency import Latency, Pace, percentile
-from bench.load import Job, Reader, Round
+from bench.load import Job, Round, RoundConsumer
 from bench.machine import BrokerContext, Machine
 from bench.peers import BACKLOG, CONFIRMED, DURABLE, PEERS, PROTOCOLS, TLS, Mode, Peer, durable
 from bench.peers.base import Course
@@ -29,7 +28,8 @@ from bench.plan import Rows, Section, message_count
 from bench.report import text_report, write_json
 from bench.results import Cell, Results, Tables, ratio
 from bench.tables import CEILING, HTTP, measured, run_tables
-from bench.wire import Stalled
+
+from penstock.cli.load import Counter, Echo, MarkCounter, SizeCounter, Stalled
 
 TOPIC = b"t0001"
 LINES = [(peer, mode) for peer in dict.fromkeys((*PEERS, *PROTOCOLS)) for mode in Mode if mode in peer.modes]
@@ -162,7 +162,7 @@ def test_an_echo_refuses_what_does_not_look_like_a_request():
     echo = Echo(b"<0>", b"[0]", [(1, 1, 1)])
     assert echo.answers(memoryview(b"<7><8>")) == b"[7][8]"
     assert echo.answers(memoryview(b"")) == b""
-    with pytest.raises(ValueError, match="3 bytes"):
+    with pytest.raises(Stalled, match="3 bytes"):
         echo.answers(memoryview(b"<7>!8>"))
 
 
@@ -188,7 +188,7 @@ def deliveries(count: int) -> list[bytes]:
 
 def test_all_counters_agree():
     frames = deliveries(20)
-    for counter in (MarkCounter(), SizeCounter(len(frames[0]), body(19, 16), 20), CheckingCounter()):
+    for counter in (MarkCounter(MARK), SizeCounter(len(frames[0]), body(19, 16), 20), CheckingCounter()):
         assert read_all(counter, b"".join(frames), 20) == 20
 
 
@@ -196,7 +196,7 @@ def test_all_counters_agree():
 def test_deliveries_cut_in_pieces_are_counted_once(step: int):
     frames = deliveries(20)
     stream = b"".join(frames)
-    for counter in (MarkCounter(), SizeCounter(len(frames[0]), body(19, 16), 20), CheckingCounter()):
+    for counter in (MarkCounter(MARK), SizeCounter(len(frames[0]), body(19, 16), 20), CheckingCounter()):
         ours, theirs = socket.socketpair()
         with ours, theirs:
             ours.setblocking(False)
@@ -247,7 +247,7 @@ def test_a_reader_with_a_window_asks_ahead_and_for_no_more_than_there_are():
     answers = [wire.delivery(b"", body(index, 16)) for index in range(count)]
     ours, theirs = socket.socketpair()
     with ours, theirs, ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(Reader(ours, Job(wire, 16, count)).read_all)
+        reading = pool.submit(RoundConsumer(ours, Job(wire, 16, count)).read_all)
         assert received(theirs, len(get) * wire.window) == get * wire.window
         theirs.sendall(b"".join(answers[:100]))
         assert received(theirs, len(get) * 100) == get * 100

@@ -13,7 +13,7 @@ import pytest
 from bench.backlog import SIZE
 from bench.bars import Bar, judge
 from bench.confirmed import WINDOW, Client
-from bench.counting import AnswerCounter, Counter
+from bench.counting import AnswerCounter
 from bench.frames import BLOCK, Block, number
 from bench.latency import Pace
 from bench.load import Round
@@ -24,7 +24,9 @@ from bench.peers.durable import ConfirmCounter, Consumed, JetStream, Mqks, Persi
 from bench.plan import Section
 from bench.report import text_report, write_json
 from bench.results import Backlog, Cell, Results
-from bench.wire import HOST, Stalled
+from bench.wire import HOST
+
+from penstock.cli.load import Counter, Stalled
 
 TOPIC = b"t0001"
 OURS, NATS, REDIS, RABBIT = (row.name for row in DURABLE)
@@ -53,7 +55,7 @@ def test_a_stamped_block_equals_frames_made_one_by_one(row: type[Peer], course: 
 def test_a_queue_of_ours_is_made_by_the_first_publisher_where_no_consumer_is_there():
     filling = speaking(Mqks, Course.CONFIRMED)
     assert [each.send for each in filling.publisher_hello()] == [
-        b"d consume --confirm qt0001 t0001\n",
+        b"d consume --confirm t0001 t0001\n",
         b"p delete_consumer --confirm d\n",
     ]
     assert [each.send for each in filling.for_client(1).publisher_hello()] == [b"p ping x\n"]

@@ -9,6 +9,7 @@ import pytest
 
 from penstock.cli import bench, connect
 from penstock.cli.exits import Failed
+from penstock.cli.load_protocols import LOAD_PROTOCOLS
 from penstock.client import mqmq
 from penstock.client._credentials import Token, warn_in_clear
 from penstock.client._options import Address
@@ -134,9 +135,7 @@ def test_the_bench_warns(guarded: Broker, far: None, caplog: pytest.LogCaptureFi
     caplog.set_level("WARNING")
     address = Address("127.0.0.1", guarded.ports["mqmq"])
     wrong = Token(b"pst_aaaaaaaa_tell-nobody", "made up")
-    with (
-        pytest.raises(Failed, match="authentication failed"),
-        bench.Load(address, bench.SPEECHES["mqmq"](b"q", 1), bench.AUTHS["mqmq"], wrong),
-    ):
+    load = bench.Load(address, LOAD_PROTOCOLS["mqmq"](b"q"), 1)
+    with pytest.raises(Failed, match="authentication failed"), load.connected(bench.AUTHS["mqmq"], wrong):
         pass
     assert warnings_of(caplog) == [f"the token pst_aaaaaaaa (made up) is sent to {address} unencrypted: use TLS"]

@@ -7,48 +7,36 @@ the machine's, not a client library's. Two phases: messages one at a time, each 
 """
 
 import secrets
-import selectors
+import select
 import socket
-import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, NamedTuple
 
 import typer
 
 from penstock.cli.connect import START, Addr, Api, Json, Server, options_for, place_of, reaching
 from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_UNREACHABLE, Failed, Misused
+from penstock.cli.load import Closed, Consumer, EchoCounter, MarkCounter, Publisher, SizeCounter, Stalled, talk
+from penstock.cli.load_protocols import LOAD_PROTOCOLS, LoadProtocol
 from penstock.cli.main import COMMANDS
 from penstock.cli.output import print_json, say
 from penstock.cli.send import Via
 from penstock.client import mqks, mqmq, rq, sevx, smqs
-from penstock.client._auth import Auth
 from penstock.client._credentials import Token, tls_of, token_of, warn_in_clear
+from penstock.client._auth import Auth
 from penstock.client._options import Address, address_of
 from penstock.client.errors import ClientError
 
-UNDER_WAY_MAX = 10_000
-UNDER_WAY_BYTES_MAX = 16 << 20
+IN_FLIGHT_MAX = 10_000
+IN_FLIGHT_BYTES_MAX = 16 << 20
 BATCH = 200
-GETS = 500  # MQMQ: how many messages are asked for ahead
-ONE_BY_ONE = 300
-ONE_BY_ONE_SECONDS = 2.0
+ROUND_TRIPS = 300
+ROUND_TRIPS_SECONDS = 2.0
 SILENCE_SECONDS = 10.0
-READ_SIZE = 1 << 20
 BUSY_SHARE = 0.8
-
-
-class Speech(NamedTuple):
-    """What one protocol says. Deliveries and answers are of one size each, so that bytes are a count."""
-
-    hello: bytes
-    welcome: bytes
-    frame: bytes
-    answer: bytes  # to a publish; empty where there is none
-    delivery_size: int
-    feedback: Callable[[bytes, int], bytes]  # what a consumer owes for these bytes, which hold so many deliveries
-    leaves_queue: bool = True
 
 
 def app() -> typer.Typer:
@@ -81,16 +69,17 @@ def bench(
     except ValueError as error:
         raise Misused(str(error)) from error
     name = f"penstock.bench.{secrets.token_hex(4)}"
-    speech = SPEECHES[via](name.encode(), size)
+    protocol = LOAD_PROTOCOLS[via](name.encode())
+    load = Load(address, protocol, size)
     try:
-        with Load(address, speech, AUTHS[via], _token(address)) as load:
-            trips = load.one_by_one()
+        with load.connected(AUTHS[via], _token(address)):
+            trips = load.round_trips()
             found = load.flood(seconds, count)
     except ConnectionRefusedError as error:
         raise Failed(f"cannot connect to {address}: {error.strerror}; {START}", EXIT_UNREACHABLE) from error
     except OSError as error:
         raise Failed(f"{address}: {error.strerror or error}", EXIT_UNREACHABLE) from error
-    left = name if speech.leaves_queue and not _delete(name, server) else None
+    left = name if not protocol.deletes_queue and not _delete(name, server) else None
     _show(via, size, trips, found, json)
     if left is not None:
         sys.stderr.write(f"could not delete the empty queue {left} over HTTP\n")
@@ -158,235 +147,133 @@ def _delete(queue: str, server: str) -> bool:
 
 
 class Load:
-    """Two connections of one thread: what is sent, and what comes of it."""
+    """A publisher and a consumer in one thread."""
 
-    def __init__(self, address: Address, speech: Speech, auth: Auth, token: Token | None) -> None:
+    def __init__(self, address: Address, protocol: LoadProtocol, size: int) -> None:
         self._address = address
-        self._speech = speech
-        self._auth = auth
-        self._token = token
-        self._outbox = memoryview(b"")  # of the publisher
-        self._owed = b""  # by the consumer
-        self._rest = b""  # of a delivery that has not come whole
-        self._answers = 0  # bytes
-        self.sent = 0
-        self.delivered = 0
+        self._protocol = protocol
+        self._body = protocol.wrap(b"x" * max(1, size - len(protocol.wrap(b""))))
+        self._frame = protocol.publish(b"1", self._body)
+        self._sent = 0
+        self._poll = select.poll()
 
-    def __enter__(self) -> "Load":
-        self._selector = selectors.DefaultSelector()
-        self._publisher = socket.create_connection(self._address[:2], SILENCE_SECONDS)
+    @contextmanager
+    def connected(self, auth: Auth, token: Token | None) -> Iterator[None]:
+        with self._connect(auth, token) as self._publisher_sock, self._connect(auth, token) as self._consumer_sock:
+            try:
+                talk(self._consumer_sock, self._protocol.consumer_hello())
+            except Closed as closed:
+                raise self._closed_early() from closed
+            for sock in (self._publisher_sock, self._consumer_sock):
+                sock.settimeout(None)  # from here on `poll` says when to read and write
+                self._poll.register(sock, select.POLLIN)
+            self._publisher = Publisher(self._publisher_sock, MarkCounter(self._protocol.answer_mark or b"\n"))
+            self._consumer = self._make_consumer()
+            self._consumer.settle()
+            try:
+                yield
+            except Closed as closed:
+                raise Failed(f"{self._address}: the broker closed the connection", EXIT_UNREACHABLE) from closed
+            except Stalled as stalled:
+                raise Failed(f"{self._address}: {stalled}") from stalled
+
+    def _connect(self, auth: Auth, token: Token | None) -> socket.socket:
+        sock = socket.create_connection(self._address[:2], SILENCE_SECONDS)
         try:
-            self._consumer = socket.create_connection(self._address[:2], SILENCE_SECONDS)
-        except OSError:
-            self._publisher.close()
-            raise
-        for sock in (self._publisher, self._consumer):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        try:
-            if self._token is not None:
-                self._enter(self._publisher, self._token)
-                self._enter(self._consumer, self._token)
-            self._subscribe()
+            if token is not None:
+                self._authenticate(sock, auth, token)
         except BaseException:
-            self.__exit__()
+            sock.close()
             raise
-        for sock in (self._publisher, self._consumer):
-            sock.setblocking(False)
-            self._selector.register(sock, selectors.EVENT_READ)
-        return self
+        return sock
 
-    def __exit__(self, *_: object) -> None:
-        self._selector.close()
-        self._publisher.close()
-        self._consumer.close()
-
-    def _enter(self, sock: socket.socket, token: Token) -> None:
+    def _authenticate(self, sock: socket.socket, auth: Auth, token: Token) -> None:
         warn_in_clear(token, self._address, sock)
-        sock.sendall(self._auth.encode_token(token.reveal()))
+        sock.sendall(auth.encode_token(token.reveal()))
         heard = b""
         answer = None
         while answer is None:
-            heard += self._hear(sock)
+            if not (data := sock.recv(1 << 16)):
+                raise self._closed_early()
+            heard += data
             try:
-                answer = self._auth.parse_answer(heard)
+                answer = auth.parse_answer(heard)
             except ClientError as error:
                 raise Failed(f"{self._address}: {error}", EXIT_FAILED) from error
         if not answer.is_accepted:
             reason = "authentication failed: the token is wrong, expired or revoked"
             raise Failed(f"{self._address}: {reason}", EXIT_DENIED)
 
-    def _subscribe(self) -> None:
-        self._consumer.sendall(self._speech.hello)
-        heard = b""
-        while self._speech.welcome not in heard:
-            heard += self._hear(self._consumer)
+    def _closed_early(self) -> Failed:
+        hint = "is this the port of another protocol, or does the broker require a token (--token-file)?"
+        return Failed(f"{self._address}: the broker closed the connection; {hint}", EXIT_FAILED)
 
-    def _hear(self, sock: socket.socket) -> bytes:
-        if not (data := sock.recv(READ_SIZE)):
-            hint = "is this the port of another protocol, or does the broker require a token (--token-file)?"
-            raise Failed(f"{self._address}: the broker closed the connection; {hint}", EXIT_FAILED)
-        return data
+    def _make_consumer(self) -> Consumer:
+        protocol = self._protocol
+        if acks := protocol.acks(self._body):
+            echo = EchoCounter(acks)
+            return Consumer(self._consumer_sock, echo, echo.take_answers)
+        counter = SizeCounter(len(protocol.delivery(b"1", self._body)))
+        feedback = (lambda first, last: protocol.settle(last - first)) if protocol.settle(1) else None
+        return Consumer(self._consumer_sock, counter, feedback, window=protocol.window)
 
-    def one_by_one(self) -> list[float]:
-        """Seconds from sent to delivered, message by message."""
+    def round_trips(self) -> list[float]:
+        """Seconds from send to delivery, one message at a time."""
         trips: list[float] = []
-        end = time.perf_counter() + ONE_BY_ONE_SECONDS
-        while len(trips) < ONE_BY_ONE and (not trips or time.perf_counter() < end):
+        end = time.perf_counter() + ROUND_TRIPS_SECONDS
+        while len(trips) < ROUND_TRIPS and (not trips or time.perf_counter() < end):
             began = time.perf_counter()
-            self._outbox, self.sent = memoryview(self._speech.frame), self.sent + 1
-            while self.delivered < self.sent:
-                self._turn(writing=True)
+            self._send(memoryview(self._frame), 1)
+            while self._consumer.seen < self._sent:
+                self._turn()
             trips.append(time.perf_counter() - began)
         return trips
 
     def flood(self, seconds: float, count: int) -> Flood:
-        """As many as go through in that time, to the last delivery and the last answer."""
-        frame = self._speech.frame
-        batch = min(BATCH, max(1, UNDER_WAY_BYTES_MAX // 4 // len(frame)))
-        window = min(UNDER_WAY_MAX, max(batch, UNDER_WAY_BYTES_MAX // len(frame)))
-        block = memoryview(frame * batch)
-        first = self.sent
+        """As many messages as get through in that time, up to the last delivery and the last answer."""
+        size = len(self._frame)
+        batch = min(BATCH, max(1, IN_FLIGHT_BYTES_MAX // 4 // size))
+        window = min(IN_FLIGHT_MAX, max(batch, IN_FLIGHT_BYTES_MAX // size))
+        block = memoryview(self._frame * batch)
+        first, last = self._sent, self._sent + count
         began, cpu = time.perf_counter(), time.process_time()
-        while True:
-            over = time.perf_counter() - began >= seconds or self.sent - first >= count
-            if not over and not self._outbox and self.sent - self.delivered + batch <= window:
-                some = min(batch, count - (self.sent - first))
-                self._outbox = block[: some * len(frame)]
-                self.sent += some
-            elif over and self.delivered == self.sent and not self._unanswered:
-                break
-            self._turn(writing=bool(self._outbox))
-        return Flood(self.sent - first, time.perf_counter() - began, time.process_time() - cpu)
+        while time.perf_counter() - began < seconds and self._sent < last:
+            if not self._publisher.unsent and self._sent - self._consumer.seen + batch <= window:
+                some = min(batch, last - self._sent)
+                self._send(block[: some * size], some)
+            self._turn()
+        while self._consumer.seen < self._sent or self._unanswered:
+            self._turn()
+        return Flood(self._sent - first, time.perf_counter() - began, time.process_time() - cpu)
+
+    def _send(self, frames: memoryview, count: int) -> None:
+        self._publisher.unsent = frames
+        self._sent += count
 
     @property
     def _unanswered(self) -> bool:
-        return self._answers < self.sent * len(self._speech.answer)
+        return bool(self._protocol.answer_mark) and self._publisher.answered < self._sent
 
-    def _turn(self, writing: bool) -> None:
-        """Wait until something can be done, and do it."""
-        both = selectors.EVENT_READ | selectors.EVENT_WRITE
-        self._selector.modify(self._publisher, both if writing and self._outbox else selectors.EVENT_READ)
-        self._selector.modify(self._consumer, both if self._owed else selectors.EVENT_READ)
-        ready = self._selector.select(SILENCE_SECONDS)
+    def _turn(self) -> None:
+        """Waits until something can be read or written, and does it."""
+        for sock, unsent in (
+            (self._publisher_sock, self._publisher.unsent),
+            (self._consumer_sock, self._consumer.unsent),
+        ):
+            self._poll.modify(sock, select.POLLIN | select.POLLOUT if unsent else select.POLLIN)
+        ready = dict(self._poll.poll(SILENCE_SECONDS * 1000))
         if not ready:
-            missing = self.sent - self.delivered
+            missing = self._sent - self._consumer.seen
             raise Failed(f"{self._address}: no progress for {SILENCE_SECONDS:g} s, {missing} messages not delivered")
-        for key, events in ready:
-            if events & selectors.EVENT_READ:
-                self._read(key.fileobj is self._consumer)
-            if events & selectors.EVENT_WRITE:
-                if key.fileobj is self._publisher:
-                    self._outbox = self._outbox[self._publisher.send(self._outbox) :]
-                else:
-                    self._owed = self._owed[self._consumer.send(self._owed) :]
-
-    def _read(self, consumer: bool) -> None:
-        data = (self._consumer if consumer else self._publisher).recv(READ_SIZE)
-        if not data:
-            raise Failed(f"{self._address}: the broker closed the connection", EXIT_UNREACHABLE)
-        if not consumer:
-            self._answers += len(data)
-            return
-        data = self._rest + data
-        whole = len(data) // self._speech.delivery_size
-        cut = whole * self._speech.delivery_size
-        self._rest = data[cut:]
-        self.delivered += whole
-        if whole:
-            self._owed += self._speech.feedback(data[:cut], whole)
+        if events := ready.get(self._consumer_sock.fileno()):
+            if events & select.POLLIN:
+                self._consumer.read()
+            self._consumer.settle()
+        if events := ready.get(self._publisher_sock.fileno()):
+            self._publisher.step(events)
 
 
-# -- the five ---------------------------------------------------------------------------------------------------------
-
-
-def _nothing(_deliveries: bytes, _count: int) -> bytes:
-    return b""
-
-
-def _mqks(queue: bytes, size: int) -> Speech:
-    body = b"x" * size
-    return Speech(
-        hello=b"c consume --confirm %s %s --delete-queue-when-unused\n" % (queue, queue),
-        welcome=b"c ok \n",
-        frame=b"m publish %s %s\n" % (queue, body),
-        answer=b"",
-        delivery_size=len(b"c ok m event=%s %s\n" % (queue, body)),
-        feedback=_nothing,
-        leaves_queue=False,
-    )
-
-
-def _sevx(queue: bytes, size: int) -> Speech:
-    body = b'{"bench":"%s","data":"%s"}' % (queue, b"x" * size)
-    told = b'"pattern":{"bench":"%s"},"queue":"%s","delete_queue_when_unused":true' % (queue, queue)
-    return Speech(
-        hello=b"c recv {%s}\n" % told,
-        welcome=b"c ok \n",
-        frame=b"m send %s\n" % body,
-        answer=b"m ok \n",
-        delivery_size=len(b"c ok m %s\n" % body),
-        feedback=_nothing,
-        leaves_queue=False,
-    )
-
-
-def _smqs(queue: bytes, size: int) -> Speech:
-    body = b'"%s"' % (b"x" * max(1, size - 2))
-    return Speech(
-        hello=b"C:%s:\nS\n" % queue,
-        welcome=b"}\n",
-        frame=b"M:%s:%s\n" % (queue, body),
-        answer=b"",
-        delivery_size=len(body) + 1,
-        feedback=lambda _, count: b"D:%s:%d\n" % (queue, count),
-    )
-
-
-def _mqmq(queue: bytes, size: int) -> Speech:
-    body = b"x" * size
-    get = _values(b"Get", queue, b"60000")
-    return Speech(
-        hello=_values(b"Get", queue, b"1") + get * GETS,  # the first comes back at once: it is MQMQ that is spoken
-        welcome=b"Timeout",
-        frame=_values(b"Put", queue, body),
-        answer=_values(b"OK"),
-        delivery_size=len(_values(b"OK", body)),
-        feedback=lambda _, count: get * count,
-    )
-
-
-def _rq(queue: bytes, size: int) -> Speech:
-    named = b"\xa0%c%s" % (len(queue), queue)
-    payload = struct.pack(">BI", 0xE0, size) + b"x" * size
-    return Speech(
-        hello=b"\x01%s\x14" % named,
-        welcome=named + b"\x18",
-        frame=b"\x01\x80\0\0\0\1%s%s\x21\x0a" % (named, payload),
-        answer=b"\x01\x80\0\0\0\1\x0d",
-        delivery_size=len(b"\x01\x60\0\0%b\x21\x80\0\0\0\0\x0a" % payload),
-        feedback=_delivered,
-    )
-
-
-def _delivered(requests: bytes, count: int) -> bytes:
-    """One DELIVERED for each request, under the id that the broker gave it: `... 80 iiiiiiii 0a`."""
-    size = len(requests) // count
-    return b"".join([b"\x01%b\x0d" % requests[end - 6 : end - 1] for end in range(size, len(requests) + 1, size)])
-
-
-def _values(*values: bytes) -> bytes:
-    """What MQMQ sends: a length, then values with theirs."""
-    data = b"".join(struct.pack(">I", len(value)) + value for value in values)
-    return struct.pack(">I", len(data)) + data
-
-
-SPEECHES: dict[str, Callable[[bytes, int], Speech]] = {
-    "mqks": _mqks,
-    "smqs": _smqs,
-    "sevx": _sevx,
-    "mqmq": _mqmq,
-    "rq": _rq,
-}
 AUTHS: dict[str, Auth] = {
     "mqks": mqks.AUTH,
     "smqs": smqs.AUTH,
