@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.memory_backlog import frame
+from penstock.cli.load_protocols import frame
 
 READ = 1 << 20
 HOST = "127.0.0.1"
@@ -99,6 +99,26 @@ def shove(target: Target, sock: socket.socket, data: bytes) -> int:
             except OSError:
                 break
     return sent
+
+
+def shove_on(target: Target, sock: socket.socket, data: bytes) -> int:
+    """Sends the same bytes again and again. Returns how many bytes the broker accepted."""
+    sent = 0
+    while target.goes_on():
+        more = shove(target, sock, data)
+        sent += more
+        if more < len(data):
+            break
+    return sent
+
+
+def shove_and_swallow(target: Target, sock: socket.socket, data: bytes, seconds: float, *socks: socket.socket) -> int:
+    """Sends the same bytes again and again, and reads `socks` in between. Returns how often that was possible."""
+    rounds = 0
+    while target.goes_on() and shove(target, sock, data) == len(data):
+        swallow(Target(target.ports, min(target.until, time.time() + seconds)), *socks)
+        rounds += 1
+    return rounds
 
 
 def shove_all(target: Target, socks: list[socket.socket], data: bytes) -> int:

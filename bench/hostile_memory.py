@@ -6,7 +6,7 @@ import json
 import struct
 import threading
 
-from bench.attacking import Target, mib, request_of, shove, shove_all, stay, swallow
+from bench.attacking import Target, mib, request_of, shove, shove_all, shove_on, stay, swallow
 from bench.hostile_attacks import MALLORY, Run, ask, attack, declare, heard
 from bench.hostile_time import put
 from bench.memory_backlog import body_of
@@ -145,13 +145,7 @@ def idle_consumer(target: Target) -> Run:
     sender = target.connect("mqks", user=MALLORY)
     data = b"m publish m.idle %s\n" % body_of(4096) * 64
     yield
-    sent = 0
-    while target.goes_on():
-        more = shove(target, sender, data)
-        sent += more
-        if more < len(data):
-            break
-    return f"{mib(sent)} sent"
+    return f"{mib(shove_on(target, sender, data))} sent"
 
 
 @attack("mqks: twenty connections read nothing of large queues")
@@ -195,10 +189,4 @@ def fans_out(target: Target) -> Run:
     sock = target.connect("mqks", user=MALLORY)
     data = b"m publish m.wide %s\n" % body_of(20 << 20)
     yield
-    sent = 0
-    while target.goes_on():
-        more = shove(target, sock, data)
-        sent += more
-        if more < len(data):
-            break
-    return f"{mib(sent)} sent"
+    return f"{mib(shove_on(target, sock, data))} sent"

@@ -11,11 +11,12 @@ import struct
 import time
 from collections.abc import Callable
 
-from bench.attacking import HOST, Target, hello, mib, request_of, shove, stay, swallow
+from bench.attacking import HOST, Target, hello, mib, request_of, shove, shove_and_swallow, stay, swallow
 from bench.hostile_attacks import ADMIN, MALLORY, NOBODY, Run, ask, attack, declare, heard
 from bench.hostile_places import DOORS
 from bench.hostile_time import put
 from bench.memory_backlog import body_of
+from penstock.cli.load_protocols import frame
 
 PAUSE = 0.002  # between two requests of a storm: on a small machine, the attacker's own cost is the victim's loss
 LEAVE_SECONDS = 0.2  # until a crowd has disconnected and the next one connects
@@ -242,52 +243,37 @@ def deletes(target: Target) -> Run:
     return "deleted"
 
 
-@attack("sevx: 2,000 patterns that one event matches")
-def patterns(target: Target) -> Run:
+def bind_patterns(target: Target, pattern: Callable[[int], object]) -> socket.socket:
+    """The connection of a consumer with 2,000 queues, each with a pattern."""
     sock = target.connect("sevx", user=ADMIN)
     lines = []
     for number in range(2000):
-        wish = {"pattern": {"event": "m.p", "a": {"b": 1}}, "queue": f"m.p.{number}", "delete_queue_when_unused": False}
+        wish = {"pattern": pattern(number), "queue": f"m.p.{number}", "delete_queue_when_unused": False}
         lines.append(b"r%d recv %s\n" % (number, json.dumps(wish).encode()))
     sock.sendall(b"".join(lines) + b'done _ping {"data": 1}\n')
     heard(sock, b"done ok")
+    return sock
+
+
+@attack("sevx: 2,000 patterns that one event matches")
+def patterns(target: Target) -> Run:
+    sock = bind_patterns(target, lambda _: {"event": "m.p", "a": {"b": 1}})
     sender = target.connect("sevx", user=MALLORY)
     data = b's send {"event": "m.p", "a": {"b": 1}}\n' * 20
     yield
-    rounds = 0
-    while target.goes_on():
-        if shove(target, sender, data) < len(data):
-            break
-        short = Target(target.ports, min(target.until, time.time() + 0.05))
-        swallow(short, sock, sender)
-        rounds += 1
+    rounds = shove_and_swallow(target, sender, data, 0.05, sock, sender)
     return f"{rounds * 20} sent"
 
 
 @attack("sevx: 2,000 patterns that one event nearly matches")
 def near_patterns(target: Target) -> Run:
-    sock = target.connect("sevx", user=ADMIN)
-    lines = []
-    for number in range(2000):
-        wish = {
-            "pattern": {"event": "m.p", "a": {f"k{n}": n for n in range(40)} | {"last": number % 7 + 1}},
-            "queue": f"m.p.{number}",
-            "delete_queue_when_unused": False,
-        }
-        lines.append(b"r%d recv %s\n" % (number, json.dumps(wish).encode()))
-    sock.sendall(b"".join(lines) + b'done _ping {"data": 1}\n')
-    heard(sock, b"done ok")
-    event = {"event": "m.p", "a": {f"k{n}": n for n in range(40)} | {"last": 0}}
+    members = {f"k{n}": n for n in range(40)}
+    sock = bind_patterns(target, lambda number: {"event": "m.p", "a": members | {"last": number % 7 + 1}})
+    event = {"event": "m.p", "a": members | {"last": 0}}
     data = b"s send %s\n" % json.dumps(event).encode() * 200
     sender = target.connect("sevx", user=MALLORY)
     yield
-    rounds = 0
-    while target.goes_on():
-        if shove(target, sender, data) < len(data):
-            break
-        short = Target(target.ports, min(target.until, time.time() + 0.02))
-        swallow(short, sock, sender)
-        rounds += 1
+    rounds = shove_and_swallow(target, sender, data, 0.02, sock, sender)
     return f"{rounds * 200} sent"
 
 
@@ -300,13 +286,7 @@ def broadcasts(target: Target) -> Run:
     sender = target.connect("rq", user=MALLORY)
     data = b"\x01\xa0\x06m.cast\xe0\x00\x00\x00\x10" + b"x" * 16 + b"\x0e"
     yield
-    rounds = 0
-    while target.goes_on():
-        if shove(target, sender, data * 500) < len(data) * 500:
-            break
-        short = Target(target.ports, min(target.until, time.time() + 0.05))
-        swallow(short, *consumers)
-        rounds += 1
+    rounds = shove_and_swallow(target, sender, data * 500, 0.05, *consumers)
     return f"{rounds * 500:,} broadcasts"
 
 
@@ -422,8 +402,6 @@ def half_closed(target: Target) -> Run:
 
 @attack("mqmq: 5,000 gets that wait, timeouts of a millisecond")
 def short_gets(target: Target) -> Run:
-    from bench.memory_backlog import frame
-
     socks = [target.connect("mqmq", user=MALLORY) for _ in range(50)]
     data = frame(b"Get", b"m.gets", b"1") * 2000
     yield

@@ -46,37 +46,30 @@ def silent_everywhere(target: Target) -> Run:
     return f"{len(socks)} connections"
 
 
-@attack("strangers: 110 wrong tokens at a time")
-def wrong_tokens(target: Target) -> Run:
-    yield
+def send_wrong_tokens(target: Target, protocol: str, data: bytes) -> str:
     count = 0
     while target.goes_on():
-        socks = _opened(target, "mqks", 110)
+        socks = _opened(target, protocol, 110)
         for sock in socks:
             with contextlib.suppress(OSError):
-                sock.sendall(hello("mqks", WRONG))
+                sock.sendall(data)
                 count += 1
         time.sleep(min(1.0, target.left()))
         for sock in socks:
             sock.close()
     return f"{count} tokens"
+
+
+@attack("strangers: 110 wrong tokens at a time")
+def wrong_tokens(target: Target) -> Run:
+    yield
+    return send_wrong_tokens(target, "mqks", hello("mqks", WRONG))
 
 
 @attack("strangers: wrong tokens over HTTP")
 def wrong_tokens_by_http(target: Target) -> Run:
-    request = request_of("GET", "/v1/me", token=WRONG)
     yield
-    count = 0
-    while target.goes_on():
-        socks = _opened(target, "http", 110)
-        for sock in socks:
-            with contextlib.suppress(OSError):
-                sock.sendall(request)
-                count += 1
-        time.sleep(min(1.0, target.left()))
-        for sock in socks:
-            sock.close()
-    return f"{count} tokens"
+    return send_wrong_tokens(target, "http", request_of("GET", "/v1/me", token=WRONG))
 
 
 def slow_bodies(

@@ -7,9 +7,10 @@ import socket
 import threading
 import time
 
-from bench.attacking import HOST, READ, Target, mib, request_of, shove, swallow
+from bench.attacking import HOST, READ, Target, mib, request_of, shove, shove_and_swallow, shove_on, swallow
 from bench.hostile_attacks import ADMIN, MALLORY, NOBODY, Run, ask, attack, declare, heard
-from bench.memory_backlog import frame, read_exactly
+from bench.memory_backlog import read_exactly
+from penstock.cli.load_protocols import frame
 
 
 @attack("control: computes, and never talks to the broker", control=True)
@@ -113,13 +114,7 @@ def floods(name: str, line: bytes, user: str = MALLORY, protocol: str = "mqks", 
         sock = target.connect(protocol, user=user)
         data = line * ((1 << 18) // len(line))
         yield
-        sent = 0
-        while target.goes_on():
-            more = shove(target, sock, data)
-            sent += more
-            if more < len(data):
-                break
-        return f"{mib(sent)} sent"
+        return f"{mib(shove_on(target, sock, data))} sent"
 
 
 floods("mqks: plain publish flood, nobody listens", b"m publish m.event 0123456789abcdef\n")
@@ -245,12 +240,7 @@ def pings(target: Target) -> Run:
     sock = target.connect("mqks", user=NOBODY)
     data = b"p ping x\n" * 20_000
     yield
-    rounds = 0
-    while target.goes_on() and shove(target, sock, data) == len(data):
-        short = Target(target.ports, min(target.until, time.time() + 0.02))
-        swallow(short, sock)
-        rounds += 1
-    return f"{rounds * 20_000:,} sent"
+    return f"{shove_and_swallow(target, sock, data, 0.02, sock) * 20_000:,} sent"
 
 
 @attack("http: requests pipelined on one connection")
@@ -258,12 +248,7 @@ def pipelined_http(target: Target) -> Run:
     sock = target.connect("http")
     data = request_of("GET", "/v1/me", token=target.tokens[NOBODY]) * 500
     yield
-    rounds = 0
-    while target.goes_on() and shove(target, sock, data) == len(data):
-        short = Target(target.ports, min(target.until, time.time() + 0.05))
-        swallow(short, sock)
-        rounds += 1
-    return f"{rounds * 500:,} sent"
+    return f"{shove_and_swallow(target, sock, data, 0.05, sock) * 500:,} sent"
 
 
 __all__ = ["heard", "put"]

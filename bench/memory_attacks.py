@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from bench.attacking import READ, Target, mib, request_of, shove, shove_all, stay, swallow
-from bench.memory_backlog import DEAD, HEADED, HUGE, LARGE, LATER, MEDIUM, OTHERS, SMALL, body_of, frame
+from bench.attacking import READ, Target, mib, request_of, shove, shove_all, shove_on, stay, swallow
+from bench.memory_backlog import DEAD, HEADED, HUGE, LARGE, LATER, MEDIUM, OTHERS, SMALL, body_of
+from penstock.cli.load_protocols import frame, rq_payload
 
 HANDFUL = 4
 FULL = [HUGE, LARGE, MEDIUM, HEADED, SMALL, *OTHERS]  # queues that are not empty
@@ -222,7 +223,7 @@ def publish_mqmq(queue: str, body: bytes, confirmed: bool) -> bytes:
 
 def publish_rq(queue: str, body: bytes, confirmed: bool) -> bytes:
     head = b"\x01\x80%s\xa0%c%s" % (struct.pack(">I", 1), len(queue), queue.encode())
-    return head + struct.pack(">BI", 0xE0, len(body)) + body + (b"\x21" if confirmed else b"") + b"\x0a"
+    return head + rq_payload(body) + (b"\x21" if confirmed else b"") + b"\x0a"
 
 
 PUBLISH: dict[str, Callable[[str, bytes, bool], bytes]] = {
@@ -371,7 +372,7 @@ def unserved_requests(target: Target) -> str:
     readers = [threading.Thread(target=swallow, args=(target, sock), daemon=True) for sock in socks]
     for reader in readers:
         reader.start()
-    payload = struct.pack(">BI", 0xE0, 2000) + b"x" * 2000
+    payload = rq_payload(b"x" * 2000)
     while target.goes_on():
         groups = [
             b"\x01\x80%s\xa0\x08unserved%s\x0a" % (struct.pack(">I", (count + n) % (1 << 31)), payload)
@@ -390,13 +391,8 @@ def broadcasts(target: Target) -> str:
     for sock in consumers:
         sock.sendall(consume_rq(["cast"], True))
     sender = target.connect("rq")
-    body = b"x" * (8 << 20)
-    data = b"\x01\xa0\x04cast" + struct.pack(">BI", 0xE0, len(body)) + body + b"\x0e"
-    count = 0
-    while target.goes_on():
-        if shove(target, sender, data) < len(data):
-            break
-        count += 1
+    data = b"\x01\xa0\x04cast" + rq_payload(b"x" * (8 << 20)) + b"\x0e"
+    count = shove_on(target, sender, data) // len(data)
     return f"{count} of 8 MiB"
 
 
@@ -404,14 +400,8 @@ def broadcasts(target: Target) -> str:
 def fans_out(target: Target) -> str:
     sock = target.connect("mqks")
     sock.sendall(b"".join(b"f%d consume fan.%d event.fan\nd delete_consumer f%d\n" % (n, n, n) for n in range(1000)))
-    body = body_of(4096)
-    count = 0
-    while target.goes_on():
-        data = b"m publish event.fan %s\n" % body * 20
-        if shove(target, sock, data) < len(data):
-            break
-        count += 20
-    return f"{count:,} published"
+    data = b"m publish event.fan %s\n" % body_of(4096) * 20
+    return f"{shove_on(target, sock, data) // len(data) * 20:,} published"
 
 
 @attack("mqks: one event to consumers that read nothing, largest body")
@@ -422,11 +412,7 @@ def fans_out_largest(target: Target) -> str:
         sock.recv(100)
     sender = target.connect("mqks")
     data = b"m publish event.wide %s\n" % body_of(LARGEST - 200)
-    count = 0
-    while target.goes_on():
-        if shove(target, sender, data) < len(data):
-            break
-        count += 1
+    count = shove_on(target, sender, data) // len(data)
     return f"{count} published"
 
 

@@ -2,7 +2,8 @@
 
 import http.client
 import socket
-import struct
+
+from penstock.cli.load_protocols import frame
 
 SMALL, MEDIUM, LARGE, HUGE = "small", "medium", "large", "huge"
 HEADED = "headed"  # small bodies, large headers
@@ -50,12 +51,6 @@ def body_of(size: int) -> bytes:
     """A JSON object of that size, so that every protocol can carry it unchanged."""
     head, tail = b'{"kind":"order","text":"', b'"}'
     return head + b"0123456789abcdef" * (size // 16) + tail
-
-
-def frame(*values: bytes) -> bytes:
-    """An MQMQ frame."""
-    data = b"".join(struct.pack(">I", len(value)) + value for value in values)
-    return struct.pack(">I", len(data)) + data
 
 
 def put(port: int, queue: str, body: bytes, count: int) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from typer.core import TyperGroup
 
-from penstock.cli.completion import whole
+from penstock.cli.completion import command_tree
 from penstock.cli.exits import EXITS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
@@ -16,7 +16,7 @@ NOT_HERE = ("serve",)  # its options are the settings, which have a page of thei
 
 def described() -> dict[str, str]:
     """What each command says of itself, by its path."""
-    tree = whole()
+    tree = command_tree()
     root = tree.make_context("penstock", [], resilient_parsing=True)
     found = {}
     for name, command in tree.commands.items():

@@ -216,9 +216,9 @@ def test_mqmq_start_listens_beyond_this_machine_only_when_told_to(capsys: pytest
 def test_every_command_has_json(penstock: Penstock) -> None:
     from typer.core import TyperGroup
 
-    from penstock.cli.completion import whole
+    from penstock.cli.completion import command_tree
 
-    found = dict(whole().commands)
+    found = dict(command_tree().commands)
     for name, command in list(found.items()):
         if isinstance(command, TyperGroup):
             del found[name]

@@ -91,8 +91,8 @@ def test_doctor_finds_nothing_broken(penstock: Penstock, tmp_path: Path) -> None
     assert found["python"] == ("ok", ".".join(map(str, sys.version_info[:3])))
     assert found["directory"] == ("ok", str(tmp_path))
     assert "a sync takes" in found["disk"][1]
-    assert {"core", "compiler", "java", "spark", "open files", "room"} <= set(found)
-    assert findings(penstock, "--data", tmp_path / "a" / "b")["directory"][1].endswith("to be made")
+    assert {"core", "compiler", "java", "spark", "open files", "disk space"} <= set(found)
+    assert findings(penstock, "--data", tmp_path / "a" / "b")["directory"][1].endswith("will be created")
     assert not (tmp_path / "a").exists()
     assert list(tmp_path.iterdir()) == []
 
@@ -107,16 +107,16 @@ def test_doctor_names_a_port_in_use_and_a_directory_that_is_none(
         monkeypatch.setenv("PENSTOCK_SMQS", str(taken.getsockname()[1]))
         found = findings(penstock, "--data", file, code=1)
         assert found["port smqs"] == ("broken", f"{taken.getsockname()[1]}: Address already in use")
-        assert found["directory"] == ("broken", f"{file} cannot be written to")
+        assert found["directory"] == ("broken", f"{file} is not writable")
         code, out, _ = penstock("doctor", "--data", tmp_path)
         assert code == 1
-        assert "-> end what uses it, or: serve --smqs PORT" in out
+        assert "-> stop the program that uses it, or: serve --smqs PORT" in out
     assert penstock.failure("doctor", "--config", tmp_path / "none")[0] == 2
 
 
 def test_doctor_knows_its_own(online: Penstock, broker: Broker, tmp_path: Path) -> None:
     found = findings(online, "--data", tmp_path)
-    assert found["port mqks"] == ("ok", f"{broker.ports['mqks']}: a Penstock is running there")
+    assert found["port mqks"] == ("ok", f"{broker.ports['mqks']}: a Penstock broker is running here")
 
 
 def test_doctor_on_limits_and_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

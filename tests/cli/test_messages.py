@@ -64,12 +64,12 @@ def test_publish_says_when_no_queue_took_it(online: Penstock, broker: Broker, vi
     with smqs.Client().connect(broker.address("smqs")) as consumer:
         consumer.consume(event, lambda message: None)
         until(lambda: event in queues_of(broker))
-        assert online.lines("publish", *body, "--via", via) == ["published, no queue took it"]
+        assert online.lines("publish", *body, "--via", via) == ["published, but no queue received it"]
         (told,) = online.json("publish", *body, "--via", via)
         assert (told["published"], told["unrouted"]) == (1, 1)
         text = b"one\ntwo\n" if via == "mqks" else b'{"event": "nobody.sevx"}\n' * 2
         lines = online.lines("publish", event if via == "mqks" else "-", "--via", via, "--lines", stdin=text)
-        assert lines == ["published 2, no queue took 2 of them"]
+        assert lines == ["published 2, but no queue received 2 of them"]
         with mqks.Client().connect(broker.address("mqks")) as client:
             client.consume(event, [event], lambda message: None)
             (line,) = online.lines("publish", *body, "--via", via)

@@ -101,14 +101,14 @@ def test_a_command_warns_over_http(
     caplog.set_level("WARNING")
     if is_far:
         request.getfixturevalue("far")
-    connect.say_who({"token_file": guarded.token_file("alice")})
+    connect.use_credentials({"token_file": guarded.token_file("alice")})
     try:
         for _ in range(2):
             with connect.Api(guarded.url) as api:
                 api.get("/v1/overview")
                 api.get("/v1/overview")
     finally:
-        connect.say_who({})
+        connect.use_credentials({})
     assert len(warnings_of(caplog)) == is_far
 
 

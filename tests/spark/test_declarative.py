@@ -13,7 +13,7 @@ pytest.importorskip("pyspark")
 from tests.spark.conftest import Broker
 
 from penstock.cli.main import main
-from penstock.cli.pipeline import REMEMBERING
+from penstock.cli.pipeline import PERSISTENT_CATALOG
 
 PROGRAM = Path(sys.executable).with_name("spark-pipelines")
 
@@ -21,7 +21,7 @@ PROGRAM = Path(sys.executable).with_name("spark-pipelines")
 def run(project: Path) -> str:
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-    command = [str(PROGRAM), "run", *REMEMBERING.split()]
+    command = [str(PROGRAM), "run", *PERSISTENT_CATALOG.split()]
     done = subprocess.run(
         command, cwd=project, env=environment, capture_output=True, text=True, check=False, timeout=280
     )

@@ -1,9 +1,9 @@
-"""`penstock bench`: what a broker that is running passes on, measured from here with raw sockets.
+"""`penstock bench`: latency and throughput of a running broker, measured with raw sockets.
 
-One connection publishes, another consumes, both in this one process and thread: frames are encoded ahead and written by
-the hundred, what comes back is counted and not looked at. So the load costs little, and the figure is the broker's and
-the machine's, not a client library's. Two phases: messages one at a time, each sent when the one before was delivered
-(the round trip); then as many as the broker takes for some seconds, with a bounded number under way.
+One connection publishes and another consumes, both in one thread (`load.py`). Generating the load is cheap, so the
+figures are those of the broker and the machine, not of a client library. Two phases: messages one at a time, each sent
+when the previous one was delivered (round trip); then as many as possible for some seconds, with a limited number in
+flight (throughput).
 """
 
 import secrets
@@ -17,12 +17,12 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from penstock.cli.connect import START, Addr, Api, Json, Server, options_for, place_of, reaching
-from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_UNREACHABLE, Failed, Misused
+from penstock.cli.connect import START_HINT, Addr, Api, Json, Server, client_options, default_address, with_credentials
+from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_UNREACHABLE, Failed, UsageError
 from penstock.cli.load import Closed, Consumer, EchoCounter, MarkCounter, Publisher, SizeCounter, Stalled, talk
 from penstock.cli.load_protocols import LOAD_PROTOCOLS, LoadProtocol
-from penstock.cli.main import COMMANDS
-from penstock.cli.output import print_json, say
+from penstock.cli.main import command_app
+from penstock.cli.output import print_json, print_line
 from penstock.cli.send import Via
 from penstock.client import mqks, mqmq, rq, sevx, smqs
 from penstock.client._credentials import Token, tls_of, token_of, warn_in_clear
@@ -40,9 +40,7 @@ BUSY_SHARE = 0.8
 
 
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command(help=COMMANDS["bench"], epilog=EPILOG)(reaching(bench))
-    return made
+    return command_app((with_credentials(bench), EPILOG))
 
 
 EPILOG = (
@@ -65,9 +63,9 @@ def bench(
     json: Json = False,
 ) -> None:
     try:
-        address = address_of(addr or place_of(via), 0)
+        address = address_of(addr or default_address(via), 0)
     except ValueError as error:
-        raise Misused(str(error)) from error
+        raise UsageError(str(error)) from error
     name = f"penstock.bench.{secrets.token_hex(4)}"
     protocol = LOAD_PROTOCOLS[via](name.encode())
     load = Load(address, protocol, size)
@@ -76,7 +74,7 @@ def bench(
             trips = load.round_trips()
             found = load.flood(seconds, count)
     except ConnectionRefusedError as error:
-        raise Failed(f"cannot connect to {address}: {error.strerror}; {START}", EXIT_UNREACHABLE) from error
+        raise Failed(f"cannot connect to {address}: {error.strerror}; {START_HINT}", EXIT_UNREACHABLE) from error
     except OSError as error:
         raise Failed(f"{address}: {error.strerror or error}", EXIT_UNREACHABLE) from error
     left = name if not protocol.deletes_queue and not _delete(name, server) else None
@@ -86,22 +84,22 @@ def bench(
 
 
 def _token(address: Address) -> Token | None:
-    """What to show the broker, if anything."""
-    options = options_for()
+    """The token to authenticate with, if any."""
+    options = client_options()
     try:
         if tls_of(options, address) is not None:
-            raise Misused("bench supports plain TCP only, so that it measures the broker and not the client's TLS")
+            raise UsageError("bench supports plain TCP only, so that it measures the broker and not the client's TLS")
         return token_of(options)
     except ClientError as error:
-        raise Misused(str(error)) from error
+        raise UsageError(str(error)) from error
 
 
 class Flood(NamedTuple):
-    """What a broker passed on."""
+    """The result of the throughput phase."""
 
     messages: int
     seconds: float
-    cpu: float  # seconds of this process
+    cpu: float  # CPU seconds of this process
 
     @property
     def rate(self) -> float:
@@ -129,12 +127,12 @@ def _show(via: str, size: int, trips: list[float], found: Flood, json: bool) -> 
             }
         )
         return
-    say(f"{via}, {size}-byte bodies, one publisher to one consumer, raw sockets")
-    say(f"round trip    p50 {p50:,.0f} us, p99 {p99:,.0f} us ({len(trips)} messages, one at a time)")
+    print_line(f"{via}, {size}-byte bodies, one publisher to one consumer, raw sockets")
+    print_line(f"round trip    p50 {p50:,.0f} us, p99 {p99:,.0f} us ({len(trips)} messages, one at a time)")
     rate = f"{found.rate:,.0f} msg/s, {found.rate * size / 1e6:,.1f} MB/s"
-    say(f"throughput    {rate} ({found.messages:,} messages in {found.seconds:.2f} s)")
+    print_line(f"throughput    {rate} ({found.messages:,} messages in {found.seconds:.2f} s)")
     limit = "; the client was near its limit, the broker may be faster" if found.share > BUSY_SHARE else ""
-    say(f"client CPU    {found.share:.0%} of a core{limit}")
+    print_line(f"client CPU    {found.share:.0%} of a core{limit}")
 
 
 def _delete(queue: str, server: str) -> bool:
@@ -257,11 +255,11 @@ class Load:
 
     def _turn(self) -> None:
         """Waits until something can be read or written, and does it."""
-        for sock, unsent in (
+        for sock, is_writing in (
             (self._publisher_sock, self._publisher.unsent),
-            (self._consumer_sock, self._consumer.unsent),
+            (self._consumer_sock, not self._consumer.is_settled),
         ):
-            self._poll.modify(sock, select.POLLIN | select.POLLOUT if unsent else select.POLLIN)
+            self._poll.modify(sock, select.POLLIN | select.POLLOUT if is_writing else select.POLLIN)
         ready = dict(self._poll.poll(SILENCE_SECONDS * 1000))
         if not ready:
             missing = self._sent - self._consumer.seen

@@ -1,4 +1,4 @@
-"""`penstock config`: the settings a broker started here would have, and where each comes from."""
+"""`penstock config`: the settings a broker started here would use, and where each comes from."""
 
 import os
 import tomllib
@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from penstock.cli.connect import Json
-from penstock.cli.main import COMMANDS
-from penstock.cli.output import print_json, say
+from penstock.cli.main import group_app
+from penstock.cli.output import print_json, print_line
 from penstock.config import Config, env_of, text_of
 from penstock.exposure import advice, open_doors
 from penstock.server.certificates import load, paths_of
@@ -20,10 +20,7 @@ File = Annotated[
 
 
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=COMMANDS["config"])
-    made.command()(show)
-    made.command()(check)
-    return made
+    return group_app("config", show, check)
 
 
 def show(
@@ -42,14 +39,14 @@ def show(
             value = str(setting.value) if isinstance(setting.value, Path) else setting.value
             print_json({"key": setting.key, "value": value, "source": source, "env": setting.env, "help": setting.help})
         else:
-            say(f"{setting.key:<24} {text_of(setting.key, setting.value):<14} {source}")
+            print_line(f"{setting.key:<24} {text_of(setting.key, setting.value):<14} {source}")
     for policy in loaded.policy:
-        said = policy.model_dump(exclude_none=True)
+        rules = policy.model_dump(exclude_none=True)
         if json:
-            print_json({"key": "policy", "value": said, "source": f"file {config}"})
+            print_json({"key": "policy", "value": rules, "source": f"file {config}"})
         else:
-            rules = ", ".join(f"{key} = {value}" for key, value in said.items() if key != "queues")
-            say(f"{'policy':<24} {' '.join(policy.queues)}: {rules}  file {config}")
+            text = ", ".join(f"{key} = {value}" for key, value in rules.items() if key != "queues")
+            print_line(f"{'policy':<24} {' '.join(policy.queues)}: {text}  file {config}")
 
 
 def check(
@@ -71,11 +68,11 @@ def check(
         print_json({"file": str(file), "ok": True, "keys": count, "policies": len(loaded.policy), "open_doors": named})
     else:
         policies = f", {_counted(len(loaded.policy), 'policy', 'policies')}" if loaded.policy else ""
-        say(f"{file} is valid: {_counted(count, 'key', 'keys')}{policies}")
+        print_line(f"{file} is valid: {_counted(count, 'key', 'keys')}{policies}")
         for door in doors:
-            say(f"exposed: {door} lacks {' and '.join(door.lacks)}")
+            print_line(f"exposed: {door} lacks {' and '.join(door.lacks)}")
         if doors and not loaded.insecure:
-            say("the broker would not start. " + advice(loaded, doors))
+            print_line("the broker would not start. " + advice(loaded, doors))
 
 
 def _counted(count: int, one: str, many: str) -> str:

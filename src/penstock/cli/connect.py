@@ -1,8 +1,8 @@
-"""Where the broker is, who comes, and what to say when it is not there or does not let one in.
+"""Connecting to a broker: its address, the credentials, and the errors as one line.
 
-A command that speaks a protocol takes `--addr`, one that asks HTTP takes `--server`. Without them the broker is where
-`penstock serve` with the same environment would be. What says who comes is the same for all of them, so `reaching` adds
-it to each: a command line runs in a process of its own, and what it says is kept here.
+Commands over a protocol take `--addr`, commands over HTTP take `--server`. The default is where `penstock serve` with
+the same environment would listen. `with_credentials` adds the options for tokens and TLS, which are the same for all
+commands; their values are kept here, since a process runs one command line.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import http.client
 import inspect
 import os
 import ssl
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from types import TracebackType
 from typing import Annotated, Any, Self, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -19,15 +19,15 @@ from urllib.parse import urlencode, urlsplit
 import orjson
 import typer
 
-from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_NOTHING, EXIT_UNREACHABLE, Failed, Misused
+from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_NOTHING, EXIT_UNREACHABLE, Failed, UsageError
 from penstock.client import Options
 from penstock.client._credentials import tls_of, token_of, trouble_with_tls, warn_in_clear
 from penstock.client._options import Address
 from penstock.client.errors import AuthFailed, ClientError, ConnectFailed, ConnectionLost, Denied, Timeout, TlsFailed
 
-START = "start one with: penstock serve"
+START_HINT = "start one with: penstock serve"
 PORTS = {"mqks": 54321, "smqs": 2201, "sevx": 54322, "mqmq": 47774, "rq": 13700, "http": 7780}
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 where a broker listens is not where one connects to
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 a broker may listen there, a client connects here
 HTTP_SECONDS = 10.0
 
 Result = TypeVar("Result")
@@ -74,84 +74,109 @@ KeyFile = Annotated[
         help="Private key, if not in --cert-file.",
     ),
 ]
-WHO: dict[str, tuple[Any, object]] = {
+CREDENTIALS: dict[str, tuple[Any, object]] = {
     "token_file": (TokenFile, ""),
     "tls": (Tls, False),
     "ca_file": (CaFile, ""),
     "cert_file": (CertFile, ""),
     "key_file": (KeyFile, ""),
 }
-_said: dict[str, Any] = {}  # by the command line that is run
+_credentials: dict[str, Any] = {}  # of the command line that is run
 
 
-def reaching(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that connects to a broker, with the options that say who comes, and before --json as everywhere."""
-    own = inspect.signature(command)
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in WHO.items()
-    ]
-    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
-    last = [each for each in parameters if each.name == "json"]
+def with_credentials(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that connects to a broker, with the options for tokens and TLS."""
 
-    @functools.wraps(command)
-    def known(**given: Any) -> None:
-        say_who({name: given.pop(name) for name in WHO})
+    def call(**given: Any) -> None:
+        use_credentials({name: given.pop(name) for name in CREDENTIALS})
         command(**given)
 
-    ordered = [*(each for each in parameters if each.name != "json"), *added, *last]
-    known.__signature__ = own.replace(parameters=ordered)  # type: ignore[attr-defined]
-    known.__annotations__ = {each.name: each.annotation for each in ordered}
-    return known
+    return with_options(command, inspect.signature(command).parameters.values(), CREDENTIALS, call)
 
 
-def say_who(said: Mapping[str, Any]) -> None:
-    """What the command line says of who comes."""
-    _said.clear()
-    _said.update(said)
+def with_options(
+    command: Callable[..., None],
+    own: Iterable[inspect.Parameter],
+    added: Mapping[str, tuple[Any, object]],
+    call: Callable[..., None],
+) -> Callable[..., None]:
+    """`call` as a command with the name and help of `command`: its own parameters, the added ones, and --json last."""
+    parameters = [
+        *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own),
+        *(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in added.items()
+        ),
+    ]
+    parameters.sort(key=lambda each: each.name == "json")
+    functools.update_wrapper(call, command)
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
 
 
-def options_for(**behaviour: Any) -> Options:
-    """How a client behaves, and who it is by the command line that is run."""
-    said = {name: value for name, value in _said.items() if value}
-    return Options(**said, **behaviour)
+def use_credentials(values: Mapping[str, Any]) -> None:
+    _credentials.clear()
+    _credentials.update(values)
 
 
-def place_of(protocol: str, env: Mapping[str, str] = os.environ) -> str:
+def client_options(**options: Any) -> Options:
+    """Options for a client, with the credentials of the command line."""
+    return Options(**{name: value for name, value in _credentials.items() if value}, **options)
+
+
+def default_address(protocol: str, env: Mapping[str, str] = os.environ) -> str:
     """The address of a protocol's port, by the settings that `penstock serve` would take from this environment."""
-    host = env.get("PENSTOCK_HOST") or "127.0.0.1"
-    host = EVERYWHERE.get(host, host)
-    said = env.get(f"PENSTOCK_{protocol.upper()}", "").strip()
-    port = int(said) if said.isascii() and said.isdigit() and 0 < int(said) < 65536 else PORTS[protocol]
+    value = env.get(f"PENSTOCK_{protocol.upper()}", "").strip()
+    port = int(value) if value.isascii() and value.isdigit() and 0 < int(value) < 65536 else PORTS[protocol]
+    return address_at(env.get("PENSTOCK_HOST") or "127.0.0.1", port)
+
+
+def address_at(host: str, port: int) -> str:
+    """The address to connect to if a broker listens there."""
+    host = ANY_ADDRESS.get(host, host)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def ask(
+    connect: Callable[..., Awaitable[Any]],
+    address: str,
+    request: Callable[[Any], Awaitable[Result]],
+    **options: Any,
+) -> Result:
+    """Connects, sends one request and returns its result."""
+
+    async def work() -> Result:
+        async with await connect(address, options=client_options(**options)) as client:
+            return await request(client)
+
+    return run(work())
+
+
 def run(work: Coroutine[Any, Any, Result]) -> Result:
-    """What the work gives, with the clients' errors as ours."""
+    """Runs a coroutine, with the clients' errors as ours."""
     try:
         return asyncio.run(work)
     except (AuthFailed, Denied) as error:
         raise Failed(str(error), EXIT_DENIED) from error
-    except TlsFailed as error:
+    except (TlsFailed, ConnectionLost) as error:
         raise Failed(str(error), EXIT_UNREACHABLE) from error
     except ConnectFailed as error:
-        raise Failed(f"{error}; {START}", EXIT_UNREACHABLE) from error
-    except ConnectionLost as error:
-        raise Failed(str(error), EXIT_UNREACHABLE) from error
+        raise Failed(f"{error}; {START_HINT}", EXIT_UNREACHABLE) from error
     except Timeout as error:
         raise Failed(str(error), EXIT_NOTHING) from error
     except ClientError as error:
         raise Failed(str(error), EXIT_FAILED) from error
-    except ValueError as error:  # what a protocol cannot carry, or no address
-        raise Misused(str(error)) from error
+    except ValueError as error:  # a body the protocol cannot carry, or an invalid address
+        raise UsageError(str(error)) from error
 
 
 class Api:
-    """The broker's HTTP."""
+    """The broker's HTTP API."""
 
     def __init__(self, server: str) -> None:
-        self._options = options_for()
-        self.url = server or place_of("http")
+        self._options = client_options()
+        self.url = server or default_address("http")
         try:
             if "://" not in self.url:
                 is_secure = tls_of(self._options, Address("", 0)) is not None
@@ -159,13 +184,13 @@ class Api:
             parts = urlsplit(self.url)
             scheme, host, port = parts.scheme, parts.hostname, parts.port
             if parts.username or parts.password:
-                host = None  # nothing secret belongs into a command line
+                host = None  # no secrets on a command line
         except ValueError:
             scheme, host, port = "", None, None
         except TlsFailed as error:
-            raise Misused(str(error)) from error
+            raise UsageError(str(error)) from error
         if scheme not in ("http", "https") or not host:
-            raise Misused(f"--server {server.rpartition('@')[2]}: give http://HOST:PORT")
+            raise UsageError(f"--server {server.rpartition('@')[2]}: give http://HOST:PORT")
         self._address = Address(host, port or (443 if scheme == "https" else 80), scheme == "https")
         self._connection = self._connect()
 
@@ -173,24 +198,24 @@ class Api:
         try:
             context = tls_of(self._options, self._address)
         except TlsFailed as error:
-            raise Misused(str(error)) from error
+            raise UsageError(str(error)) from error
         host, port, _ = self._address
         if context is None:
             return http.client.HTTPConnection(host, port, timeout=HTTP_SECONDS)
         return http.client.HTTPSConnection(host, port, timeout=HTTP_SECONDS, context=context)
 
     def get(self, path: str, **query: object) -> Any:
-        """What the broker answers, as JSON has it."""
+        """The answer, decoded from JSON."""
         return orjson.loads(self.read(path, **query))
 
     def read(self, path: str, **query: object) -> bytes:
-        return self.ask("GET", f"{path}?{urlencode(query)}" if query else path)
+        return self.request("GET", f"{path}?{urlencode(query)}" if query else path)
 
     def delete(self, path: str) -> None:
-        self.ask("DELETE", path)
+        self.request("DELETE", path)
 
-    def ask(self, method: str, target: str, value: object = None) -> bytes:
-        """What the broker answers; `value` goes as JSON."""
+    def request(self, method: str, target: str, value: object = None) -> bytes:
+        """The body of the answer; `value` is sent as JSON."""
         headers = {} if value is None else {"content-type": "application/json"}
         body = None if value is None else orjson.dumps(value)
         try:
@@ -214,7 +239,7 @@ class Api:
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise Failed(f"cannot connect to {self.url}: {reason}; {START}", EXIT_UNREACHABLE) from error
+            raise Failed(f"cannot connect to {self.url}: {reason}; {START_HINT}", EXIT_UNREACHABLE) from error
         if response.status >= 400:
             reason = f"{self.url}: {_problem(data) or response.reason}"
             if response.status == 401 and token is None:

@@ -1,4 +1,4 @@
-"""`penstock consume`, `get` and `tap`: messages on their way out of a broker."""
+"""`penstock consume`, `get` and `tap`."""
 
 import logging
 import secrets
@@ -13,41 +13,52 @@ from typing import Annotated, Any, Literal, NamedTuple
 import orjson
 import typer
 
-from penstock.cli.connect import Addr, Api, Json, Seconds, Server, options_for, place_of, reaching, run
-from penstock.cli.exits import EXIT_NOTHING, Failed, Misused
-from penstock.cli.main import COMMANDS
-from penstock.cli.output import body_to_json, print_json, write_body
+from penstock.cli.connect import (
+    Addr,
+    Api,
+    Json,
+    Seconds,
+    Server,
+    ask,
+    client_options,
+    default_address,
+    run,
+    with_credentials,
+)
+from penstock.cli.exits import EXIT_NOTHING, Failed, UsageError
+from penstock.cli.main import command_app
+from penstock.cli.output import print_body
 from penstock.client import Timeout, mqks, mqmq, rq, sevx, smqs
 
-GET_SECONDS = 600.0  # how long one get of MQMQ waits before the next
-LOG_SECONDS = 0.3  # between two looks into the log
+GET_SECONDS = 600.0  # timeout of one MQMQ get, which is then repeated
+LOG_SECONDS = 0.3  # between two polls of the log
 
 Via = Literal["mqks", "smqs", "sevx", "mqmq", "rq"]
 Count = Annotated[int | None, typer.Option("--count", "-n", min=1, help="Exit after this many messages.")]
-Patience = Annotated[
+IdleTimeout = Annotated[
     float | None,
     typer.Option("--timeout", min=0.0, metavar="SECONDS", help="Exit if no message arrives for this long."),
 ]
 Pattern = Annotated[str, typer.Option("--pattern", metavar="JSON", help="SEVX: JSON members that events must have.")]
 
 
-class Taken(NamedTuple):
-    """A message, and how to say that it is done; True says that it is the last one wanted."""
+class Received(NamedTuple):
+    """A message, and a function that acknowledges it; its argument is True for the last message wanted."""
 
     body: bytes
     about: dict[str, Any]
     settle: Callable[[bool], Awaitable[None]]
 
 
-Get = Callable[[float | None], Awaitable[Taken]]
+Receive = Callable[[float | None], Awaitable[Received]]
 
 
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command("consume", help=COMMANDS["consume"], epilog=CONSUME_EPILOG)(reaching(consume))
-    made.command("get", help=COMMANDS["get"], epilog="Exit code 4: no message within the timeout.")(reaching(get))
-    made.command("tap", help=COMMANDS["tap"], epilog=TAP_EPILOG)(reaching(tap))
-    return made
+    return command_app(
+        (with_credentials(consume), CONSUME_EPILOG),
+        (with_credentials(get), "Exit code 4: no message within the timeout."),
+        (with_credentials(tap), TAP_EPILOG),
+    )
 
 
 CONSUME_EPILOG = (
@@ -73,7 +84,7 @@ def consume(
     ] = None,
     pattern: Pattern = "",
     count: Count = None,
-    timeout: Patience = None,
+    timeout: IdleTimeout = None,
     reply: Annotated[str, typer.Option("--reply", metavar="TEXT", help="RQ: reply to send.")] = "",
     addr: Addr = "",
     json: Json = False,
@@ -81,18 +92,18 @@ def consume(
     chosen = via or ("mqks" if event else "sevx" if pattern else "rq")
     for option, value, only in (("--event", event, "mqks"), ("--pattern", pattern, "sevx"), ("--reply", reply, "rq")):
         if value and chosen != only:
-            raise Misused(f"{option} is for {only}, not for {chosen}")
+            raise UsageError(f"{option} is for {only}, not for {chosen}")
     if chosen == "mqks" and not event:
-        raise Misused("MQKS binds a queue to events: give --event, or another --via")
+        raise UsageError("MQKS binds a queue to events: give --event, or another --via")
     if chosen == "sevx" and not pattern:
-        raise Misused("SEVX binds a queue to a pattern: give --pattern, or another --via")
-    place = addr or place_of(chosen)
+        raise UsageError("SEVX binds a queue to a pattern: give --pattern, or another --via")
+    address = addr or default_address(chosen)
     source = {
-        "mqks": lambda: _by_mqks(place, queue, event or [], temporary=False),
-        "sevx": lambda: _by_sevx(place, queue, _object(pattern), temporary=False),
-        "smqs": lambda: _by_smqs(place, queue),
-        "mqmq": lambda: _by_mqmq(place, queue),
-        "rq": lambda: _by_rq(place, queue, reply),
+        "mqks": lambda: _from_mqks(address, queue, event or [], temporary=False),
+        "sevx": lambda: _from_sevx(address, queue, _object(pattern), temporary=False),
+        "smqs": lambda: _from_smqs(address, queue),
+        "mqmq": lambda: _from_mqmq(address, queue),
+        "rq": lambda: _from_rq(address, queue, reply),
     }[chosen]
     _watch(source, count, timeout, json)
 
@@ -103,101 +114,94 @@ def get(
     addr: Addr = "",
     json: Json = False,
 ) -> None:
-    async def work() -> bytes:
-        async with await mqmq.connect(addr or place_of("mqmq"), options=options_for()) as client:
-            return await client.get(queue, timeout)
-
-    body = run(work())
-    if json:
-        print_json({"queue": queue, **body_to_json(body)})
-    else:
-        write_body(body)
+    body = ask(mqmq.connect, addr or default_address("mqmq"), lambda client: client.get(queue, timeout))
+    print_body(json, body, queue=queue)
 
 
 @asynccontextmanager
-async def _by_mqks(place: str, queue: str, events: list[str], *, temporary: bool) -> AsyncIterator[Get]:
+async def _from_mqks(address: str, queue: str, events: list[str], *, temporary: bool) -> AsyncIterator[Receive]:
     async with (
-        await mqks.connect(place, options=options_for()) as client,
+        await mqks.connect(address, options=client_options()) as client,
         await client.consume(queue, events, delete_queue_when_unused=temporary, manual_ack=not temporary) as consumer,
     ):
 
-        async def take(seconds: float | None) -> Taken:
+        async def receive(seconds: float | None) -> Received:
             message = await consumer.get(seconds)
 
             async def settle(last: bool) -> None:
                 if not temporary:
                     await message.ack()
 
-            return Taken(
+            return Received(
                 message.data,
-                {"event": message.event, "id": message.id, "retry": message.retry, **_place(queue, temporary)},
+                {"event": message.event, "id": message.id, "retry": message.retry, **_queue_field(queue, temporary)},
                 settle,
             )
 
-        yield take
+        yield receive
 
 
 @asynccontextmanager
-async def _by_sevx(place: str, queue: str, pattern: dict[str, Any], *, temporary: bool) -> AsyncIterator[Get]:
-    async with await sevx.connect_async(place, options=options_for()) as client:
+async def _from_sevx(address: str, queue: str, pattern: dict[str, Any], *, temporary: bool) -> AsyncIterator[Receive]:
+    async with await sevx.connect_async(address, options=client_options()) as client:
         kept = None if temporary else False
         receiver = await client.receive(pattern, queue=queue, delete_queue_when_unused=kept, manual_ack=not temporary)
 
-        async def take(seconds: float | None) -> Taken:
+        async def receive(seconds: float | None) -> Received:
             event = await receiver.get(seconds)
 
             async def settle(last: bool) -> None:
                 if not temporary:
                     event.ack()
 
-            return Taken(
-                event.json.encode(), {"id": event.id, "retry": event.retry, **_place(queue, temporary)}, settle
+            return Received(
+                event.json.encode(), {"id": event.id, "retry": event.retry, **_queue_field(queue, temporary)}, settle
             )
 
-        yield take
+        yield receive
 
 
 @asynccontextmanager
-async def _by_smqs(place: str, queue: str) -> AsyncIterator[Get]:
-    async with await smqs.connect(place, options=options_for()) as client:
+async def _from_smqs(address: str, queue: str) -> AsyncIterator[Receive]:
+    async with await smqs.connect(address, options=client_options()) as client:
         consumer = await client.consume(queue)
 
-        async def take(seconds: float | None) -> Taken:
+        async def receive(seconds: float | None) -> Received:
             message = await consumer.get(seconds)
 
             async def settle(last: bool) -> None:
                 await consumer.done(1)
 
-            return Taken(message.data, {"queue": queue}, settle)
+            return Received(message.data, {"queue": queue}, settle)
 
-        yield take
+        yield receive
 
 
 @asynccontextmanager
-async def _by_mqmq(place: str, queue: str) -> AsyncIterator[Get]:
-    async with await mqmq.connect(place, options=options_for()) as client:
+async def _from_mqmq(address: str, queue: str) -> AsyncIterator[Receive]:
+    async with await mqmq.connect(address, options=client_options()) as client:
 
         async def settle(last: bool) -> None:
-            """Delivered is done."""
+            """MQMQ needs no acknowledgement."""
 
-        async def take(seconds: float | None) -> Taken:
+        async def receive(seconds: float | None) -> Received:
             while True:
                 try:
                     body = await client.get(queue, GET_SECONDS if seconds is None else seconds)
-                    return Taken(body, {"queue": queue}, settle)
+                    return Received(body, {"queue": queue}, settle)
                 except Timeout:
                     if seconds is not None:
                         raise
 
-        yield take
+        yield receive
 
 
 @asynccontextmanager
-async def _by_rq(place: str, queue: str, reply: str) -> AsyncIterator[Get]:
-    async with await rq.connect(place, options=options_for()) as client:
-        consumer = await client.consume(queue, max=1)  # one at a time: nothing is sent ahead
+async def _from_rq(address: str, queue: str, reply: str) -> AsyncIterator[Receive]:
+    async with await rq.connect(address, options=client_options()) as client:
+        consumer = await client.consume(queue, max=1)  # no prefetch
 
-        async def take(seconds: float | None) -> Taken:
+        async def receive(seconds: float | None) -> Received:
             request = await consumer.get(seconds)
 
             async def settle(last: bool) -> None:
@@ -206,12 +210,12 @@ async def _by_rq(place: str, queue: str, reply: str) -> AsyncIterator[Get]:
                 request.reply(reply)
 
             about = {"queue": queue, "broadcast": request.is_broadcast, "wants_reply": request.wants_reply}
-            return Taken(request.payload, about, settle)
+            return Received(request.payload, about, settle)
 
-        yield take
+        yield receive
 
 
-def _place(queue: str, temporary: bool) -> dict[str, str]:
+def _queue_field(queue: str, temporary: bool) -> dict[str, str]:
     return {} if temporary else {"queue": queue}
 
 
@@ -221,7 +225,7 @@ def _object(text: str) -> dict[str, Any]:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise Misused(f'--pattern {text}: give a JSON object, such as \'{{"obj": "user"}}\'')
+        raise UsageError(f'--pattern {text}: give a JSON object, such as \'{{"obj": "user"}}\'')
     return value
 
 
@@ -235,20 +239,20 @@ def tap(
         bool, typer.Option("--log", help="Read the log: EVENTS may contain * and ?, and match queue names, too.")
     ] = False,
     count: Count = None,
-    timeout: Patience = None,
+    timeout: IdleTimeout = None,
     addr: Addr = "",
     server: Server = "",
     json: Json = False,
 ) -> None:
     queue = f"penstock.tap.{secrets.token_hex(8)}"
     if pattern and (events or log):
-        raise Misused("--pattern is for SEVX, and cannot be combined with EVENTS or --log")
+        raise UsageError("--pattern is for SEVX, and cannot be combined with EVENTS or --log")
     if pattern:
         wanted = _object(pattern)
-        _watch(lambda: _by_sevx(addr or place_of("sevx"), queue, wanted, temporary=True), count, timeout, json)
+        _watch(lambda: _from_sevx(addr or default_address("sevx"), queue, wanted, temporary=True), count, timeout, json)
     elif events and not log:
         names = list(events)
-        _watch(lambda: _by_mqks(addr or place_of("mqks"), queue, names, temporary=True), count, timeout, json)
+        _watch(lambda: _from_mqks(addr or default_address("mqks"), queue, names, temporary=True), count, timeout, json)
     else:
         with Api(server) as api:
             _tap_log(api, events or ["*"], count, timeout, json)
@@ -271,11 +275,11 @@ def _tap_log(api: Api, globs: list[str], count: int | None, timeout: float | Non
 
 
 def _rows(api: Api, timeout: float | None) -> Iterator[dict[str, Any]]:
-    """What is published from now on, until nothing is for so many seconds."""
+    """Messages published from now on, until none arrives for `timeout` seconds."""
     import pyarrow
 
     next_offset = api.get("/v1/log/offsets")["durable_offset"]
-    heard_at = time.monotonic()
+    arrived_at = time.monotonic()
     while True:
         end = api.get("/v1/log/offsets")["durable_offset"]
         if end > next_offset:
@@ -283,33 +287,33 @@ def _rows(api: Api, timeout: float | None) -> Iterator[dict[str, Any]]:
             for row in pyarrow.ipc.open_stream(data).read_all().to_pylist():
                 yield {**row, "published_at": str(row["published_at"]), "headers": dict(row["headers"] or {})}
             next_offset = end
-            heard_at = time.monotonic()
-        elif timeout is not None and time.monotonic() - heard_at >= timeout:
+            arrived_at = time.monotonic()
+        elif timeout is not None and time.monotonic() - arrived_at >= timeout:
             return
         else:
             time.sleep(LOG_SECONDS)
 
 
-# -- how they are shown -----------------------------------------------------------------------------------------------
+# -- output -----------------------------------------------------------------------------------------------------------
 
 
 def _watch(source: Callable[[], Any], count: int | None, timeout: float | None, json: bool) -> None:
-    """Print message after message until there were enough, none comes, or Ctrl-C."""
+    """Prints messages until there are enough, none arrives in time, or Ctrl-C."""
     shown = 0
 
     async def work() -> None:
         nonlocal shown
-        async with source() as take:
+        async with source() as receive:
             while shown != count:
                 try:
-                    taken = await take(timeout)
+                    received = await receive(timeout)
                 except Timeout:
                     return
-                _show(taken.body, taken.about, json)
+                _show(received.body, received.about, json)
                 shown += 1
-                await taken.settle(shown == count)
+                await received.settle(shown == count)
 
-    with _told():
+    with _connection_events():
         try:
             run(work())
         except KeyboardInterrupt:
@@ -325,16 +329,13 @@ def _check_enough(shown: int, count: int | None, timeout: float | None) -> None:
 
 
 def _show(body: bytes, about: dict[str, Any], json: bool) -> None:
-    if json:
-        print_json({**about, **body_to_json(body)})
-    else:
-        write_body(body)
+    print_body(json, body, **about)
     sys.stdout.flush()
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What becomes of the connection is said on stderr meanwhile."""
+def _connection_events() -> Iterator[None]:
+    """Reports lost connections and reconnects on stderr."""
     logger = logging.getLogger("penstock.client")
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("penstock: %(message)s"))

@@ -1,15 +1,16 @@
-"""Where the commands `user` and `token` find users: in the file of a broker, or with the broker itself.
+"""Where the commands `user` and `token` find users: in the users file of a broker, or with the broker itself.
 
-Whoever may write the file needs no token: so the first user is made. A broker that runs with the file takes a change in
-by itself, and the command comes back when it has. With `--server` an admin does the same from elsewhere, over HTTP.
+Access to the file needs no token, so the first user can be created. A broker that runs with the file loads each change,
+and the command returns when it has. With `--server`, an admin does the same over HTTP.
 """
 
+import inspect
 import os
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -19,8 +20,8 @@ from penstock.auth.file import UsersFile
 from penstock.auth.tokens import Token, id_of
 from penstock.auth.user import User
 from penstock.auth.users import Users
-from penstock.cli.connect import Api
-from penstock.cli.exits import Failed, Misused
+from penstock.cli.connect import Api, with_credentials, with_options
+from penstock.cli.exits import Failed, UsageError
 from penstock.config import Config, env_of
 
 SEEN_SECONDS = 10.0
@@ -39,7 +40,7 @@ File = Annotated[
 Settings = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", envvar=env_of("config"), help="TOML file with settings.")
 ]
-At = Annotated[
+Server = Annotated[
     str,
     typer.Option(
         "--server", metavar="URL", help="Use the HTTP API of this broker, as an admin, instead of the users file."
@@ -47,54 +48,45 @@ At = Annotated[
 ]
 
 
-class Book(Protocol):
-    """Users, wherever they are kept. What makes no sense raises an Error that says so."""
-
-    def users(self, name: str) -> list[Shown]: ...
-
-    def add(
-        self, name: str, grants: Sequence[str], quotas: dict[str, int], names: Sequence[str], word: str
-    ) -> None: ...
-
-    def remove(self, name: str) -> None: ...
-
-    def grant(self, name: str, grants: Sequence[str]) -> None: ...
-
-    def revoke(self, name: str, grants: Sequence[str]) -> None: ...
-
-    def set_quotas(self, name: str, quotas: dict[str, int]) -> None: ...
-
-    def set_certificates(self, name: str, names: Sequence[str], remove: bool) -> None: ...
-
-    def set_password(self, name: str, word: str) -> None: ...
-
-    def tokens(self, user: str) -> list[Shown]: ...
-
-    def create_token(self, user: str, life: int, note: str) -> str: ...
-
-    def revoke_token(self, id: str) -> None: ...
+OPTIONS: dict[str, tuple[Any, object]] = {
+    "data": (Data, None),
+    "users": (File, None),
+    "config": (Settings, None),
+    "server": (Server, ""),
+}
 
 
-def book_at(server: str, data: Path | None, users: Path | None, config: Path | None) -> Book:
+def with_users(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose first argument is the users, with the options that select them."""
+
+    def call(**given: Any) -> None:
+        users = open_users(**{name: given.pop(name) for name in OPTIONS})
+        command(users, **given)
+
+    _, *own = inspect.signature(command).parameters.values()
+    return with_credentials(with_options(command, own, OPTIONS, call))
+
+
+def open_users(server: str, data: Path | None, users: Path | None, config: Path | None) -> "UserStore":
     """The broker at that address, or the file that one with these settings and this environment would use."""
     if server:
         if data is not None or users is not None:
-            raise Misused("--server cannot be combined with --data or --users: give the URL of a broker, or a file")
-        return ServerBook(server)
-    said = {"data": data, "users": users}
-    flags = {key: str(value) for key, value in said.items() if value is not None}
+            raise UsageError("--server cannot be combined with --data or --users: give the URL of a broker, or a file")
+        return ServerUsers(server)
+    given = {"data": data, "users": users}
+    flags = {key: str(value) for key, value in given.items() if value is not None}
     path = Config.load(flags, os.environ, config).users_file
     if path is None:
-        raise Misused("a broker that keeps everything in memory needs a separate users file: give --users FILE")
-    return FileBook(UsersFile(path))
+        raise UsageError("a broker that keeps everything in memory needs a separate users file: give --users FILE")
+    return FileUsers(UsersFile(path))
 
 
-class FileBook:
+class FileUsers:
     def __init__(self, file: UsersFile) -> None:
         self._file = file
 
     def _change(self, work: Callable[[Users], Result]) -> Result:
-        """Come back when the change holds."""
+        """Returns when a running broker has loaded the change."""
         with self._file.edit() as users:
             result = work(users)
         if not self._file.wait_until_seen(users.serial, SEEN_SECONDS):
@@ -104,12 +96,15 @@ class FileBook:
         return result
 
     def users(self, name: str) -> list[Shown]:
-        found = self._file.load()
-        shown = [found.user(name)] if name else [user for _, user in sorted(found.by_name.items())]
-        return [_user_shown(user) for user in shown]
+        return [_user_shown(user) for user in self._load(name)]
 
-    def add(self, name: str, grants: Sequence[str], quotas: dict[str, int], names: Sequence[str], word: str) -> None:
-        hashed = _hashed(word) if word else ""
+    def _load(self, name: str) -> list[User]:
+        """The user of that name, or all of them."""
+        found = self._file.load()
+        return [found.user(name)] if name else [user for _, user in sorted(found.by_name.items())]
+
+    def add(self, name: str, grants: Sequence[str], quotas: dict[str, int], names: Sequence[str], secret: str) -> None:
+        hashed = _hashed(secret) if secret else ""
 
         def work(users: Users) -> None:
             user = users.add(name)
@@ -141,38 +136,35 @@ class FileBook:
 
     def set_certificates(self, name: str, names: Sequence[str], remove: bool) -> None:
         def work(users: Users) -> None:
+            change = users.remove_certificate if remove else users.add_certificate
             for text in names:
-                if remove:
-                    users.remove_certificate(name, text)
-                else:
-                    users.add_certificate(name, text)
+                change(name, text)
 
         self._change(work)
 
-    def set_password(self, name: str, word: str) -> None:
-        hashed = _hashed(word) if word else ""
+    def set_password(self, name: str, secret: str) -> None:
+        hashed = _hashed(secret) if secret else ""
         self._change(lambda users: users.set_password(name, hashed))
 
     def tokens(self, user: str) -> list[Shown]:
-        found = self._file.load()
-        owners = [found.user(user)] if user else [owner for _, owner in sorted(found.by_name.items())]
-        return [_token_shown(owner.name, token) for owner in owners for token in owner.tokens.values()]
+        return [_token_shown(owner.name, token) for owner in self._load(user) for token in owner.tokens.values()]
 
     def create_token(self, user: str, life: int, note: str) -> str:
         now = int(time.time())
         return self._change(lambda users: users.create_token(user, now, now + life if life else 0, note))
 
     def revoke_token(self, id: str) -> None:
-        self._change(lambda users: users.revoke_token(id_of(id.encode()) or id))  # the whole token will do
+        self._change(lambda users: users.revoke_token(id_of(id.encode()) or id))  # the whole token is accepted too
 
 
-class ServerBook:
+class ServerUsers:
     def __init__(self, server: str) -> None:
         self._api = Api(server)
 
     def _ask(self, method: str, path: str, value: object = None, **query: str) -> Any:
-        with self._api:  # connects anew where there is more to ask
-            return orjson.loads(self._api.ask(method, f"/v1/{path}{'?' + urlencode(query) if query else ''}", value))
+        target = f"/v1/{path}?{urlencode(query)}" if query else f"/v1/{path}"
+        with self._api:  # reconnects for the next request
+            return orjson.loads(self._api.request(method, target, value))
 
     def _all(self, kind: str, **query: str) -> list[Any]:
         found: list[Any] = []
@@ -187,9 +179,9 @@ class ServerBook:
         keys = ("grants", "quotas", "certificates", "tokens", "password")
         return [{"user": user["name"], **{key: user[key] for key in keys}} for user in found]
 
-    def add(self, name: str, grants: Sequence[str], quotas: dict[str, int], names: Sequence[str], word: str) -> None:
+    def add(self, name: str, grants: Sequence[str], quotas: dict[str, int], names: Sequence[str], secret: str) -> None:
         new: Shown = {"name": name, "grants": [*grants], "quotas": quotas, "certificates": [*names]}
-        self._ask("POST", "users", {**new, "password": word} if word else new)
+        self._ask("POST", "users", {**new, "password": secret} if secret else new)
 
     def remove(self, name: str) -> None:
         self._ask("DELETE", _user(name))
@@ -212,9 +204,9 @@ class ServerBook:
             else:
                 self._ask("POST", f"{_user(name)}/certificates", {"certificate": text})
 
-    def set_password(self, name: str, word: str) -> None:
-        if word:
-            self._ask("PUT", f"{_user(name)}/password", {"password": word})
+    def set_password(self, name: str, secret: str) -> None:
+        if secret:
+            self._ask("PUT", f"{_user(name)}/password", {"password": secret})
         else:
             self._ask("DELETE", f"{_user(name)}/password")
 
@@ -229,6 +221,9 @@ class ServerBook:
 
     def revoke_token(self, id: str) -> None:
         self._ask("DELETE", f"tokens/{quote(id_of(id.encode()) or id, safe='')}")
+
+
+UserStore = FileUsers | ServerUsers
 
 
 def _user(name: str) -> str:
@@ -255,7 +250,7 @@ def _when(seconds: int) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else None
 
 
-def _hashed(word: str) -> str:
+def _hashed(secret: str) -> str:
     from penstock.auth.passwords import hash_password
 
-    return hash_password(word)
+    return hash_password(secret)

@@ -1,7 +1,7 @@
-"""`penstock doctor`: what this machine has for a broker, what it lacks, and what to do about it.
+"""`penstock doctor`: checks whether this machine can run a broker, and suggests fixes.
 
-A finding is `ok`, `advice` (it works, and could do better) or `broken` (a broker would not start or not keep up its
-promise). Only the last makes the exit code 1.
+A finding is `ok`, `advice` (it works, but could be better) or `broken` (a broker would not start, or could not store
+messages). Only `broken` sets the exit code to 1.
 """
 
 import os
@@ -21,23 +21,23 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from penstock.cli.connect import Api, Json
+from penstock.cli.connect import Api, Json, address_at
 from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, Failed
-from penstock.cli.main import COMMANDS, version
-from penstock.cli.output import print_json, say, size
+from penstock.cli.main import command_app, version
+from penstock.cli.output import print_json, print_line, size
 from penstock.config import Config, env_of
 
 OK, ADVICE, BROKEN = "ok", "advice", "broken"
 
 PYTHON_MIN = (3, 11)
-JAVA_MIN = 17  # what Spark 4 runs on
+JAVA_MIN = 17  # for Spark 4
 JAVA_SECONDS = 10.0
 FILES_SPARE = 200  # descriptors for the log, HTTP and the rest, besides connections
 SYNCS = 20
 SYNC_BYTES = 4096
 SYNC_SLOW_SECONDS = 0.020
-SYNC_UNREAL_SECONDS = 0.00002  # faster than any disk: nothing is written through
-ROOM_MIN = 1 << 30
+SYNC_UNREAL_SECONDS = 0.00002  # faster than any disk: the data is not written through
+FREE_BYTES_MIN = 1 << 30
 
 
 class Finding(NamedTuple):
@@ -47,14 +47,11 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
+EPILOG = "Exit code 0: a broker can run here, possibly with advice. 1: something is broken. 2: a setting is invalid."
+
+
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command(
-        help=COMMANDS["doctor"],
-        epilog="Exit code 0: a broker can run here, possibly with advice. 1: something is broken. "
-        "2: a setting is invalid.",
-    )(doctor)
-    return made
+    return command_app((doctor, EPILOG))
 
 
 def doctor(
@@ -71,9 +68,9 @@ def doctor(
         if json:
             print_json({**finding._asdict(), "advice": finding.advice or None})
         else:
-            say(f"{finding.state:<7} {finding.name:<12} {finding.found}")
+            print_line(f"{finding.state:<7} {finding.name:<12} {finding.found}")
             if finding.advice:
-                say(f"{'':<20} -> {finding.advice}")
+                print_line(f"{'':<20} -> {finding.advice}")
     if any(finding.state == BROKEN for finding in findings):
         raise typer.Exit(EXIT_FAILED)
 
@@ -100,15 +97,14 @@ def python() -> Finding:
 def core() -> Finding:
     if "(compiled," in version():
         return Finding("core", OK, "compiled")
-    return Finding(
-        "core", ADVICE, "interpreted", "install a C compiler and run make setup: it is several times as fast"
-    )
+    advice = "install a C compiler and run make setup: the compiled core is several times as fast"
+    return Finding("core", ADVICE, "interpreted", advice)
 
 
 def compiler() -> Finding:
     found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
     if found is None:
-        return Finding("compiler", ADVICE, "none", "to build the compiled core: apt install gcc python3-dev")
+        return Finding("compiler", ADVICE, "none", "needed to build the compiled core: apt install gcc python3-dev")
     return Finding("compiler", OK, found)
 
 
@@ -123,25 +119,25 @@ def java() -> Finding:
             [program, "-version"], capture_output=True, text=True, timeout=JAVA_SECONDS, check=False
         )
     except (OSError, subprocess.SubprocessError) as error:
-        where = "JAVA_HOME is wrong" if home else "it does not run"
+        where = "JAVA_HOME is wrong" if home else "cannot be run"
         return Finding("java", ADVICE, f"{program}: {where} ({type(error).__name__})", advice)
-    told = re.search(r'version "(?:1\.)?(\d+)[^"]*"', done.stderr + done.stdout)
-    if told is None:
-        return Finding("java", ADVICE, f"{program} does not tell its version", advice)
-    if int(told[1]) < JAVA_MIN:
-        return Finding("java", ADVICE, f"{told[1]} ({program})", advice)
-    return Finding("java", OK, f"{told[1]} ({program})")
+    reported = re.search(r'version "(?:1\.)?(\d+)[^"]*"', done.stderr + done.stdout)
+    if reported is None:
+        return Finding("java", ADVICE, f"{program} does not report its version", advice)
+    if int(reported[1]) < JAVA_MIN:
+        return Finding("java", ADVICE, f"{reported[1]} ({program})", advice)
+    return Finding("java", OK, f"{reported[1]} ({program})")
 
 
 def spark() -> Finding:
     missing = [name for name in ("pyspark", "pyarrow") if find_spec(name) is None]
     if missing:
-        return Finding("spark", ADVICE, f"without {' and '.join(missing)}", "pip install 'penstock-mq[spark]'")
+        return Finding("spark", ADVICE, f"{' and '.join(missing)} not installed", "pip install 'penstock-mq[spark]'")
     return Finding("spark", OK, "pyspark and pyarrow are installed")
 
 
 def open_files(config: Config) -> Finding:
-    """A broker raises its own limit as far as it may, so that is what counts."""
+    """Checks the hard limit, since a broker raises its own soft limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard == resource.RLIM_INFINITY:
         return Finding("open files", OK, "no limit")
@@ -156,69 +152,66 @@ def ports(config: Config) -> Iterator[Finding]:
     running = _running(config)
     wanted = {name: port for name, port in config.ports().items() if port}
     for name, port in wanted.items():
-        trouble = _trouble_with(config.host, port)
-        if not trouble:
+        error = _bind_error(config.host, port)
+        if not error:
             continue
         if port in running:
-            yield Finding(f"port {name}", OK, f"{port}: a Penstock is running there")
+            yield Finding(f"port {name}", OK, f"{port}: a Penstock broker is running here")
         else:
-            yield Finding(f"port {name}", BROKEN, f"{port}: {trouble}", f"end what uses it, or: serve --{name} PORT")
-    free = [name for name, port in wanted.items() if not _trouble_with(config.host, port)]
+            advice = f"stop the program that uses it, or: serve --{name} PORT"
+            yield Finding(f"port {name}", BROKEN, f"{port}: {error}", advice)
+    free = [name for name, port in wanted.items() if not _bind_error(config.host, port)]
     if free:
         yield Finding("ports", OK, f"free on {config.host}: " + ", ".join(f"{name} {wanted[name]}" for name in free))
 
 
 def _running(config: Config) -> set[int]:
-    """The ports of a Penstock that is running already."""
+    """The ports of a Penstock broker that is already running."""
     if not config.http:
         return set()
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)  # noqa: S104
     scheme = "http" if config.tls_cert is None else "https"
     try:
-        with Api(f"{scheme}://[{host}]:{config.http}" if ":" in host else f"{scheme}://{host}:{config.http}") as api:
+        with Api(f"{scheme}://{address_at(config.host, config.http)}") as api:
             try:
                 return set(api.get("/v1/overview")["ports"].values())
             except Failed as error:
                 if error.code != EXIT_DENIED:
                     raise
-            # It does not tell strangers, except that it is there.
+            # Without a token it only shows that it is running.
             return {port for port in config.ports().values() if port} if api.get("/healthz") else set()
     except (Failed, ValueError, KeyError, TypeError, AttributeError):
         return set()
 
 
-def _trouble_with(host: str, port: int) -> str:
+def _bind_error(host: str, port: int) -> str:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as door:
-            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            door.bind(address)
+        with socket.socket(family, kind, protocol) as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address)
     except OSError as error:
         return error.strerror or str(error)
     return ""
 
 
 def disk(directory: Path) -> Iterator[Finding]:
-    """Of the directory, or of where it would come to be."""
+    """Checks the directory, or the existing one that it would be created in."""
     place = directory.absolute()
     while not place.exists():
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        yield Finding("directory", BROKEN, f"{place} cannot be written to", "give another one: serve --data DIR")
+        yield Finding("directory", BROKEN, f"{place} is not writable", "use another one: serve --data DIR")
         return
-    yield Finding("directory", OK, str(directory) if place == directory.absolute() else f"{directory}, to be made")
-    room = shutil.disk_usage(place).free
-    if room < ROOM_MIN:
-        yield Finding(
-            "room", ADVICE, f"{size(room)} free", "make room, or lower retain_bytes: a full disk refuses messages"
-        )
-    else:
-        yield Finding("room", OK, f"{size(room)} free")
+    yield Finding("directory", OK, str(directory) if place == directory.absolute() else f"{directory} will be created")
+    free = shutil.disk_usage(place).free
+    is_low = free < FREE_BYTES_MIN
+    advice = "free some, or lower retain_bytes: a broker refuses messages when the disk is full"
+    yield Finding("disk space", ADVICE if is_low else OK, f"{size(free)} free", advice if is_low else "")
     yield sync_speed(place)
 
 
 def sync_speed(place: Path) -> Finding:
-    """What a confirmation waits for: a small write, synced."""
+    """Measures what a confirmation waits for: a small write and a sync."""
     spans = []
     try:
         with tempfile.TemporaryFile(dir=place) as file:
@@ -228,13 +221,11 @@ def sync_speed(place: Path) -> Finding:
                 os.fdatasync(file.fileno())
                 spans.append(time.perf_counter() - began)
     except OSError as error:
-        return Finding("disk", BROKEN, error.strerror or str(error), "give another directory: serve --data DIR")
+        return Finding("disk", BROKEN, error.strerror or str(error), "use another directory: serve --data DIR")
     median = statistics.median(spans)
-    found = f"a sync takes {median * 1000:.2f} ms, at worst {max(spans) * 1000:.2f} ms"
+    found = f"a sync takes {median * 1000:.2f} ms, at most {max(spans) * 1000:.2f} ms"
     if median > SYNC_SLOW_SECONDS:
         return Finding("disk", ADVICE, found, "confirmations wait for it: use a faster disk, or serve --sync interval")
     if median < SYNC_UNREAL_SECONDS:
-        return Finding(
-            "disk", ADVICE, found, "no disk is that fast: what is confirmed here may not survive a power cut"
-        )
+        return Finding("disk", ADVICE, found, "too fast for a disk: confirmed messages may not survive a power failure")
     return Finding("disk", OK, found)

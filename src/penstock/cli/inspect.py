@@ -1,24 +1,22 @@
-"""`penstock info`, `stats` and `queues`: how a broker is doing, at one moment."""
+"""`penstock info`, `stats` and `queues`: the state of a broker."""
 
 from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.connect import Addr, Api, Json, Seconds, Server, options_for, place_of, reaching, run
-from penstock.cli.exits import EXIT_UNREACHABLE, Failed, Misused
-from penstock.cli.main import COMMANDS
-from penstock.cli.output import print_json, say, seconds, size, table
+from penstock.cli.connect import Addr, Api, Json, Seconds, Server, ask, default_address, with_credentials
+from penstock.cli.exits import EXIT_UNREACHABLE, Failed, UsageError
+from penstock.cli.main import command_app
+from penstock.cli.output import print_json, print_line, seconds, size, table
 from penstock.client import mqmq, smqs
 from penstock.core.queue_totals import SORT_KEYS
 from penstock.plain import plain
 
 
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command("info", help=COMMANDS["info"], epilog=INFO_EPILOG)(reaching(info))
-    made.command("stats", help=COMMANDS["stats"])(reaching(stats))
-    made.command("queues", help=COMMANDS["queues"])(reaching(queues))
-    return made
+    return command_app(
+        (with_credentials(info), INFO_EPILOG), (with_credentials(stats), ""), (with_credentials(queues), "")
+    )
 
 
 INFO_EPILOG = "Works with any MQMQ server. --long and --json add details from Penstock's HTTP API."
@@ -31,10 +29,10 @@ def info(
     timeout: Seconds = 10.0,
     json: Json = False,
 ) -> None:
-    found = ask_info(addr or place_of("mqmq"), timeout)
+    found = ask_info(addr or default_address("mqmq"), timeout)
     if json:
-        told = {"connections": found.connections, "messages": found.messages, "queues": found.queues}
-        print_json({**told, "overview": _overview(server)})
+        shown = {"connections": found.connections, "messages": found.messages, "queues": found.queues}
+        print_json({**shown, "overview": _overview(server)})
         return
     print_info(found)
     if long:
@@ -42,27 +40,26 @@ def info(
             _print_overview(api.get("/v1/overview"))
 
 
-def ask_info(place: str, timeout: float) -> mqmq.ServerInfo:
-    async def work() -> mqmq.ServerInfo:
-        async with await mqmq.connect(place, options=options_for(connect_timeout=timeout, timeout=timeout)) as client:
-            return await client.info()
-
-    return run(work())
+def ask_info(address: str, timeout: float) -> mqmq.ServerInfo:
+    found: mqmq.ServerInfo = ask(
+        mqmq.connect, address, lambda client: client.info(), connect_timeout=timeout, timeout=timeout
+    )
+    return found
 
 
 def print_info(found: mqmq.ServerInfo) -> None:
-    """As the original's program has it, which says nothing of queues where there are none."""
-    say(f"Number of connections: {found.connections}")
-    say(f"Number of queues: {len(found.queues)}")
-    say(f"Number of messages: {found.messages}")
+    """As the original program prints it: without queues, the list of queues is left out."""
+    print_line(f"Number of connections: {found.connections}")
+    print_line(f"Number of queues: {len(found.queues)}")
+    print_line(f"Number of messages: {found.messages}")
     if found.queues:
-        say("Queues:")
+        print_line("Queues:")
     for name, count in found.queues.items():
-        say(f"        {plain(name)}: {count}")
+        print_line(f"        {plain(name)}: {count}")
 
 
 def _overview(server: str) -> Any:
-    """Nothing where there is no HTTP, unless somebody said that there is."""
+    """None if HTTP is not available, unless --server was given."""
     try:
         with Api(server) as api:
             return api.get("/v1/overview")
@@ -76,28 +73,25 @@ def _print_overview(found: dict[str, Any]) -> None:
     totals, counters, rates = found["totals"], found["counters"], found["rates"]
     storage, log, process = found["storage"], found["log"], found["process"]
     compiled = "compiled" if found["compiled"] else "interpreted"
-    say(f"Penstock {found['version']} ({compiled}), up {seconds(found['uptime_seconds'])}, {found['status']}")
+    print_line(f"Penstock {found['version']} ({compiled}), up {seconds(found['uptime_seconds'])}, {found['status']}")
     for reason in found["reasons"]:
-        say(f"        {reason}")
-    say("Ports: " + ", ".join(f"{name} {port}" for name, port in found["ports"].items()))
-    say("Connections: " + (", ".join(f"{name} {count}" for name, count in found["connections"].items()) or "none"))
-    say(f"Messages: {totals['ready']} ready, {totals['unacked']} unacked, {totals['delayed']} delayed")
-    say(f"          {size(totals['bytes'])}, oldest {seconds(totals['oldest_age_seconds'])}")
-    say(f"Since the start: {counters['published']} published, {counters['delivered']} delivered")
-    say(f"                 {counters['retried']} retried, {counters['refused']} refused")
-    say(f"Per second: {rates['published']:.0f} published, {rates['delivered']:.0f} delivered")
+        print_line(f"        {reason}")
+    print_line("Ports: " + ", ".join(f"{name} {port}" for name, port in found["ports"].items()))
+    counts = ", ".join(f"{name} {count}" for name, count in found["connections"].items())
+    print_line(f"Connections: {counts or 'none'}")
+    print_line(f"Messages: {totals['ready']} ready, {totals['unacked']} unacked, {totals['delayed']} delayed")
+    print_line(f"          {size(totals['bytes'])}, oldest {seconds(totals['oldest_age_seconds'])}")
+    print_line(f"Since the start: {counters['published']} published, {counters['delivered']} delivered")
+    print_line(f"                 {counters['retried']} retried, {counters['refused']} refused")
+    print_line(f"Per second: {rates['published']:.0f} published, {rates['delivered']:.0f} delivered")
     kept = f"{storage['directory']}, sync {storage['sync']}" if storage["durable"] else "in memory"
-    say(f"Storage: {kept}; offsets {log['first_offset']} to {log['next_offset']}")
-    say(f"Process: {size(process['memory_bytes'])} of memory, {process['cpu_seconds']:.1f} s of CPU")
+    print_line(f"Storage: {kept}; offsets {log['first_offset']} to {log['next_offset']}")
+    print_line(f"Process: {size(process['memory_bytes'])} of memory, {process['cpu_seconds']:.1f} s of CPU")
 
 
 def stats(addr: Addr = "", timeout: Seconds = 10.0, json: Json = False) -> None:
-    async def work() -> dict[str, int]:
-        options = options_for(connect_timeout=timeout, timeout=timeout)
-        async with await smqs.connect(addr or place_of("smqs"), options=options) as client:
-            return await client.stats()
-
-    found = run(work())
+    address = addr or default_address("smqs")
+    found = ask(smqs.connect, address, lambda client: client.stats(), connect_timeout=timeout, timeout=timeout)
     if json:
         print_json(found)
     else:
@@ -121,12 +115,12 @@ def queues(
     headings = ["QUEUE", "READY", "UNACKED", "DELAYED", "BYTES", "CONSUMERS", "OLDEST", "STATE"]
     table(headings, [_cells(row) for row in page["queues"]])
     if page["total"] > len(page["queues"]):
-        say(f"... and {page['total'] - len(page['queues'])} more: use --limit to show up to 1000")
+        print_line(f"... and {page['total'] - len(page['queues'])} more: use --limit to show up to 1000")
 
 
 def check_sort(sort: str) -> None:
     if sort.removeprefix("-") not in SORT_KEYS:
-        raise Misused(f"--sort {sort}: give one of {', '.join(SORT_KEYS)}, prefixed with - for largest first")
+        raise UsageError(f"--sort {sort}: give one of {', '.join(SORT_KEYS)}, prefixed with - for largest first")
 
 
 def state_of(row: dict[str, Any]) -> str:

@@ -1,21 +1,32 @@
-"""`penstock log`: look into a data directory, check it, repair it.
+"""`penstock log`: inspect, verify and repair a data directory.
 
-All but `repair` only read, and may run while a broker writes. Exit code 0: done, and the log is in order. 1: it is
-damaged, or the work could not be done. 2: the command line was wrong.
+All commands except `repair` only read, and may run while a broker writes. Exit code 1: the log is damaged, or the
+command failed.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from penstock.cli.connect import Json
 from penstock.cli.exits import EXIT_FAILED
-from penstock.cli.main import COMMANDS
-from penstock.cli.output import entry_to_json, entry_to_line, existing, print_json, progress, say, size, text, when
+from penstock.cli.main import group_app
+from penstock.cli.output import (
+    entry_to_json,
+    entry_to_line,
+    existing,
+    print_json,
+    print_line,
+    progress,
+    size,
+    text,
+    when,
+)
 from penstock.errors import LogError
 from penstock.log.block import Block
 from penstock.log.interface import Change
@@ -30,19 +41,10 @@ from penstock.storage.verify import Check, Damage
 FOLLOW_SECONDS = 0.1
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Data directory of a broker.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=COMMANDS["log"])
-    made.callback()(_root)
-    for command in (info, verify, repair, dump, tail):
-        made.command()(command)
-    return made
-
-
-def _root() -> None:
-    """Only so that a single command would still be called by its name."""
+    return group_app("log", info, verify, repair, dump, tail)
 
 
 def info(directory: Directory, json: Json = False) -> None:
@@ -71,13 +73,13 @@ def info(directory: Directory, json: Json = False) -> None:
 
 
 class SegmentInfo:
-    """What the headers of one segment say."""
+    """Totals of one segment, from its headers."""
 
     def __init__(self, disk: Disk, segment: str) -> None:
         self.name = segment
         self.blocks = self.messages = self.settlements = 0
         self.first_offset = self.next_offset = self.position = 0
-        self.since = self.until = 0  # a block closed by a stopping broker may have no time
+        self.since = self.until = 0  # a broker that is stopping may close a block without a time
         end = 0
         for place, header in headers_of(disk, segment):
             if self.blocks == 0:
@@ -91,7 +93,7 @@ class SegmentInfo:
             self.until = max(self.until, header.closed_at)
             end = place + header.length
         self.bytes = (disk.directory / segment).stat().st_size
-        self.unread = max(self.bytes - end, 0)  # what lies behind the last block
+        self.unread = max(self.bytes - end, 0)  # bytes after the last block
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -127,14 +129,14 @@ def _show_info(total: dict[str, object], found: list[SegmentInfo]) -> None:
             size(segment.bytes - segment.unread) + unread,
         )
     Console(highlight=False).print(table)
-    say(f"{total['messages']} messages and {total['settlements']} settlements in {total['blocks']} blocks")
-    say(f"next offset {total['next_offset']}, next position {total['position']}")
+    print_line(f"{total['messages']} messages and {total['settlements']} settlements in {total['blocks']} blocks")
+    print_line(f"next offset {total['next_offset']}, next position {total['position']}")
     snapshots = total["snapshots"]
-    say(f"newest snapshot {snapshots[-1]}" if isinstance(snapshots, list) and snapshots else "no snapshot yet")
+    print_line(f"newest snapshot {snapshots[-1]}" if isinstance(snapshots, list) and snapshots else "no snapshot yet")
     if total["to"]:
-        say(f"from {when(int(str(total['from'])))} to {when(int(str(total['to'])))}")
+        print_line(f"from {when(int(str(total['from'])))} to {when(int(str(total['to'])))}")
     if any(segment.unread for segment in found):
-        say("+N?: bytes after the last block that was found; `penstock log verify` shows what they are")
+        print_line("+N?: bytes after the last block that was found; `penstock log verify` shows what they are")
 
 
 def verify(directory: Directory, json: Json = False) -> None:
@@ -153,17 +155,18 @@ def repair(
     json: Json = False,
 ) -> None:
     """Truncate a torn end, remove damaged blocks, and report what is lost. Stop the broker first."""
+    from penstock.storage.lock import lock_directory
     from penstock.storage.repair import Repair
 
-    with _locked(existing(directory)):
+    with closing(lock_directory(existing(directory))):
         check = Check(directory)
         _checked(check, "check", is_replayed=False)
         mend = Repair(check)
         if not dry_run:
             mend.run()
         _report(check, "", json, mend.notes)
-        if check.damages or check.torn:
-            say_unless(json, "nothing was changed" if dry_run else "repaired")
+        if not json and (check.damages or check.torn):
+            print_line("nothing was changed" if dry_run else "repaired")
 
 
 def dump(
@@ -213,11 +216,11 @@ def tail(
 def _printer(json: bool) -> Callable[[Message | Change], None]:
     if json:
         return lambda entry: print_json(entry_to_json(entry))
-    return lambda entry: say(entry_to_line(entry))
+    return lambda entry: print_line(entry_to_line(entry))
 
 
 def _checked(check: Check, title: str, is_replayed: bool) -> str:
-    """Go through all blocks; why they cannot be replayed, or nothing."""
+    """Reads all blocks. Returns why they cannot be replayed, or an empty text."""
     apply: Callable[[Block], None] | None = None
     if is_replayed:
         from penstock.core.limits import Limits
@@ -226,9 +229,9 @@ def _checked(check: Check, title: str, is_replayed: bool) -> str:
 
         apply = Replay(MemoryLog(), Limits()).apply_block
     reason = ""
-    with progress(title, check.size) as moved:
+    with progress(title, check.size) as show:
         for block in check.blocks():
-            moved(check.place_total)
+            show(check.place_total)
             if apply is not None and not check.damages and not reason:
                 try:
                     apply(block)
@@ -256,18 +259,24 @@ def _report(check: Check, reason: str, json: bool, notes: list[str] | None = Non
         )
         return
     for damage in check.damages:
-        say(f"{damage.segment} byte {damage.place}: {damage.reason} ({damage.size} bytes); lost: {damage.lost()}")
+        print_line(
+            f"{damage.segment} byte {damage.place}: {damage.reason} ({damage.size} bytes); lost: {damage.lost()}"
+        )
     if check.torn is not None:
         torn = check.torn
-        say(f"{torn.segment} byte {torn.place}: {torn.size} bytes are incomplete: still being written, or a torn end")
+        print_line(
+            f"{torn.segment} byte {torn.place}: {torn.size} bytes are incomplete: still being written, or a torn end"
+        )
     if reason:
-        say(f"cannot be replayed: {reason}")
+        print_line(f"cannot be replayed: {reason}")
     for note in notes or []:
-        say(note)
-    say(f"{check.block_count} blocks, {check.message_count} messages in {len(check.segments)} segments are intact")
+        print_line(note)
+    print_line(
+        f"{check.block_count} blocks, {check.message_count} messages in {len(check.segments)} segments are intact"
+    )
     trimmed = sum(gap.end - gap.start for gap in check.position_gaps if gap.trimmed)
     if trimmed:
-        say(f"{trimmed} older entries were trimmed: no queue needed them any more")
+        print_line(f"{trimmed} older entries were trimmed: no queue needed them any more")
 
 
 def _damage_to_json(damage: Damage) -> dict[str, object]:
@@ -279,19 +288,3 @@ def _damage_to_json(damage: Damage) -> dict[str, object]:
         "lost_offsets": damage.offsets,
         "lost_positions": damage.positions,
     }
-
-
-def say_unless(quiet: bool, line: str) -> None:
-    if not quiet:
-        say(line)
-
-
-@contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    from penstock.storage.lock import lock_directory
-
-    lock = lock_directory(directory)
-    try:
-        yield
-    finally:
-        lock.close()

@@ -1,12 +1,12 @@
-"""The `penstock` command: what it can do, and one clear line when it cannot.
+"""The `penstock` command: the list of commands, and one line on stderr for every error.
 
-Each command lives in a module of its own, imported when the command is run: asking for help or the version must not
-wait for the settings, the event loop and the logger to load.
+A command's module is imported when the command is run, so that `--help` and `--version` do not wait for the settings,
+the event loop and the logger to load.
 """
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,11 +16,11 @@ import typer
 from typer.main import get_command
 
 from penstock import __version__
-from penstock.cli.exits import EXIT_FAILED, EXIT_MISUSED, EXITS, Failed
+from penstock.cli.exits import EXIT_FAILED, EXIT_USAGE, EXITS, Failed
 from penstock.errors import ConfigError, Error
 from penstock.plain import plain
 
-# The module of the same name has the rest: a function `app`, which makes the Typer with the options.
+# The module of the same name has a function `app`, which creates the Typer with the options.
 COMMANDS = {
     "serve": "Run a broker until it is stopped.",
     "info": "Show a broker's connections, queues and message counts.",
@@ -46,15 +46,16 @@ COMMANDS = {
     "doctor": "Check this machine and suggest fixes.",
     "completion": "Print a shell completion script.",
 }
-# Commands that share a module: its Typer has each of them under its name.
-TOGETHER = {
+# Commands that share a module; its Typer has each of them under its name.
+SHARED_MODULES = {
     **dict.fromkeys(("publish", "put", "request", "broadcast"), "send"),
     **dict.fromkeys(("consume", "get", "tap"), "consume"),
     **dict.fromkeys(("info", "stats", "queues"), "inspect"),
+    **dict.fromkeys(("backup", "restore"), "backup"),
 }
 COMPLETE_VARIABLE = "_PENSTOCK_COMPLETE"  # set by the shell while it completes
 
-# Plain help instead of rich's: it is there in half the time, and a pipe or a narrow terminal gets the same text.
+# Plain help instead of rich's: it takes half the time, and a pipe or a narrow terminal gets the same text.
 app = typer.Typer(
     help="One message broker for five small queue protocols.",
     add_completion=False,
@@ -67,34 +68,54 @@ app = typer.Typer(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command line, by default the process's own, and exit."""
     if COMPLETE_VARIABLE in os.environ:
-        from penstock.cli.completion import whole
+        from penstock.cli.completion import command_tree
 
-        whole().main(args=arguments, prog_name="penstock", complete_var=COMPLETE_VARIABLE)
-    with ending("penstock"):
+        command_tree().main(args=arguments, prog_name="penstock", complete_var=COMPLETE_VARIABLE)
+    with exit_on_error("penstock"):
         get_command(app).main(args=arguments, prog_name="penstock")
 
 
 @contextmanager
-def ending(program: str) -> Iterator[None]:
-    """Whatever goes wrong on purpose is one line and an exit code."""
+def exit_on_error(program: str) -> Iterator[None]:
+    """Expected errors end the process with one line on stderr and an exit code."""
     try:
         yield
     except Failed as error:
         _end(program, error, error.code)
     except ConfigError as error:
-        _end(program, error, EXIT_MISUSED)
+        _end(program, error, EXIT_USAGE)
     except (Error, OSError) as error:
         _end(program, error, EXIT_FAILED)
 
 
 def _end(program: str, error: Exception, code: int) -> None:
-    # Whatever a message quotes from a file or a flag, it stays one line.
+    # One line, whatever the message quotes from a file or a flag.
     sys.stderr.write(f"{program}: " + plain(" ".join(str(error).split())) + "\n")
     sys.exit(code)
 
 
+def command_app(*commands: tuple[Callable[..., None], str]) -> typer.Typer:
+    """The Typer of a module: its commands, each with the text at the end of its help."""
+    made = typer.Typer(add_completion=False, rich_markup_mode=None)
+    for command, epilog in commands:
+        name = command.__name__
+        made.command(name, help=COMMANDS[name], epilog=epilog or None)(command)
+    return made
+
+
+def group_app(name: str, *commands: Callable[..., None], epilog: str = "") -> typer.Typer:
+    """The Typer of a command with commands below it."""
+    made = typer.Typer(
+        add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=COMMANDS[name], epilog=epilog or None
+    )
+    made.callback()(lambda: None)  # or a single command would not be called by its name
+    for command in commands:
+        made.command(command.__name__.strip("_").replace("_", "-"))(command)
+    return made
+
+
 def version() -> str:
-    """Which Penstock this is, and whether its core was compiled."""
+    """The version of Penstock and of Python, and whether the core is compiled."""
     core = find_spec("penstock.core.broker")
     compiled = core is not None and core.origin is not None and core.origin.endswith((".so", ".pyd"))
     python = ".".join(map(str, sys.version_info[:3]))
@@ -113,22 +134,22 @@ def _root(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Options before the command; there is none that a command has to know of."""
+    """Options before the command."""
 
 
 def _add(name: str, help_text: str) -> None:
-    """A command that hands everything after its name to its own module."""
+    """Adds a command that passes everything after its name to its module."""
 
     def command(context: typer.Context) -> None:
-        module = import_module(f"penstock.cli.{TOGETHER.get(name, name)}")
+        module = import_module(f"penstock.cli.{SHARED_MODULES.get(name, name)}")
         path = context.command_path
-        if name in TOGETHER:
+        if name in SHARED_MODULES:
             get_command(module.app()).main(args=[name, *context.args], prog_name=path.removesuffix(" " + name))
         else:
             get_command(module.app()).main(args=context.args, prog_name=path)
 
-    hand_over = {"allow_extra_args": True, "ignore_unknown_options": True}
-    app.command(name, help=help_text, add_help_option=False, context_settings=hand_over)(command)
+    pass_on = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(name, help=help_text, add_help_option=False, context_settings=pass_on)(command)
 
 
 for _name, _help_text in COMMANDS.items():

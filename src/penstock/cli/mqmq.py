@@ -1,7 +1,7 @@
-"""`mqmq start|info [-addr HOST:PORT]`: the command that MQMQ's text describes, over this broker.
+"""`mqmq start|info [-addr HOST:PORT]`: the command of the original MQMQ, served by this broker.
 
-`start` is as the original: one door, and messages that end with the process. `penstock serve` has the rest. Whatever
-goes wrong exits 1, as the original does; what it was is one line on stderr.
+`start` is as in the original: one listener, and messages are kept in memory. `penstock serve` has the rest. Errors are
+one line on stderr and exit code 1, as in the original.
 """
 
 import argparse
@@ -9,15 +9,15 @@ import os
 from collections.abc import Sequence
 from typing import Never
 
-from penstock.cli.exits import EXIT_FAILED, Failed, Misused
-from penstock.cli.main import ending
+from penstock.cli.exits import EXIT_FAILED, Failed, UsageError
+from penstock.cli.main import exit_on_error
 from penstock.errors import ConfigError
 
 PORT = 47774
 DEFAULT = f"127.0.0.1:{PORT}"
-EVERYWHERE = "0.0.0.0"  # noqa: S104  # nosec  # what `:PORT` means to the original; it takes --insecure to listen there
-# The environment may say it, too: PENSTOCK_TOKEN_FILE and so on; and an address that begins with tls://.
-WHO = (
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104  # nosec  # what `:PORT` means in the original; needs --insecure
+# Or in the environment: PENSTOCK_TOKEN_FILE and so on; and an address may begin with tls://.
+CREDENTIALS = (
     ("--token-file", "file with the access token"),
     ("--ca-file", "CA to trust; enables TLS"),
     ("--cert-file", "client certificate"),
@@ -38,14 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command = commands.add_parser(name, help=text, allow_abbrev=False)
         command.add_argument("-addr", "--addr", metavar="HOST:PORT", default=DEFAULT, help=f"default: {DEFAULT}")
         if name == "info":
-            for flag, what in WHO:
+            for flag, what in CREDENTIALS:
                 command.add_argument(flag, metavar="FILE", default="", help=what)
         else:
             command.add_argument(
                 "--insecure", action="store_true", help="accept connections from other machines without authentication"
             )
     given = parser.parse_args(arguments)
-    with ending("mqmq"):
+    with exit_on_error("mqmq"):
         try:
             raise SystemExit(_start(given.addr, given.insecure) if given.command == "start" else _info(given))
         except (Failed, ConfigError) as error:
@@ -56,14 +56,14 @@ def _start(addr: str, insecure: bool) -> int:
     from penstock.config import LISTENERS, Config
     from penstock.exposure import is_open
 
-    host, port = _door_of(addr)
+    host, port = _listen_address(addr)
     flags: dict[str, object] = {**dict.fromkeys(LISTENERS, "off"), "mqmq": port, "host": host, "memory": True}
     if insecure:
         flags["insecure"] = True
     environment = {name: value for name, value in os.environ.items() if name == "PENSTOCK_INSECURE"}
     config = Config.load(flags, environment, None)
     if is_open(config) and not config.insecure:
-        raise Misused(
+        raise UsageError(
             f"-addr {addr} accepts connections from other machines without authentication. To listen on this machine "
             f"only: -addr 127.0.0.1:{port}. To listen anyway: --insecure. For TLS and users: penstock serve"
         )
@@ -72,25 +72,25 @@ def _start(addr: str, insecure: bool) -> int:
     return serve(config)
 
 
-def _door_of(addr: str) -> tuple[str, int]:
-    """Where to listen: without a host on every address there is, at port 0 on a free one."""
+def _listen_address(addr: str) -> tuple[str, int]:
+    """Host and port to listen on: without a host all addresses, with port 0 a free port."""
     from penstock.client._options import address_of
 
     host, _, port = addr.rpartition(":")
     if port == "0":
-        return host.strip("[]") or EVERYWHERE, 0
+        return host.strip("[]") or ANY_ADDRESS, 0
     try:
         found = address_of(addr, PORT)
     except ValueError as error:
-        raise Misused(str(error)) from error
-    return EVERYWHERE if addr.startswith(":") else found.host, found.port
+        raise UsageError(str(error)) from error
+    return ANY_ADDRESS if addr.startswith(":") else found.host, found.port
 
 
 def _info(given: argparse.Namespace) -> int:
-    from penstock.cli.connect import say_who
+    from penstock.cli.connect import use_credentials
     from penstock.cli.inspect import ask_info, print_info
 
-    say_who({name: getattr(given, name) for name in ("token_file", "ca_file", "cert_file", "key_file")})
+    use_credentials({name: getattr(given, name) for name in ("token_file", "ca_file", "cert_file", "key_file")})
     print_info(ask_info(given.addr, 10.0))
     return 0
 

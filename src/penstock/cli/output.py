@@ -1,12 +1,11 @@
-"""How the commands show what they found: tables, sizes, times, messages, and how far long work has come."""
+"""Output of the commands: lines, JSON, tables, sizes, times, messages and a progress bar."""
 
 import base64
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
 import orjson
 
@@ -18,13 +17,9 @@ from penstock.plain import plain, plain_json, plain_lines
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Moved(Protocol):
-    def __call__(self, done: int) -> None: ...
-
-
 @contextmanager
-def progress(title: str, total: int) -> Iterator[Moved]:
-    """A bar on the terminal, to be told how many bytes are done; nothing where stderr is none."""
+def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on stderr if that is a terminal. Yields a function that takes the number of bytes done."""
     if not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -47,21 +42,29 @@ def print_json(value: object) -> None:
     sys.stdout.write(plain_json(orjson.dumps(value).decode()) + "\n")
 
 
-def say(line: str) -> None:
-    """For people: whatever names and texts are in the line, the terminal only shows them."""
+def print_line(line: str) -> None:
+    """Prints text; control characters in names and messages are escaped."""
     sys.stdout.write(plain_lines(line) + "\n")
 
 
-def tell(json: bool, line: str, **fields: object) -> None:
-    """What was done: in words, or as what a program asks for."""
+def print_result(json: bool, line: str, **fields: object) -> None:
+    """The result of a command: a line of text, or with --json an object."""
     if json:
         print_json(fields)
     else:
-        say(line)
+        print_line(line)
+
+
+def print_body(json: bool, body: bytes, **fields: object) -> None:
+    """A message: its body, or with --json an object with the body and these fields."""
+    if json:
+        print_json({**fields, **body_to_json(body)})
+    else:
+        write_body(body)
 
 
 def body_to_json(body: bytes) -> dict[str, str]:
-    """A body that is no UTF-8 is base64, under a name that says so."""
+    """A body that is not valid UTF-8 is encoded as `body_base64`."""
     try:
         return {"body": body.decode()}
     except UnicodeDecodeError:
@@ -73,9 +76,9 @@ def is_terminal() -> bool:
 
 
 def write_body(body: bytes) -> None:
-    """The very bytes, and a line end behind them; on a terminal, what it would obey is shown as escapes."""
+    """The bytes and a line end; on a terminal, control characters are escaped."""
     if is_terminal():
-        say(text(body))
+        print_line(text(body))
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(body + b"\n")
@@ -83,16 +86,16 @@ def write_body(body: bytes) -> None:
 
 
 def table(headings: list[str], rows: list[list[str]]) -> None:
-    """Columns as wide as they need: the first to the left, numbers to the right."""
+    """Columns as wide as needed; the first is left-aligned, the others right-aligned."""
     rows = [[plain(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     for row in [headings, *rows]:
         first, *others = (cell.ljust(widths[0]) if n == 0 else cell.rjust(widths[n]) for n, cell in enumerate(row))
-        say("  ".join([first, *others]).rstrip())
+        print_line("  ".join([first, *others]).rstrip())
 
 
 def seconds(span: float | None) -> str:
-    """How long: 350ms, 12.5s, 3m, 2h, 4d."""
+    """A duration: 350ms, 12.5s, 3.0m, 2.0h, 4.0d."""
     if span is None:
         return "-"
     if span < 1:
@@ -113,7 +116,7 @@ def size(count: int) -> str:
 
 
 def when(microseconds: int) -> str:
-    """A time, to the microsecond; the number where no calendar has it."""
+    """A time in ISO 8601, to the microsecond; the number itself if it is out of range."""
     try:
         return (EPOCH + timedelta(microseconds=microseconds)).isoformat(timespec="microseconds").replace("+00:00", "Z")
     except OverflowError:
@@ -125,10 +128,9 @@ def text(value: bytes) -> str:
 
 
 def entry_to_json(entry: Message | Change) -> dict[str, object]:
-    """The columns of the log. A body that is no UTF-8 is base64, under a name that says so."""
+    """The columns of the log."""
     if isinstance(entry, Change):
         return _change_to_json(entry)
-    body = body_to_json(entry.body)
     headers = {
         text(key): text(value) for key, value in (entry.headers or {}).items() if not key.startswith(INTERNAL_PREFIX)
     }
@@ -137,34 +139,30 @@ def entry_to_json(entry: Message | Change) -> dict[str, object]:
         "event": text(entry.event),
         "queue": None if entry.route == BY_EVENT else text(queue_of(entry)),
         "id": text(entry.id),
-        **body,
+        **body_to_json(entry.body),
         "headers": headers or None,
         "protocol": entry.protocol,
         "published_at": when(entry.published_at),
-        **_terms_to_json(entry.options),
+        **_options_to_json(entry.options),
     }
 
 
-def _terms_to_json(options: DeliveryOptions | None) -> dict[str, object]:
-    """What was asked for beyond plain delivery; nothing for most messages."""
+def _options_to_json(options: DeliveryOptions | None) -> dict[str, object]:
+    """Delivery options; most messages have none."""
     if options is None:
         return {}
-    shown: dict[str, object] = {}
-    if options.due_at:
-        shown["due_at"] = when(options.due_at)
-    if options.expires_at:
-        shown["expires_at"] = when(options.expires_at)
-    if options.deliveries_max:
-        shown["deliveries_max"] = options.deliveries_max
-    if options.dedup_seconds:
-        shown["dedup_seconds"] = options.dedup_seconds
-    if options.owner:
-        shown["owner"] = text(options.owner)
-    return shown
+    shown: dict[str, object] = {
+        "due_at": options.due_at and when(options.due_at),
+        "expires_at": options.expires_at and when(options.expires_at),
+        "deliveries_max": options.deliveries_max,
+        "dedup_seconds": options.dedup_seconds,
+        "owner": text(options.owner),
+    }
+    return {key: value for key, value in shown.items() if value}
 
 
 def entry_to_line(entry: Message | Change) -> str:
-    """One line for people: control characters and what is no text are shown as escapes."""
+    """One line of text; control characters and bytes that are not text are escaped."""
     if isinstance(entry, Change):
         fields = {key: value for key, value in _change_to_json(entry).items() if key not in ("change", "queue")}
         return (

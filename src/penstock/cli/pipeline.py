@@ -1,4 +1,4 @@
-"""`penstock pipeline`: jobs on Spark over the log of a broker."""
+"""`penstock pipeline`: Spark jobs over the log of a broker."""
 
 import importlib.util
 import re
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.connect import CaFile, CertFile, KeyFile, TokenFile
-from penstock.cli.output import print_json
-from penstock.errors import Error
+from penstock.cli.connect import CaFile, CertFile, Json, KeyFile, TokenFile
+from penstock.cli.exits import Failed
+from penstock.cli.output import print_json, print_result
 from penstock.plain import plain_lines
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PIPELINES = {
     "query": "run a SQL statement and publish its rows as messages                   --sql TEXT --event NAME",
     "infer": "infer the JSON schema of each event, and how it changed                --to DIR",
 }
-# What only some of them understand. Everything else is for all.
+# Options of some pipelines only. All others apply to every pipeline.
 SPECIAL = {
     "sql": ("query",),
     "replace": ("query",),
@@ -38,13 +38,9 @@ SPECIAL = {
     "table": ("load",),
     "schema": ("load",),
 }
-# Spark on one machine otherwise forgets between two runs which tables there are.
-REMEMBERING = "--conf spark.sql.catalogImplementation=hive"
+# Otherwise Spark on one machine forgets its tables between two runs.
+PERSISTENT_CATALOG = "--conf spark.sql.catalogImplementation=hive"
 TEMPLATE = Path(__file__).parent.parent / "spark" / "template"
-
-
-class PipelineUsage(Error):
-    """The command line makes no sense."""
 
 
 def app() -> typer.Typer:
@@ -111,19 +107,19 @@ def run(
     """Run a pipeline."""
     own = name.partition(":")[0].endswith(".py")
     if not own and name not in PIPELINES:
-        raise PipelineUsage(f"unknown pipeline {name!r}: give one of {', '.join(PIPELINES)}, or FILE.py")
+        raise Failed(f"unknown pipeline {name!r}: give one of {', '.join(PIPELINES)}, or FILE.py")
     given = {"sql": sql, "mode": mode, "window": window, "late": late, "where": where, "speed": speed, "table": table}
     given |= {"schema": schema, "dry-run": "1" if dry_run else "", "replace": "1" if replace else ""}
     settings = {key: value for key, value in given.items() if value}
     for key in settings:
         if name not in SPECIAL[key]:
-            raise PipelineUsage(f"--{key} is for {', '.join(SPECIAL[key])}, not for {name}")
+            raise Failed(f"--{key} is for {', '.join(SPECIAL[key])}, not for {name}")
     if speed and not re.fullmatch(r"\d+(\.\d+)?", speed):
-        raise PipelineUsage(f"--speed {speed}: give a number, such as 1 or 10")
+        raise Failed(f"--speed {speed}: give a number, such as 1 or 10")
     if until and name != "replay":
-        raise PipelineUsage(f"--until is for replay, not for {name}: a stream has no end")
+        raise Failed(f"--until is for replay, not for {name}: a stream has no end")
     if event and queue:
-        raise PipelineUsage("--event and --queue cannot be combined")
+        raise Failed("--event and --queue cannot be combined")
     _require_spark()
     from penstock.spark.pipelines.job import Job
     from penstock.spark.session import spark_session
@@ -160,7 +156,7 @@ def run(
 
 
 def _start(job: "Job", name: str, own: bool) -> dict[str, int]:
-    """Spark's stack traces stay inside; what is wrong is one line."""
+    """Runs the pipeline; errors of Spark become one line instead of a stack trace."""
     from pyspark.errors import PySparkException
 
     from penstock.spark.pipelines.job import PipelineError, reason_of
@@ -179,19 +175,17 @@ def _start(job: "Job", name: str, own: bool) -> dict[str, int]:
 
 
 def _aside(line: str) -> None:
-    """What people read does not go among what machines read."""
+    """Text goes to stderr, since stdout has JSON."""
     typer.echo(plain_lines(line), err=True)
 
 
 def _batch_as_json(report: "Report") -> None:
     if report.state == "running":
         print_json(report.as_json())
-        sys.stdout.flush()  # whoever reads it wants to know now
+        sys.stdout.flush()  # a reader of a pipe gets it at once
 
 
-def list_(
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
-) -> None:
+def list_(json: Json = False) -> None:
     """List the built-in pipelines."""
     for name, what in PIPELINES.items():
         if json:
@@ -204,11 +198,11 @@ def list_(
 def init(
     directory: Annotated[Path, typer.Argument(help="Project directory; must not exist.")],
     server: Annotated[str, typer.Option(help="Broker URL.")] = "http://127.0.0.1:7780",
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    json: Json = False,
 ) -> None:
     """Create a Spark Declarative Pipelines project that reads from the broker and writes to it."""
     if directory.exists():
-        raise PipelineUsage(f"{directory} already exists")
+        raise Failed(f"{directory} already exists")
     for source in sorted(TEMPLATE.rglob("*")):
         if source.is_file() and source.suffix in (".py", ".yml", ".md"):
             target = directory / source.relative_to(TEMPLATE)
@@ -216,14 +210,12 @@ def init(
             text = source.read_text()
             text = text.replace("{{server}}", server).replace("{{name}}", directory.name)
             target.write_text(text.replace("{{storage}}", f"file://{directory.absolute()}/storage"))
-    if json:
-        print_json({"directory": str(directory), "server": server})
-        return
-    typer.echo(f"created {directory}. Next: cd {directory} && spark-pipelines run {REMEMBERING}")
+    line = f"created {directory}. Next: cd {directory} && spark-pipelines run {PERSISTENT_CATALOG}"
+    print_result(json, line, directory=str(directory), server=server)
 
 
 def _place(which: str, value: str) -> dict[str, str]:
-    """An offset where it looks like one, else a time."""
+    """The option of the source for a start or an end: an offset if it looks like one, else a time."""
     if not value:
         return {}
     is_offset = value.lower() in ("earliest", "latest") or value.startswith("{") or re.fullmatch(r"\d{1,12}", value)
@@ -233,11 +225,11 @@ def _place(which: str, value: str) -> dict[str, str]:
 def _settings_of(conf: list[str]) -> dict[str, str]:
     for setting in conf:
         if "=" not in setting:
-            raise PipelineUsage(f"--conf {setting}: give KEY=VALUE")
+            raise Failed(f"--conf {setting}: give KEY=VALUE")
     return {key: value for key, _, value in (setting.partition("=") for setting in conf)}
 
 
 def _require_spark() -> None:
     missing = [name for name in ("pyspark", "pyarrow") if importlib.util.find_spec(name) is None]
     if missing:
-        raise PipelineUsage(f"pipelines need {' and '.join(missing)}: pip install 'penstock-mq[spark]'")
+        raise Failed(f"pipelines need {' and '.join(missing)}: pip install 'penstock-mq[spark]'")

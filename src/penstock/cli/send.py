@@ -1,4 +1,4 @@
-"""`penstock publish`, `put`, `request` and `broadcast`: messages on their way into a broker."""
+"""`penstock publish`, `put`, `request` and `broadcast`."""
 
 import asyncio
 import os
@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 import orjson
 import typer
 
-from penstock.cli.connect import Addr, Json, Seconds, options_for, place_of, reaching, run
-from penstock.cli.exits import Misused
-from penstock.cli.main import COMMANDS
-from penstock.cli.output import body_to_json, print_json, say, write_body
+from penstock.cli.connect import Addr, Json, Seconds, ask, client_options, default_address, run, with_credentials
+from penstock.cli.exits import UsageError
+from penstock.cli.main import command_app
+from penstock.cli.output import print_body, print_result
 from penstock.client import ClientError, Options, mqks, mqmq, rq, sevx, smqs
 
-TOGETHER_MAX = 1000  # confirmations that are awaited at once
+CONFIRMS_MAX = 1000  # unconfirmed messages at a time
 CHUNK = 1 << 16
 LINE_PROTOCOLS = ("mqks", "smqs", "sevx")
 
@@ -26,20 +26,18 @@ Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name; created
 Send = Callable[[bytes], Awaitable[str] | Awaitable[None]]
 AskUnrouted = Callable[[], Awaitable[int]]
 
-# What may be asked for with a message, where a protocol can say it.
-TERMS = {"delay", "ttl", "max_deliveries", "dedup"}
-SAYS = {"mqks": TERMS, "sevx": TERMS, "mqmq": TERMS, "rq": {"delay", "ttl"}, "smqs": set[str]()}
+# Delivery options, and the protocols that support them.
+OPTIONS = {"delay", "ttl", "max_deliveries", "dedup"}
+SUPPORTED = {"mqks": OPTIONS, "sevx": OPTIONS, "mqmq": OPTIONS, "rq": {"delay", "ttl"}, "smqs": set[str]()}
 
 
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command("publish", help=COMMANDS["publish"], epilog=PUBLISH_EPILOG)(reaching(publish))
-    made.command("put", help=COMMANDS["put"])(reaching(put))
-    made.command("request", help=COMMANDS["request"], epilog="Exit code 4: no reply within the timeout.")(
-        reaching(request)
+    return command_app(
+        (with_credentials(publish), PUBLISH_EPILOG),
+        (with_credentials(put), ""),
+        (with_credentials(request), "Exit code 4: no reply within the timeout."),
+        (with_credentials(broadcast), "Broadcasts are not confirmed."),
     )
-    made.command("broadcast", help=COMMANDS["broadcast"], epilog="Broadcasts are not confirmed.")(reaching(broadcast))
-    return made
 
 
 PUBLISH_EPILOG = (
@@ -67,47 +65,46 @@ def publish(
     json: Json = False,
 ) -> None:
     given: dict[str, Any] = {"delay": delay, "ttl": ttl, "max_deliveries": max_deliveries, "dedup": dedup or None}
-    terms = {key: value for key, value in given.items() if value is not None}
-    for key in terms:
-        if key not in SAYS[via]:
-            raise Misused(f"--{key.replace('_', '-')} is not supported over {via.upper()}")
+    delivery = {key: value for key, value in given.items() if value is not None}
+    for key in delivery:
+        if key not in SUPPORTED[via]:
+            raise UsageError(f"--{key.replace('_', '-')} is not supported over {via.upper()}")
     if via == "sevx" and body is not None:
-        raise Misused("SEVX has no names: give only the JSON object")
+        raise UsageError("SEVX has no names: give only the JSON object")
     if lines and (body or "-") != "-":
-        raise Misused("--lines reads stdin: omit BODY")
+        raise UsageError("--lines reads stdin: omit BODY")
     body_given = target if via == "sevx" else body
     batches = _lines() if lines else _one(_body(body_given, drop_line_end=via in LINE_PROTOCOLS))
-    options = options_for(timeout=timeout)
-    count, id, unrouted = run(_publish_all(via, addr or place_of(via), options, target, terms, batches))
-    if json:
-        to = None if via == "sevx" else target
-        print_json({"published": count, "via": via, "to": to, "id": id, "unrouted": unrouted})
-    elif lines:
-        say(f"published {count}" + (f", no queue took {unrouted} of them" if unrouted else ""))
+    options = client_options(timeout=timeout)
+    count, id, unrouted = run(_publish_all(via, addr or default_address(via), options, target, delivery, batches))
+    if lines:
+        line = f"published {count}" + (f", but no queue received {unrouted} of them" if unrouted else "")
     elif unrouted:
-        say("published, no queue took it")
+        line = "published, but no queue received it"
     else:
-        say(f"published {id}" if id else "published")
+        line = f"published {id}" if id else "published"
+    to = None if via == "sevx" else target
+    print_result(json, line, published=count, via=via, to=to, id=id, unrouted=unrouted)
 
 
 async def _publish_all(
-    via: str, addr: str, options: Options, target: str, terms: dict[str, Any], batches: AsyncIterator[list[bytes]]
+    via: str, addr: str, options: Options, target: str, delivery: dict[str, Any], batches: AsyncIterator[list[bytes]]
 ) -> tuple[int, str | None, int | None]:
-    """How many were confirmed, the id of the last one if the protocol has ids, and how many no queue took, if known."""
+    """How many were confirmed, the id of the last one if there are ids, and how many reached no queue, if known."""
     count = 0
     id: str | None = None
     async with AsyncExitStack() as stack:
-        send, ask_unrouted = await _sender(stack, via, addr, options, target, terms)
+        send, ask_unrouted = await _sender(stack, via, addr, options, target, delivery)
         async for batch in batches:
-            for first in range(0, len(batch), TOGETHER_MAX):
-                id = (await asyncio.gather(*map(send, batch[first : first + TOGETHER_MAX])))[-1]
+            for first in range(0, len(batch), CONFIRMS_MAX):
+                id = (await asyncio.gather(*map(send, batch[first : first + CONFIRMS_MAX])))[-1]
             count += len(batch)
         unrouted = await _unrouted(ask_unrouted)
     return count, id, unrouted
 
 
 async def _unrouted(ask: AskUnrouted | None) -> int | None:
-    """None where the server does not say: what was published is published all the same."""
+    """How many messages reached no queue; None if the server does not report it."""
     if ask is None:
         return 0
     try:
@@ -117,20 +114,20 @@ async def _unrouted(ask: AskUnrouted | None) -> int | None:
 
 
 async def _sender(
-    stack: AsyncExitStack, via: str, addr: str, options: Options, target: str, terms: dict[str, Any]
+    stack: AsyncExitStack, via: str, addr: str, options: Options, target: str, delivery: dict[str, Any]
 ) -> tuple[Send, AskUnrouted | None]:
-    """Connects, and gives what sends one body and comes back when it was confirmed.
+    """Connects. Returns a function that sends one body and waits until it is confirmed.
 
-    Behind it what asks how many of them no queue took, where that can happen: those that name a queue always have one.
+    For protocols without queue names, the second function asks how many messages reached no queue.
     """
     if via == "mqks":
         lines = await stack.enter_async_context(await mqks.connect(addr, options=options))
-        return lambda body: lines.publish(target, body, confirm=True, **terms), lines.unrouted
+        return lambda body: lines.publish(target, body, confirm=True, **delivery), lines.unrouted
     if via == "sevx":
         events = await stack.enter_async_context(await sevx.connect_async(addr, options=options))
 
         async def send_object(body: bytes) -> str:
-            return await events.send(_object(body), wait=True, **terms)
+            return await events.send(_object(body), wait=True, **delivery)
 
         return send_object, events.unrouted
     if via == "smqs":
@@ -138,9 +135,9 @@ async def _sender(
         return lambda body: values.publish_raw(target, body, confirm=True), None
     if via == "mqmq":
         frames = await stack.enter_async_context(await mqmq.connect(addr, options=options))
-        return lambda body: frames.put(target, body, **terms), None
+        return lambda body: frames.put(target, body, **delivery), None
     requests = await stack.enter_async_context(await rq.connect(addr, options=options))
-    return lambda body: requests.send(target, body, **terms), None
+    return lambda body: requests.send(target, body, **delivery), None
 
 
 def put(
@@ -151,16 +148,8 @@ def put(
     json: Json = False,
 ) -> None:
     data = _body(body)
-
-    async def work() -> None:
-        async with await mqmq.connect(addr or place_of("mqmq"), options=options_for(timeout=timeout)) as client:
-            await client.put(queue, data)
-
-    run(work())
-    if json:
-        print_json({"put": 1, "queue": queue, "size": len(data)})
-    else:
-        say(f"put {len(data)} bytes into {queue}")
+    ask(mqmq.connect, addr or default_address("mqmq"), lambda client: client.put(queue, data), timeout=timeout)
+    print_result(json, f"put {len(data)} bytes into {queue}", put=1, queue=queue, size=len(data))
 
 
 def request(
@@ -170,17 +159,9 @@ def request(
     timeout: Seconds = 30.0,
     json: Json = False,
 ) -> None:
-    data = _body(body)
-
-    async def work() -> bytes:
-        async with await rq.connect(addr or place_of("rq"), options=options_for(timeout=timeout)) as client:
-            return await client.request(queue, data, timeout=timeout)
-
-    reply = run(work())
-    if json:
-        print_json({"queue": queue, **body_to_json(reply)})
-    else:
-        write_body(reply)
+    data, address = _body(body), addr or default_address("rq")
+    reply = ask(rq.connect, address, lambda client: client.request(queue, data, timeout=timeout), timeout=timeout)
+    print_body(json, reply, queue=queue)
 
 
 def broadcast(
@@ -191,24 +172,16 @@ def broadcast(
     json: Json = False,
 ) -> None:
     data = _body(body)
-
-    async def work() -> None:
-        async with await rq.connect(addr or place_of("rq"), options=options_for(timeout=timeout)) as client:
-            await client.broadcast(queue, data)
-
-    run(work())
-    if json:
-        print_json({"broadcast": 1, "queue": queue, "size": len(data)})
-    else:
-        say(f"sent to the current consumers of {queue}")
+    ask(rq.connect, addr or default_address("rq"), lambda client: client.broadcast(queue, data), timeout=timeout)
+    print_result(json, f"sent to the current consumers of {queue}", broadcast=1, queue=queue, size=len(data))
 
 
 def _body(text: str | None, *, drop_line_end: bool = False) -> bytes:
-    """What was given, or what stdin has; less a line end that the protocol could not carry."""
+    """The body from the command line or from stdin, without a line end that the protocol could not carry."""
     if text is not None and text != "-":
         return os.fsencode(text)
     if sys.stdin.isatty():
-        raise Misused("no BODY: give one, or pipe it to stdin")
+        raise UsageError("no BODY: give one, or pipe it to stdin")
     data = sys.stdin.buffer.read()
     return data.removesuffix(b"\n").removesuffix(b"\r") if drop_line_end else data
 
@@ -218,7 +191,7 @@ async def _one(body: bytes) -> AsyncIterator[list[bytes]]:
 
 
 async def _lines() -> AsyncIterator[list[bytes]]:
-    """The lines of stdin, as many at a time as are there: what a slow program writes is sent as it comes."""
+    """The lines of stdin, as many at a time as are available, so that the output of a slow program is sent at once."""
     try:
         fd = sys.stdin.fileno()
     except OSError:
@@ -240,12 +213,12 @@ async def _lines() -> AsyncIterator[list[bytes]]:
 
 
 async def _readable(fd: int) -> None:
-    """Come back when there is something to read, or the end of it; a file always has."""
+    """Waits until there is something to read, or the end of the input. Files are always readable."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     try:
         loop.add_reader(fd, ready.set)
-    except PermissionError:  # what epoll says of a file
+    except PermissionError:  # epoll does not support files
         return
     try:
         await ready.wait()

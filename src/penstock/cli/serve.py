@@ -1,4 +1,4 @@
-"""`penstock serve`: its options are the fields of Config, and so are their help texts."""
+"""`penstock serve`: options and their help texts come from the fields of Config."""
 
 import inspect
 import os
@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args, get_origin
 import typer
 from pydantic import BeforeValidator
 
-from penstock.cli.main import COMMANDS
+from penstock.cli.main import command_app
 from penstock.config import (
     Config,
     count_of,
@@ -42,9 +42,15 @@ METAVARS = {
 }
 
 
+EPILOG = (
+    "Every option can also be set as an environment variable (PENSTOCK_LINE_SIZE_MAX for --line-size-max) "
+    "or a key in the TOML file (line_size_max). Flags override the environment, which overrides the file."
+)
+
+
 def serve(config: Path | None, **flags: object) -> None:
     loaded = Config.load(flags, os.environ, config)
-    # Only now, because a wrong setting should be told at once.
+    # Imported only now, so that an invalid setting is reported at once.
     from penstock.node import serve as run
 
     raise typer.Exit(run(loaded))
@@ -52,15 +58,9 @@ def serve(config: Path | None, **flags: object) -> None:
 
 def app() -> typer.Typer:
     """The command with an option for every setting."""
-    made = typer.Typer(add_completion=False, rich_markup_mode=None)
     options = [_config_option(), *(_option(key) for key in Config.options())]
     serve.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    made.command(
-        help=COMMANDS["serve"],
-        epilog="Every option can also be set as an environment variable (PENSTOCK_LINE_SIZE_MAX for --line-size-max) "
-        "or a key in the TOML file (line_size_max). Flags override the environment, which overrides the file.",
-    )(serve)
-    return made
+    return command_app((serve, EPILOG))
 
 
 def _config_option() -> inspect.Parameter:
@@ -69,7 +69,7 @@ def _config_option() -> inspect.Parameter:
 
 
 def _option(key: str) -> inspect.Parameter:
-    """The option of one setting. It takes any text: Config knows what is right, and how to say what is wrong."""
+    """The option of one setting. It accepts any text; Config validates it and reports errors."""
     field = Config.model_fields[key]
     if field.annotation is bool:
         return _parameter(key, Annotated[bool | None, typer.Option(flag_of(key), help=field.description)])

@@ -1,7 +1,7 @@
-"""`penstock tls`: certificates for development, made on the spot.
+"""`penstock tls`: certificates for development.
 
-A CA of one's own, a certificate for the broker and one for a client, all signed by that CA, whose key is thrown away:
-nobody can sign more in its name, and whoever needs more makes a new set.
+Creates a CA, and a server and a client certificate signed by it. The CA's key is not kept, so nobody can sign further
+certificates with it; to get more, create a new set.
 """
 
 from pathlib import Path
@@ -11,24 +11,17 @@ import typer
 
 from penstock.auth.self_signed import FILES, make
 from penstock.cli.connect import Json
-from penstock.cli.exits import EXIT_FAILED, EXIT_MISUSED, Failed
-from penstock.cli.main import COMMANDS
-from penstock.cli.output import print_json, say
+from penstock.cli.exits import Failed, UsageError
+from penstock.cli.main import group_app
+from penstock.cli.output import print_json, print_line
 from penstock.files import replace_file
 
 NAMES: Final = ("localhost", "127.0.0.1", "::1")
-DAYS_MAX: Final = 825  # more is not believed by browsers
+DAYS_MAX: Final = 825  # browsers reject longer validity
 
 
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=COMMANDS["tls"])
-    made.command("self-signed")(self_signed)
-
-    @made.callback()
-    def root() -> None:
-        """A group, also while it has one command."""
-
-    return made
+    return group_app("tls", self_signed)
 
 
 def self_signed(
@@ -48,20 +41,20 @@ def self_signed(
 ) -> None:
     """Create a CA, a server certificate and a client certificate, for development only."""
     names = list(dict.fromkeys([*(name or []), *NAMES]))
-    there = [file for file in FILES if (directory / file).exists()]
-    if there and not force:
-        raise Failed(f"{directory / there[0]} already exists: use --force to overwrite it", EXIT_FAILED)
+    existing = [file for file in FILES if (directory / file).exists()]
+    if existing and not force:
+        raise Failed(f"{directory / existing[0]} already exists: use --force to overwrite it")
     try:
         files = make(names, client, days)
     except ValueError as error:
-        raise Failed(f"a name cannot be used in a certificate: {error}", EXIT_MISUSED) from error
+        raise UsageError(f"a name cannot be used in a certificate: {error}") from error
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for file, text in files.items():
-        replace_file(directory / file, text)  # never there with half its content, nor readable by others
+        replace_file(directory / file, text)  # atomically, and readable by the owner only
     if json:
         print_json({"directory": str(directory), "files": list(files), "names": names, "client": client, "days": days})
         return
     cert, key, ca = (directory / file for file in ("server.pem", "server.key", "ca.pem"))
-    say(f"created {', '.join(files)} in {directory}; names: {', '.join(names)}; valid for {days} days")
-    say(f"penstock serve --tls-cert {cert} --tls-key {key} --tls-ca {ca}")
-    say(f"openssl s_client -quiet -connect 127.0.0.1:7700 -CAfile {ca}")
+    print_line(f"created {', '.join(files)} in {directory}; names: {', '.join(names)}; valid for {days} days")
+    print_line(f"penstock serve --tls-cert {cert} --tls-key {key} --tls-ca {ca}")
+    print_line(f"openssl s_client -quiet -connect 127.0.0.1:7700 -CAfile {ca}")

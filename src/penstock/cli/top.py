@@ -1,4 +1,4 @@
-"""`penstock top`: queues and rates, again and again. A rate is the difference between two looks."""
+"""`penstock top`: queues and rates, refreshed. A rate is the difference between two samples."""
 
 import sys
 import time
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.connect import Api, Json, Server, reaching
+from penstock.cli.connect import Api, Json, Server, with_credentials
 from penstock.cli.inspect import check_sort, state_of
-from penstock.cli.main import COMMANDS
+from penstock.cli.main import command_app
 from penstock.cli.output import print_json, seconds, size
 from penstock.plain import plain
 
@@ -20,9 +20,7 @@ HEADINGS = ("queue", "ready", "unacked", "delayed", "consumers", "in/s", "out/s"
 
 
 def app() -> typer.Typer:
-    made = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made.command(help=COMMANDS["top"], epilog="Press Ctrl-C to exit.")(reaching(top))
-    return made
+    return command_app((with_credentials(top), "Press Ctrl-C to exit."))
 
 
 def top(
@@ -38,81 +36,82 @@ def top(
     query: dict[str, object] = {"search": search, "sort": sort, "limit": limit}
     try:
         with Api(server) as api:
-            looks = _looks(api, query, interval)
+            samples = _samples(api, query, interval)
             if json:
-                _print(looks, once)
+                _print(samples, once)
             else:
-                _show(looks, once)
+                _show(samples, once)
     except KeyboardInterrupt:
         return
 
 
-def _looks(api: Api, query: dict[str, object], interval: float) -> Iterator[dict[str, Any]]:
-    """Overview and queues with their rates; the first after one interval, since a rate takes two looks."""
+def _samples(api: Api, query: dict[str, object], interval: float) -> Iterator[dict[str, Any]]:
+    """Overview and queues with their rates; the first after one interval, since a rate needs two samples."""
     page = api.get("/v1/queues", **query)
-    looked_at = time.monotonic()
+    sampled_at = time.monotonic()
     while True:
         time.sleep(interval)
         before = {row["name"]: row for row in page["queues"]}
         page, overview = api.get("/v1/queues", **query), api.get("/v1/overview")
         now = time.monotonic()
-        rows = [_with_rates(row, before.get(row["name"]), now - looked_at) for row in page["queues"]]
-        looked_at = now
+        rows = [_with_rates(row, before.get(row["name"]), now - sampled_at) for row in page["queues"]]
+        sampled_at = now
         shown = {key: overview[key] for key in ("now", "status", "reasons", "totals", "rates", "process")}
         yield {**shown, "total": page["total"], "queues": rows}
 
 
 def _with_rates(row: dict[str, Any], before: dict[str, Any] | None, span: float) -> dict[str, Any]:
-    """A queue that was not on the last page has no rates yet; one that began anew counts from zero."""
+    """A queue that was not on the previous page has no rates yet; one that was created again counts from zero."""
     if before is None:
         return {**row, "queued_rate": None, "delivered_rate": None}
     rates = {f"{key}_rate": max(0, row[key] - before[key]) / span for key in ("queued", "delivered")}
     return {**row, **rates}
 
 
-def _print(looks: Iterator[dict[str, Any]], once: bool) -> None:
-    for look in looks:
-        print_json(look)
+def _print(samples: Iterator[dict[str, Any]], once: bool) -> None:
+    for sample in samples:
+        print_json(sample)
         sys.stdout.flush()
         if once:
             return
 
 
-def _show(looks: Iterator[dict[str, Any]], once: bool) -> None:
+def _show(samples: Iterator[dict[str, Any]], once: bool) -> None:
     from rich.console import Console
     from rich.live import Live
 
     console = Console()
     if once or not console.is_terminal:
-        for look in looks:
-            console.print(_picture(look))
+        for sample in samples:
+            console.print(_render(sample))
             if once:
                 return
     with Live(console=console, screen=True, auto_refresh=False) as live:
-        for look in looks:
-            live.update(_picture(look), refresh=True)
+        for sample in samples:
+            live.update(_render(sample), refresh=True)
 
 
-def _picture(look: dict[str, Any]) -> "Group":
+def _render(sample: dict[str, Any]) -> "Group":
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    totals, rates = look["totals"], look["rates"]
+    totals, rates = sample["totals"], sample["rates"]
     table = Table(expand=True, box=None, pad_edge=False)
     table.add_column(HEADINGS[0], ratio=1, no_wrap=True)
     for heading in HEADINGS[1:]:
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in look["queues"]:
+    for row in sample["queues"]:
         table.add_row(*map(Text, _cells(row)))
     connected = f"{totals['connections']} connections  {totals['consumers']} consumers"
     waiting = f"{totals['ready']} ready  {totals['unacked']} unacked  {totals['delayed']} delayed"
+    memory = size(sample["process"]["memory_bytes"])
     lines = [
-        f"{look['status']}  {totals['queues']} queues  {connected}  {size(look['process']['memory_bytes'])} of memory",
+        f"{sample['status']}  {totals['queues']} queues  {connected}  {memory} of memory",
         f"{waiting}  {rates['published']:.0f} published/s  {rates['delivered']:.0f} delivered/s",
-        *map(plain, look["reasons"]),
+        *map(plain, sample["reasons"]),
     ]
-    more = look["total"] - len(look["queues"])
+    more = sample["total"] - len(sample["queues"])
     foot = [Text(f"... and {more} more")] if more > 0 else []
     return Group(*map(Text, lines), Text(), table, *foot)
 
