@@ -156,4 +156,4 @@ def test_doctor_knows_a_broker_that_tells_strangers_nothing(
     monkeypatch.setenv("PENSTOCK_TLS_KEY", str(secure.files / "server.key"))
     monkeypatch.setenv("PENSTOCK_CA_FILE", secure.ca_file)
     found = {row["name"]: row for row in there.json("doctor")}
-    assert found["port mqks"]["found"].endswith("a Penstock is running there")
+    assert found["port mqks"]["found"].endswith("a Penstock broker is running here")

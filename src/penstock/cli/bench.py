@@ -25,8 +25,8 @@ from penstock.cli.main import command_app
 from penstock.cli.output import print_json, print_line
 from penstock.cli.send import Via
 from penstock.client import mqks, mqmq, rq, sevx, smqs
-from penstock.client._credentials import Token, tls_of, token_of, warn_in_clear
 from penstock.client._auth import Auth
+from penstock.client._credentials import Token, tls_of, token_of, warn_in_clear
 from penstock.client._options import Address, address_of
 from penstock.client.errors import ClientError
 

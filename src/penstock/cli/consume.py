@@ -47,7 +47,7 @@ class Received(NamedTuple):
 
     body: bytes
     about: dict[str, Any]
-    settle: Callable[[bool], Awaitable[None]]
+    settle: Callable[[bool], Awaitable[None] | None]
 
 
 Receive = Callable[[float | None], Awaitable[Received]]
@@ -127,16 +127,8 @@ async def _from_mqks(address: str, queue: str, events: list[str], *, temporary: 
 
         async def receive(seconds: float | None) -> Received:
             message = await consumer.get(seconds)
-
-            async def settle(last: bool) -> None:
-                if not temporary:
-                    await message.ack()
-
-            return Received(
-                message.data,
-                {"event": message.event, "id": message.id, "retry": message.retry, **_queue_field(queue, temporary)},
-                settle,
-            )
+            about = {"event": message.event, "id": message.id, "retry": message.retry, **_queue_field(queue, temporary)}
+            return Received(message.data, about, lambda _: None if temporary else message.ack())
 
         yield receive
 
@@ -149,14 +141,8 @@ async def _from_sevx(address: str, queue: str, pattern: dict[str, Any], *, tempo
 
         async def receive(seconds: float | None) -> Received:
             event = await receiver.get(seconds)
-
-            async def settle(last: bool) -> None:
-                if not temporary:
-                    event.ack()
-
-            return Received(
-                event.json.encode(), {"id": event.id, "retry": event.retry, **_queue_field(queue, temporary)}, settle
-            )
+            about = {"id": event.id, "retry": event.retry, **_queue_field(queue, temporary)}
+            return Received(event.json.encode(), about, lambda _: None if temporary else event.ack())
 
         yield receive
 
@@ -168,11 +154,7 @@ async def _from_smqs(address: str, queue: str) -> AsyncIterator[Receive]:
 
         async def receive(seconds: float | None) -> Received:
             message = await consumer.get(seconds)
-
-            async def settle(last: bool) -> None:
-                await consumer.done(1)
-
-            return Received(message.data, {"queue": queue}, settle)
+            return Received(message.data, {"queue": queue}, lambda _: consumer.done(1))
 
         yield receive
 
@@ -181,14 +163,11 @@ async def _from_smqs(address: str, queue: str) -> AsyncIterator[Receive]:
 async def _from_mqmq(address: str, queue: str) -> AsyncIterator[Receive]:
     async with await mqmq.connect(address, options=client_options()) as client:
 
-        async def settle(last: bool) -> None:
-            """MQMQ needs no acknowledgement."""
-
         async def receive(seconds: float | None) -> Received:
             while True:
                 try:
                     body = await client.get(queue, GET_SECONDS if seconds is None else seconds)
-                    return Received(body, {"queue": queue}, settle)
+                    return Received(body, {"queue": queue}, lambda _: None)  # MQMQ has no acknowledgements
                 except Timeout:
                     if seconds is not None:
                         raise
@@ -311,7 +290,8 @@ def _watch(source: Callable[[], Any], count: int | None, timeout: float | None, 
                     return
                 _show(received.body, received.about, json)
                 shown += 1
-                await received.settle(shown == count)
+                if (settling := received.settle(shown == count)) is not None:
+                    await settling
 
     with _connection_events():
         try:
