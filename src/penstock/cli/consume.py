@@ -141,8 +141,13 @@ async def _from_sevx(address: str, queue: str, pattern: dict[str, Any], *, tempo
 
         async def receive(seconds: float | None) -> Received:
             event = await receiver.get(seconds)
+
+            def settle(_last: bool) -> None:
+                if not temporary:
+                    event.ack()
+
             about = {"id": event.id, "retry": event.retry, **_queue_field(queue, temporary)}
-            return Received(event.json.encode(), about, lambda _: None if temporary else event.ack())
+            return Received(event.json.encode(), about, settle)
 
         yield receive
 

@@ -177,7 +177,7 @@ class BlockWriter:
         changes = encode_changes(self.changes) if self.changes else b""
         rare_of_messages = self._rare_columns(columns.MESSAGES, self.message_count)
         rare_of_runs = self._rare_columns(columns.RUNS, self.run_count)
-        pieces: list[bytes] = [b""]  # the header follows
+        pieces: list[bytes] = [b""]  # for the header
         for buffer in self._names:
             _add_part(pieces, buffer.getvalue())
         _add_part(pieces, changes)
