@@ -117,9 +117,9 @@ class Node:
         self.broker.on_fault = self._on_fault
         self.user_reloader.start(self.reactor, self.watcher)
         if self.storage is not None:
-            board = self.reactor
-            self.storage.start(board.loop, self.hub.broker, board.plan_flush)
-            board.storage = self.storage
+            reactor = self.reactor
+            self.storage.start(reactor.loop, self.hub.broker, reactor.plan_flush)
+            reactor.storage = self.storage
         handshakes = self.handshakes = self._make_handshake_limiter()
         try:
             for name, port in config.ports().items():
@@ -171,27 +171,27 @@ class Node:
         self._stop_listeners()
         if self.handshakes is not None:
             self.handshakes.stop()
-        board = self.reactor
-        board.draining = True
+        reactor = self.reactor
+        reactor.draining = True
         now = self.clock.now()
-        for session in list(board.connections):
+        for session in list(reactor.connections):
             session.goodbye(now)
-        board.flush()
-        deadline = board.loop.time() + self.config.drain_seconds
-        http = None if self.http is None else board.loop.create_task(self.http.stop(self.config.drain_seconds))
+        reactor.flush()
+        deadline = reactor.loop.time() + self.config.drain_seconds
+        http = None if self.http is None else reactor.loop.create_task(self.http.stop(self.config.drain_seconds))
         await _until(lambda: not self._owes_something(), deadline)
         if http is not None:
             await http
-        for connection in list(board.connections.values()):
+        for connection in list(reactor.connections.values()):
             if connection.transport.get_write_buffer_size():
                 connection.transport.abort()
             else:
                 connection.transport.close()
-        await _until(lambda: not board.connections, deadline + 1)
+        await _until(lambda: not reactor.connections, deadline + 1)
         if self.storage is not None:
             self.storage.stop(self.clock.now())
-        if board.timer is not None:
-            board.timer.cancel()
+        if reactor.timer is not None:
+            reactor.timer.cancel()
         self.user_reloader.stop()
         self.audit.close()
         self.logs.close()
@@ -345,13 +345,13 @@ async def _serve(config: Config, report: Report) -> int:
     return 0
 
 
-async def _keep_house(trimmer: Trimmer, board: Reactor) -> None:
+async def _keep_house(trimmer: Trimmer, reactor: Reactor) -> None:
     """Periodically return free memory to the system, adjust the memory limit of queues, and collect garbage."""
     sweeper = Sweeper()
     while True:
         trimmer.look()
-        board.account.balance()
-        sweeper.look(board.hub.broker.context.work)
+        reactor.account.balance()
+        sweeper.look(reactor.hub.broker.context.work)
         await asyncio.sleep(LOOK_SECONDS)
 
 

@@ -401,12 +401,12 @@ def test_whoever_came_in_by_the_door_for_all_a_moment_ago_is_shown_out_as_well(s
     broker = start_guarded()
     token = broker.add("ann", "admin")
     client = broker.connect("any")
-    board = broker.node.reactor
-    until(lambda: broker.call(lambda: len(board.connections)) == 1)
+    reactor = broker.node.reactor
+    until(lambda: broker.call(lambda: len(reactor.connections)) == 1)
 
     def come_and_lose() -> bool:
         """In one turn of the loop, before the connection has seen that another session took over."""
-        (session,) = board.connections
+        (session,) = reactor.connections
         session.feed(Mqks.auth(token), broker.node.clock.now())
         with broker.file.edit() as users:
             users.remove("ann")

@@ -76,10 +76,10 @@ async def keep_until_the_end(tmp_path: Path) -> None:
     user_reloader = UserReloader(Config(memory=True, users=tmp_path / "users.json"))
     hub = Hub(Broker(MemoryLog(), Limits()), ignore)
     clock: Any = Times(end - 1, end)
-    board = Reactor(asyncio.get_running_loop(), hub, clock, 10)
+    reactor = Reactor(asyncio.get_running_loop(), hub, clock, 10)
     guest: Any = Guest(end)
-    board.connections[guest] = guest
-    user_reloader.start(board, Watcher(ignore))
+    reactor.connections[guest] = guest
+    user_reloader.start(reactor, Watcher(ignore))
     try:
         async with asyncio.timeout(10):
             while not guest.is_out:  # noqa: ASYNC110
@@ -101,13 +101,13 @@ async def show_out_both(tmp_path: Path) -> None:
         lambda level, event, details: reports.append((event, str(details.get("error")))),
     )
     clock: Any = Times(BEGAN * SECOND)
-    board = Reactor(asyncio.get_running_loop(), hub, clock, 10)
+    reactor = Reactor(asyncio.get_running_loop(), hub, clock, 10)
     bad, good = BadGuest(0), Guest(0)
     for guest in (bad, good):
         entry: Any = guest
-        board.connections[entry] = entry
+        reactor.connections[entry] = entry
     user_reloader = UserReloader(Config(memory=True, users=tmp_path / "users.json"))
-    user_reloader.start(board, Watcher(ignore))
+    user_reloader.start(reactor, Watcher(ignore))
     user_reloader.stop()
     assert good.is_out
     assert not good.is_aborted

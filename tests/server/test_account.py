@@ -147,17 +147,19 @@ def test_the_account_knows_each_kind_and_each_connection(start_broker: Start) ->
     holder.line()
     half.send(b"1 publish e %s\n2 publish nothing here" % (b"x" * 10_000))
     holder.line()
-    board = running.node.reactor
-    wait_until(running, lambda: board.incoming.all_bytes == len(b"2 publish nothing here"))
+    reactor = running.node.reactor
+    wait_until(running, lambda: reactor.incoming.all_bytes == len(b"2 publish nothing here"))
 
     def look() -> None:
-        account = board.account
+        account = reactor.account
         account.held = running.node.broker.queues[b"q"].unacked_bytes
         kinds = account.kinds()
         assert tuple(kinds) == KINDS
         assert kinds["held"] > 10_000
         assert kinds["in"] == len(b"2 publish nothing here")
-        sizes = sorted(account.of_connection(session, connection) for session, connection in board.connections.items())
+        sizes = sorted(
+            account.of_connection(session, connection) for session, connection in reactor.connections.items()
+        )
         assert sizes == [len(b"2 publish nothing here"), kinds["held"]]
 
     running.call(look)
@@ -223,17 +225,17 @@ def test_while_the_process_has_no_room_left_what_comes_and_goes_has_an_eighth_an
     start_broker: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = start_broker(memory_bytes_max=64 * MIB)
-    board = running.node.reactor
-    full = board.incoming.bytes_max, board.outgoing.bytes_max
+    reactor = running.node.reactor
+    full = reactor.incoming.bytes_max, reactor.outgoing.bytes_max
     resident = [64 * MIB]
     monkeypatch.setattr("penstock.server.account.resident_bytes", lambda: resident[0])
-    running.call(board.account.balance)
-    assert (board.incoming.bytes_max, board.outgoing.bytes_max) == full
+    running.call(reactor.account.balance)
+    assert (reactor.incoming.bytes_max, reactor.outgoing.bytes_max) == full
     resident[0] = 200 * MIB
-    running.call(board.account.balance)
-    assert (board.incoming.bytes_max, board.outgoing.bytes_max) == (full[0] // 8, full[1] // 8)
+    running.call(reactor.account.balance)
+    assert (reactor.incoming.bytes_max, reactor.outgoing.bytes_max) == (full[0] // 8, full[1] // 8)
     assert running.node.broker.context.unsent_max == full[1] // 8
     assert running.node.broker.context.bytes_max == 32 * MIB
     resident[0] = 64 * MIB
-    running.call(board.account.balance)
-    assert (board.incoming.bytes_max, board.outgoing.bytes_max) == full
+    running.call(reactor.account.balance)
+    assert (reactor.incoming.bytes_max, reactor.outgoing.bytes_max) == full

@@ -137,10 +137,10 @@ def test_a_session_that_fails_is_ended_and_nobody_else_notices(protocol: str, st
     assert witness.line() == b"w ok "
     client = broker.connect(protocol)
     client.send(consume[protocol])
-    board = broker.node.reactor
+    reactor = broker.node.reactor
 
     def is_there() -> bool:
-        return bool(broker.call(lambda: len(board.connections) == 2 and len(board.hub.broker.queues) > 0))
+        return bool(broker.call(lambda: len(reactor.connections) == 2 and len(reactor.hub.broker.queues) > 0))
 
     while not is_there():
         pass
@@ -154,9 +154,9 @@ def test_a_session_that_fails_is_ended_and_nobody_else_notices(protocol: str, st
 
 
 def _break_newest(broker: RunningBroker) -> None:
-    board = broker.node.reactor
-    list(board.connections)[-1].broke(RuntimeError("no"))
-    board.plan_flush()
+    reactor = broker.node.reactor
+    list(reactor.connections)[-1].broke(RuntimeError("no"))
+    reactor.plan_flush()
 
 
 def test_what_a_session_was_given_before_it_failed_goes_out(start_broker: StartBroker) -> None:

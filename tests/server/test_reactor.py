@@ -54,12 +54,12 @@ class Board:
             self.broker.put(b"q", Message(b"m", b"q", b"", 0, "test"))
         self.loop = Loop()
         hub = Hub(self.broker, lambda level, event, details: None)
-        self.board = Reactor(cast(asyncio.AbstractEventLoop, self.loop), hub, ManualClock(), 10)
+        self.reactor = Reactor(cast(asyncio.AbstractEventLoop, self.loop), hub, ManualClock(), 10)
 
     def is_waited_for(self) -> bool:
         """Whether a publisher waits for the queue; it does not any more after that."""
         publisher: Any = Publisher()
-        self.board.slow_down(publisher, self.broker.queues[b"q"])
+        self.reactor.slow_down(publisher, self.broker.queues[b"q"])
         return not publisher.is_read
 
 
@@ -84,7 +84,7 @@ def test_publishers_that_waited_for_a_queue_are_read_again() -> None:
     it = Board()
     waiting: list[Any] = [Publisher(), Publisher()]
     for publisher in waiting:
-        it.board.slow_down(publisher, it.broker.queues[b"q"])
+        it.reactor.slow_down(publisher, it.broker.queues[b"q"])
     assert [publisher.is_read for publisher in waiting] == [False, False]
     it.loop.go_on()
     assert [publisher.is_read for publisher in waiting] == [True, True]
@@ -104,14 +104,14 @@ def test_a_session_that_cannot_be_ended_while_it_is_awake_is_told_of_and_cut_off
         raise RuntimeError("no")
 
     def wake() -> None:
-        board = broker.node.reactor
-        (connection,) = [found for session, found in board.connections.items() if session.protocol == "smqs"]
+        reactor = broker.node.reactor
+        (connection,) = [found for session, found in reactor.connections.items() if session.protocol == "smqs"]
         assert connection.session is not None
         connection.transport.close()
-        board.hub.awake.append(connection.session)
+        reactor.hub.awake.append(connection.session)
         with monkeypatch.context() as patch:
             patch.setattr(connection, "end_session", fail)
-            board.flush()
+            reactor.flush()
 
     broker.call(wake)
     assert client.closed_by_peer()

@@ -91,11 +91,11 @@ class House:
         self.loop = Loop()
         self.broker = Broker(MemoryLog(), Limits())
         hub = Hub(self.broker, lambda level, event, details: None)
-        self.board = Reactor(cast(Any, self.loop), hub, ManualClock(0), 1000)
+        self.reactor = Reactor(cast(Any, self.loop), hub, ManualClock(0), 1000)
         self.dialects = {dialect.name: dialect for dialect in [make(hub) for make in DIALECTS]}
 
     def connect(self, protocol: str = "mqks") -> tuple[Connection, Transport]:
-        connection = Connection(self.board, self.dialects[protocol])
+        connection = Connection(self.reactor, self.dialects[protocol])
         transport = Transport()
         connection.connection_made(cast(Any, transport))
         return connection, transport
@@ -177,7 +177,7 @@ def test_turns_are_short_while_somebody_else_is_given_a_long_queue(house: House)
     probe.data_received(b"p ping x\n")
     assert tuning.given_at_once == given_at_once // SHORT_PART
     for _ in range(SHORT_TURNS + 1):
-        house.board.plan_flush()
+        house.reactor.plan_flush()
         house.loop.turn()
     assert tuning.given_at_once == given_at_once
 
@@ -303,7 +303,7 @@ def test_many_consumers_of_one_connection_end_some_in_a_turn(house: House, proto
         seen.append(before - left())
     assert max(seen) <= 2 * LEFT_AT_ONCE
     assert many.session is None
-    assert not house.board.connections
+    assert not house.reactor.connections
 
 
 def test_a_user_that_has_fallen_behind_waits_for_one_connection_of_each_other_user_at_a_time(house: House) -> None:

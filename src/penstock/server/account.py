@@ -55,15 +55,15 @@ class Share:
 
 
 class Account:
-    def __init__(self, board: "Reactor") -> None:
-        self.limit = board.hub.limits.memory_bytes_max
+    def __init__(self, reactor: "Reactor") -> None:
+        self.limit = reactor.hub.limits.memory_bytes_max
         self.held = 0  # un-acked bytes in memory at the last scan of the queues
-        self._board = board
+        self._board = reactor
         self._own = 0  # resident memory at the first check
         self._sources: dict[str, list[Callable[[], int]]] = {}
         self._shares = [
-            Share(board.incoming.bytes_max, 0, board.incoming.let_hold),
-            Share(board.outgoing.bytes_max, 0, board.outgoing.let_hold),
+            Share(reactor.incoming.bytes_max, 0, reactor.incoming.let_hold),
+            Share(reactor.outgoing.bytes_max, 0, reactor.outgoing.let_hold),
         ]
 
     def add(self, kind: str, source: Callable[[], int]) -> None:
@@ -79,8 +79,8 @@ class Account:
 
     def kinds(self) -> dict[str, int]:
         """Bytes by kind."""
-        board = self._board
-        broker = board.hub.broker
+        reactor = self._board
+        broker = reactor.hub.broker
         in_queues = broker.context.bytes
         # A message in several queues is in memory once, but each queue counts it.
         leased = min(self._of_others("leased"), in_queues)
@@ -90,12 +90,12 @@ class Account:
             "held": held,
             "leased": leased,
             "staged": self._of_others("staged"),
-            "in": board.incoming.all_bytes + board.waiting_reads.bytes + self._of_others("in"),
-            "out": board.outgoing.bytes + self._of_others("out"),
+            "in": reactor.incoming.all_bytes + reactor.waiting_reads.bytes + self._of_others("in"),
+            "out": reactor.outgoing.bytes + self._of_others("out"),
             "queues": QUEUE_BYTES * len(broker.queues),
             "bindings": broker.routing.costs.taken,
             "ids": broker.dedup.size,
-            "log": 0 if board.storage is None else board.storage.behind_bytes(),
+            "log": 0 if reactor.storage is None else reactor.storage.behind_bytes(),
         }
 
     def of_connection(self, session: "Session", connection: "Connection") -> int:
@@ -118,9 +118,9 @@ class Account:
 
     def balance(self) -> None:
         """Set the limit of queues to what the other kinds leave, and shrink shares if the process has little room."""
-        board = self._board
-        broker = board.hub.broker
-        others = board.incoming.all_bytes + board.waiting_reads.bytes + board.outgoing.bytes
+        reactor = self._board
+        broker = reactor.hub.broker
+        others = reactor.incoming.all_bytes + reactor.waiting_reads.bytes + reactor.outgoing.bytes
         others += QUEUE_BYTES * len(broker.queues) + broker.routing.costs.taken + broker.dedup.size
         others += sum(self._of_others(kind) for kind in ("staged", "in", "out"))
         resident = resident_bytes()
@@ -132,4 +132,4 @@ class Account:
         whole = max(1, self.limit // ROOM_PART)
         for share in self._shares:
             share.give_way(max(0, min(room, whole)), whole)
-        board.let_queues_hold(max(self.limit // FLOOR_PART, self.limit - others - max(0, -room)))
+        reactor.let_queues_hold(max(self.limit // FLOOR_PART, self.limit - others - max(0, -room)))

@@ -53,12 +53,12 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport = cast(asyncio.Transport, transport)
-        board = self.reactor
+        reactor = self.reactor
         peer = peer_name(transport)
-        access = board.hub.access
-        limit = "draining" if board.draining else board.make_room(peer)
+        access = reactor.hub.access
+        limit = "draining" if reactor.draining else reactor.make_room(peer)
         if limit:
-            board.report_crowded("connection.refused", peer, self.dialect.name, limit)
+            reactor.report_crowded("connection.refused", peer, self.dialect.name, limit)
             farewell = self.dialect.full()
             if farewell:
                 transport.write(farewell)
@@ -73,30 +73,30 @@ class Connection(asyncio.Protocol):
             names = certificate_names(transport)
             identity = access.by_certificate(names) or access.by_default(self.dialect.default_user)
             if identity is None:
-                board.make_room_for_unauthenticated(access, address_of(peer))
-            limit = "" if identity is None else limit_of(board.hub, identity.user)
+                reactor.make_room_for_unauthenticated(access, address_of(peer))
+            limit = "" if identity is None else limit_of(reactor.hub, identity.user)
             if limit:
-                board.report_crowded("connection.refused", peer, self.dialect.name, limit)
+                reactor.report_crowded("connection.refused", peer, self.dialect.name, limit)
                 transport.close()
                 return
-        now = board.clock.now()
+        now = reactor.clock.now()
         self.session = self.dialect.open(peer, now)
         if access is not None:
             self.session.enter(identity, now)
-        board.connections[self.session] = self
+        reactor.connections[self.session] = self
         if access is None:
             self.place = f"address {address_of(peer)}"
-            board.places.enter(self.place)
-        board.plan_flush()
+            reactor.places.enter(self.place)
+        reactor.plan_flush()
 
     def data_received(self, data: bytes) -> None:
         session = self.session
         if session is None:
             return
-        board = self.reactor
+        reactor = self.reactor
         size = len(data)
-        turns = board.turns
-        board.hub.broker.context.work += READ_WORK + size // BYTES_PER_WORK
+        turns = reactor.turns
+        reactor.hub.broker.context.work += READ_WORK + size // BYTES_PER_WORK
         self.says_much = size > SMALL_READ
         self.was_full = size >= FULL_READ
         if self.says_much:
@@ -109,7 +109,7 @@ class Connection(asyncio.Protocol):
                 turns.add_soon(self)
             session.unfed.append(data)
             self.wait_in_line()
-            board.waiting_reads.hold(self, session.holder, session.unworked())
+            reactor.waiting_reads.hold(self, session.holder, session.unworked())
             return
         session = self._work(session, data)
         if session.busy or size >= FULL_READ:
@@ -164,55 +164,55 @@ class Connection(asyncio.Protocol):
 
         Returns the session that serves the connection afterwards.
         """
-        board = self.reactor
-        hub = board.hub
+        reactor = self.reactor
+        hub = reactor.hub
         context = hub.broker.context
         before, work = hub.broker.published, context.work
         log = hub.broker.log
         entries = log.position + len(log.confirmations)
-        now = board.clock.now()
+        now = reactor.clock.now()
         failure: Exception | None = None
-        is_refused = hub.broker.context.bytes >= board.refuse_at and board.is_short() and holds_work(session)
+        is_refused = hub.broker.context.bytes >= reactor.refuse_at and reactor.is_short() and holds_work(session)
         if is_refused:
             hub.broker.hold_memory(True)
         try:
-            board.feeding = self
+            reactor.feeding = self
             hub.broker.context.publisher = session.holder
             if data is None:
                 session.go_on(now)
             else:
-                board.fed = data
+                reactor.fed = data
                 session.feed(data, now)
         except Exception as error:
             failure = error
         if is_refused:
             hub.broker.hold_memory(False)
-        board.feeding = None
+        reactor.feeding = None
         if session.successor is not None:
             session = self.succeed(session, session.successor)
         if failure is not None:
             # The core is intact, or the process would have exited. Only this client is disconnected.
-            board.report_failed(session, failure)
+            reactor.report_failed(session, failure)
             session.hang_up()
-        board.plan_flush()
-        board.turns.charge(session.holder, context.work - work)
+        reactor.plan_flush()
+        reactor.turns.charge(session.holder, context.work - work)
         if context.congested is not None:
-            board.slow_down(self, context.congested)
+            reactor.slow_down(self, context.congested)
             context.congested = None
         pending = session.pending()
         if pending or self.kept_in:
-            board.incoming.hold(self, session.holder, pending)
+            reactor.incoming.hold(self, session.holder, pending)
         if session.busy or self.waiting_in:
-            board.waiting_reads.hold(self, session.holder, session.unworked())
+            reactor.waiting_reads.hold(self, session.holder, session.unworked())
         if (
-            board.is_short()  # called first in any case: it frees memory
+            reactor.is_short()  # called first in any case: it frees memory
             and hub.broker.published != before
             and not holds_work(session)
-            and board.must_wait(session.holder)
+            and reactor.must_wait(session.holder)
         ):
-            board.pause_publisher(self)
-        elif board.is_far_behind() and log.position + len(log.confirmations) != entries:
-            board.behind.append(self)
+            reactor.pause_publisher(self)
+        elif reactor.is_far_behind() and log.position + len(log.confirmations) != entries:
+            reactor.behind.append(self)
             self.pause_reading()
         if session.preauth is not None and session.preauth.failing and not self.deaf:
             self.deaf = True  # never reset: the refusal is sent after a delay, then the connection closes
@@ -222,7 +222,7 @@ class Connection(asyncio.Protocol):
             wait = user.charge(hub.broker.published - before, 0 if data is None else len(data), now)
             if wait > 0:
                 self.pause_reading()
-                board.loop.call_later(wait, self.resume_reading)
+                reactor.loop.call_later(wait, self.resume_reading)
         return session
 
     def close_stalled(self, size: int) -> None:
@@ -298,22 +298,22 @@ class Connection(asyncio.Protocol):
         session = self.session
         if session is not None:
             self.session = None
-            board = self.reactor
-            board.connections.pop(session, None)
+            reactor = self.reactor
+            reactor.connections.pop(session, None)
             if self.place:
-                board.places.leave(self.place)
+                reactor.places.leave(self.place)
                 self.place = ""
-            board.incoming.leave(self)
-            board.waiting_reads.hold(self, session.holder, 0)
-            board.outgoing.leave(self)
-            board.holdings.restrained.pop(session, None)
-            now = board.clock.now()
+            reactor.incoming.leave(self)
+            reactor.waiting_reads.hold(self, session.holder, 0)
+            reactor.outgoing.leave(self)
+            reactor.holdings.restrained.pop(session, None)
+            now = reactor.clock.now()
             try:
                 session.end(now)
             except Exception as error:
-                board.report_failed(session, error)
+                reactor.report_failed(session, error)
                 Session.end(session, now)  # its consumers end even if its own code failed
-            board.plan_flush()
+            reactor.plan_flush()
 
     def end_broken(self) -> None:
         """End a session that failed. Deliveries it already had are sent: without acks they count as processed."""

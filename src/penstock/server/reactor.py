@@ -379,16 +379,16 @@ class Reactor:
 class Slowdown:
     """Publishers paused for one congested queue."""
 
-    def __init__(self, board: Reactor, queue: Queue) -> None:
-        self.board = board
+    def __init__(self, reactor: Reactor, queue: Queue) -> None:
+        self.reactor = reactor
         self.queue = queue
         self.delivered = queue.delivered
         self.connections: list[Connection] = []
-        self.timer = board.loop.call_later(SLOWDOWN_SECONDS, self.end)
+        self.timer = reactor.loop.call_later(SLOWDOWN_SECONDS, self.end)
 
     def end(self) -> None:
         self.timer.cancel()
-        del self.board.slowed[self.queue]
+        del self.reactor.slowed[self.queue]
         if self.queue.delivered == self.delivered:
             self.queue.unmoved_at = self.delivered
         for connection in self.connections:

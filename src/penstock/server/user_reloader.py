@@ -40,7 +40,7 @@ class UserReloader:
         self.directory = Directory(AuthThrottle(config.unauthenticated_per_address_max))
         self.directory.auth_time = round(config.auth_seconds * SECOND)
         self.directory.unauthenticated_bytes_max = config.unauthenticated_bytes_max
-        self.board: Reactor
+        self.reactor: Reactor
         self._expiry: asyncio.TimerHandle | None = None
         self._said_unseen = False
         self.oidc = oidc_of(config)
@@ -60,11 +60,11 @@ class UserReloader:
             most = max(config.unauthenticated_bytes_max, config.oidc_token_size_max + 1024)
             self.directory.unauthenticated_bytes_max = most
 
-    def start(self, board: Reactor, watcher: Watcher) -> None:
+    def start(self, reactor: Reactor, watcher: Watcher) -> None:
         """Load users and keys. Raises AccessError for an invalid users file: guessing could leave the broker open."""
-        self.board = board
+        self.reactor = reactor
         if self.oidc is not None:
-            board.hub.access = self.directory
+            reactor.hub.access = self.directory
             self._start_keys(self.oidc, watcher)
         if self.file is None:
             return
@@ -76,7 +76,7 @@ class UserReloader:
     def _start_keys(self, oidc: Oidc, watcher: Watcher) -> None:
         """Load the keys: from a file, which must be valid, or from a URL in the background, so that nobody waits."""
         if is_url(self.config.oidc_jwks):
-            self._refreshing = self.board.loop.create_task(self._refresh(oidc))
+            self._refreshing = self.reactor.loop.create_task(self._refresh(oidc))
             return
         path = Path(self.config.oidc_jwks)
         oidc.use_keys(read_keys(path))
@@ -87,7 +87,7 @@ class UserReloader:
             except AccessError as error:
                 self._tell_no_keys(str(error))
             else:
-                self.board.hub.report("info", "oidc.keys", {"from": str(path)})
+                self.reactor.hub.report("info", "oidc.keys", {"from": str(path)})
 
         watcher.add([path], read_again)
 
@@ -101,13 +101,13 @@ class UserReloader:
             except AccessError as error:
                 self._tell_no_keys(str(error))
             else:
-                self.board.hub.report("debug", "oidc.keys", {"from": url})
+                self.reactor.hub.report("debug", "oidc.keys", {"from": url})
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(1.0, self.config.oidc_refresh_seconds)):
                     await self._wanted.wait()
 
     def _tell_no_keys(self, reason: str) -> None:
-        self.board.hub.report("warning", "oidc.no_keys", {"error": reason, "reason": "the known keys stay in use"})
+        self.reactor.hub.report("warning", "oidc.no_keys", {"error": reason, "reason": "the known keys stay in use"})
 
     def stop(self) -> None:
         if self._refreshing is not None:
@@ -125,29 +125,29 @@ class UserReloader:
         self.reload()
         changes = changes_between(before, self.directory.users)
         if changes:
-            self.board.hub.report("info", "audit.changed", {"by": "users file", "changes": changes})
+            self.reactor.hub.report("info", "audit.changed", {"by": "users file", "changes": changes})
 
     def reload(self) -> None:
         """Load the users file. An invalid or missing file changes nothing and is logged."""
         if self.file is None:
             return
         try:
-            if self.board.hub.access is not None and not self.file.path.exists():
+            if self.reactor.hub.access is not None and not self.file.path.exists():
                 raise AccessError(f"{self.file.path} does not exist")
             users = self.file.load()
         except AccessError as error:
-            self.board.hub.report(
+            self.reactor.hub.report(
                 "error", "users.not_reloaded", {"error": str(error), "reason": "the previous users stay in use"}
             )
             return
         self._take(users)
-        self.board.hub.report(
+        self.reactor.hub.report(
             "info", "users.loaded", {"users": len(users.by_name), "generation": self.directory.generation}
         )
 
     def _take(self, users: Users) -> None:
         assert self.file is not None
-        hub = self.board.hub
+        hub = self.reactor.hub
         if hub.access is None and self.config.auth == "auto" and not self.file.path.exists():
             return  # authentication stays off; with an identity provider it is on already
         unacked = {name: user.quotas.unacked for name, user in self.directory.users.items()}
@@ -175,20 +175,20 @@ class UserReloader:
         One time is used for this and for the next expiry: a token that expires between two readings of the clock would
         still be valid at the first and already past at the second.
         """
-        now = self.board.clock.now()
-        for session, connection in list(self.board.connections.items()):
+        now = self.reactor.clock.now()
+        for session, connection in list(self.reactor.connections.items()):
             try:
                 self._review_one(connection, session, now)
             except Exception as error:
-                self.board.fail(connection, session, error)  # close this one, and go on with the others
-        self.board.plan_flush()
-        ends = [session.identity.expires_at for session in self.board.connections if session.identity is not None]
+                self.reactor.fail(connection, session, error)  # close this one, and go on with the others
+        self.reactor.plan_flush()
+        ends = [session.identity.expires_at for session in self.reactor.connections if session.identity is not None]
         self.directory.next_oidc_expiry = min((end for end in ends if end), default=0.0)
         self._arm_expiry(now)
 
     def _on_oidc_expiry(self) -> None:
         """A session began whose token expires before those of all others."""
-        self._arm_expiry(self.board.clock.now())
+        self._arm_expiry(self.reactor.clock.now())
 
     def _review_one(self, connection: Connection, session: Session, now: int) -> None:
         if session.successor is not None:  # the successor is the one that authenticated
@@ -202,7 +202,7 @@ class UserReloader:
     def _share_out(self, before: dict[str, int]) -> None:
         """Recompute the credit of consumers whose user has a new quota of un-acked messages."""
         changed = {user for name, user in self.directory.users.items() if user.quotas.unacked != before.get(name, 0)}
-        for session in list(self.board.connections) if changed else []:
+        for session in list(self.reactor.connections) if changed else []:
             if session.user in changed:
                 changed.remove(session.user)
                 session.share_out(session.user)
@@ -215,7 +215,7 @@ class UserReloader:
         if ends:
             at = min(ends)
             wait = min(max(0.0, at - now / SECOND), EXPIRY_WAIT_MAX)
-            self._expiry = self.board.loop.call_later(wait, self._review)
+            self._expiry = self.reactor.loop.call_later(wait, self._review)
 
 
 def oidc_of(config: Config) -> Oidc | None:
