@@ -9,7 +9,7 @@ from mypy_extensions import mypyc_attr
 
 # How a message is routed.
 BY_EVENT: Final = 0  # a copy to every queue bound to the event or matching by pattern
-TO_QUEUE: Final = 1  # to one queue by name; `event` is that name, unless `Terms.target` is another
+TO_QUEUE: Final = 1  # to one queue by name; `event` is that name, unless `DeliveryOptions.target` is another
 TO_CONSUMERS: Final = 2  # to the consumers of that queue at that moment; no queue keeps it
 
 # How a delivery ends.
@@ -89,7 +89,7 @@ class DeliveryOptions:
 
     def __repr__(self) -> str:
         return (
-            f"<Terms due_at={self.due_at} expires_at={self.expires_at} deliveries_max={self.deliveries_max} "
+            f"<DeliveryOptions due_at={self.due_at} expires_at={self.expires_at} deliveries_max={self.deliveries_max} "
             f"dedup_seconds={self.dedup_seconds} target={self.target!r} owner={self.owner!r}>"
         )
 
