@@ -91,7 +91,7 @@ def test_doctor_finds_nothing_broken(penstock: Penstock, tmp_path: Path) -> None
     assert found["python"] == ("ok", ".".join(map(str, sys.version_info[:3])))
     assert found["directory"] == ("ok", str(tmp_path))
     assert "a sync takes" in found["disk"][1]
-    assert {"core", "compiler", "java", "spark", "open files", "disk space"} <= set(found)
+    assert {"core", "compiler", "java", "spark", "open files", "room"} <= set(found)
     assert findings(penstock, "--data", tmp_path / "a" / "b")["directory"][1].endswith("will be created")
     assert not (tmp_path / "a").exists()
     assert list(tmp_path.iterdir()) == []

@@ -206,7 +206,7 @@ def disk(directory: Path) -> Iterator[Finding]:
     free = shutil.disk_usage(place).free
     is_low = free < FREE_BYTES_MIN
     advice = "free some, or lower retain_bytes: a broker refuses messages when the disk is full"
-    yield Finding("disk space", ADVICE if is_low else OK, f"{size(free)} free", advice if is_low else "")
+    yield Finding("room", ADVICE if is_low else OK, f"{size(free)} free", advice if is_low else "")
     yield sync_speed(place)
 
 
