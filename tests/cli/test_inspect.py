@@ -4,8 +4,8 @@ import contextlib
 import json
 import os
 import pty
+import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -153,11 +153,8 @@ class OldName:
 
 def test_mqmq_under_its_old_name(capsys: pytest.CaptureFixture[str]) -> None:
     run = OldName(capsys)
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        port = door.getsockname()[1]  # free from now on
-    place = f"127.0.0.1:{port}"
     process = subprocess.Popen(
-        [sys.executable, "-m", "penstock.cli.mqmq", "start", "-addr", place],
+        [sys.executable, "-m", "penstock.cli.mqmq", "start", "-addr", "127.0.0.1:0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=Path(__file__).parents[2],
@@ -165,7 +162,9 @@ def test_mqmq_under_its_old_name(capsys: pytest.CaptureFixture[str]) -> None:
     with process:
         try:
             assert process.stdout is not None
-            assert process.stdout.readline() == b'ready {"mqmq": %d}\n' % port
+            ready = re.fullmatch(rb'ready {"mqmq": (\d+)}\n', process.stdout.readline())
+            assert ready is not None
+            place = f"127.0.0.1:{int(ready[1])}"
             with mqmq.Client().connect(place) as client:
                 client.put("queue1", "x")
                 code, out, err = run("info", "-addr", place)
