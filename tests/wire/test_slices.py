@@ -201,6 +201,23 @@ def test_whatever_settles_many_messages_is_as_much_work(read: bytes) -> None:
     assert world.broker.context.work - before >= 1000
 
 
+def test_acks_in_large_counts_keep_up_with_a_publisher_that_never_stops() -> None:
+    world = World(slice_work=2048)
+    consumer, publisher = world.open("smqs"), world.open("smqs")
+    consumer.feed(b"C:q\n", 0)
+    delivered = 0
+    for _ in range(50):
+        publisher.feed(b"M:q:x\n" * 2000, 0)  # one slice
+        assert not publisher.busy
+        delivered += len(consumer.drain()) // len(b"x\n")
+        if consumer.busy:
+            consumer.go_on(0)
+        else:
+            consumer.feed(b"D:q:%d\n" % delivered, 0)
+            delivered = 0
+    assert world.broker.queues[b"q"].unacked <= 4 * 2000
+
+
 @pytest.mark.parametrize("protocol", ["mqks", "sevx", "smqs"])
 def test_an_error_is_more_work_than_a_message(protocol: str) -> None:
     world = World(100)
@@ -220,7 +237,7 @@ SETTLE_ALL = {
 
 def holding_all(protocol: str) -> tuple[World, Session]:
     """A consumer that holds many messages."""
-    world = World()
+    world = World(slice_work=1000)
     session = world.open(protocol)
     consume = {
         "mqks": b"c consume q --manual-ack e\n",

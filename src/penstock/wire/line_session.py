@@ -30,11 +30,6 @@ class LineSession(Session):
         return self.lines.pending()
 
     def run_on(self) -> None:
-        if self.unsettled:
-            self.settle_on()
-        if self.unsettled:
-            self.be_busy()
-            return
         lines = self._todo
         start = self._done
         self._todo = []
@@ -58,13 +53,20 @@ class LineSession(Session):
         context = self.broker.context
         self.begin_slice()
         while True:
-            try:
-                done = self.run_lines(lines, start)
-            except TurnedAway:
-                return
-            if done < len(lines) or self.unsettled:
+            # A settlement gets as much of the slice as publishing would: otherwise a client that acks in large counts
+            # falls behind one that publishes, and its queue fills up with messages that were processed long ago.
+            while self.unsettled and context.work < self.slice_end:
+                self.settle_on()
+            if not self.unsettled:
+                try:
+                    start = self.run_lines(lines, start)
+                except TurnedAway:
+                    return
+                if self.unsettled and context.work < self.slice_end:
+                    continue
+            if start < len(lines) or self.unsettled:
                 self._todo = lines
-                self._done = done
+                self._done = start
                 self.be_busy()
                 return
             if not self.lines.uncut():
