@@ -10,6 +10,7 @@ in memory is read only for consumers that hold none (`queue.Queue.pump`).
                            └─ suspend ─┴─ resume   (the connection's outbox is full, or the peer stopped answering)
 """
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Final
 
 from penstock.core.delivery import Delivery
@@ -49,6 +50,7 @@ class Subscription:
         self.newest: Delivery | None = None
         self.holder = ""  # its user, or its address if there are no users
 
+    @abstractmethod
     def deliver(self, message: Message, retry: int, delivery: Delivery | None) -> bool:
         """Take a message; False when the connection wants no more for now.
 
@@ -70,12 +72,13 @@ class Subscription:
     def ended(self) -> None:
         """The queue was deleted; no more messages follow."""
 
+    @abstractmethod
     def failed(self, error: Exception) -> None:
         """One of the above raised this. It gets nothing more, and should end as soon as the broker is done.
 
-        A subclass whose client is to blame does not re-raise it.
+        A consumer whose client is to blame must not raise: what leaves this method ends the broker.
         """
-        raise error
+        raise NotImplementedError
 
     def hold(self, delivery: Delivery) -> None:
         last = self.newest
@@ -157,6 +160,9 @@ class Basket(Subscription):
         self.size += message.size
         return self.size < self.bytes_max
 
+    def failed(self, error: Exception) -> None:
+        raise error  # no client's doing
+
     def is_full(self) -> bool:
         """Whether the byte limit was reached."""
         return self.size >= self.bytes_max
@@ -214,3 +220,6 @@ class Waiter(Requester):
 
     def undelivered(self, message: Message, reason: str) -> None:
         self.told.append(("undelivered", reason.encode()))
+
+    def failed(self, error: Exception) -> None:
+        raise error

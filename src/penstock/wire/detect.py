@@ -18,7 +18,6 @@ QUIET_TIME: Final = 100_000  # microseconds
 
 class ProtocolDetector(Dialect):
     name = PROTOCOL
-    default_port = 7700
 
     def __init__(self, hub: Hub, dialects: list[Dialect]) -> None:
         super().__init__(hub)

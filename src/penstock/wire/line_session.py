@@ -53,18 +53,14 @@ class LineSession(Session):
         context = self.broker.context
         self.begin_slice()
         while True:
-            # A settlement gets as much of the slice as publishing would: otherwise a client that acks in large counts
-            # falls behind one that publishes, and its queue fills up with messages that were processed long ago.
-            while self.unsettled and context.work < self.slice_end:
-                self.settle_on()
-            if not self.unsettled:
+            if self._settle_in_slice():
                 try:
                     start = self.run_lines(lines, start)
                 except TurnedAway:
                     return
-                if self.unsettled and context.work < self.slice_end:
-                    continue
-            if start < len(lines) or self.unsettled:
+            if not self._settle_in_slice() or start < len(lines):
+                if context.work < self.slice_end:
+                    continue  # a settlement interrupted the lines, and is done
                 self._todo = lines
                 self._done = start
                 self.be_busy()
@@ -77,6 +73,16 @@ class LineSession(Session):
                 return
             lines = self.lines.more()
             start = 0
+
+    def _settle_in_slice(self) -> bool:
+        """Continue an unfinished settlement as long as the slice lasts; returns whether it is finished.
+
+        A slice settles as many messages as it publishes: otherwise a client that acks in large counts falls behind one
+        that publishes, and the queue fills up with messages that were processed long ago.
+        """
+        while self.unsettled and self.broker.context.work < self.slice_end:
+            self.settle_on()
+        return not self.unsettled
 
     def unworked(self) -> int:
         size = super().unworked() + self.lines.uncut() + (len(self._todo) - self._done) * LINE_OVERHEAD

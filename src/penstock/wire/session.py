@@ -560,7 +560,6 @@ class Dialect:
     """One protocol: opens sessions and holds their shared state."""
 
     name = ""
-    default_port = 0
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.core.delivery import Delivery
-from penstock.core.subscription import Subscription
+from penstock.core.subscription import Inbox
 from penstock.message import Message
 from penstock.wire.rq.codec import ABSENT
 from penstock.wire.rq.delivery_ids import IDS_ENOUGH, IDS_MAX, DeliveryIds
 
 
 def some_delivery() -> Delivery:
-    return Delivery(Message(b"m", b"q", b"x", 0, "test"), Subscription(b"c"), 0, 0, 0)
+    return Delivery(Message(b"m", b"q", b"x", 0, "test"), Inbox(b"c"), 0, 0, 0)
 
 
 def full() -> DeliveryIds:

@@ -53,7 +53,6 @@ class Mqks(NamingDialect):
     """The protocol."""
 
     name = PROTOCOL
-    default_port = 54321
 
     def open(self, peer: str, now: int) -> Session:
         return MqksSession(self, peer)

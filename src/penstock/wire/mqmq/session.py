@@ -78,7 +78,6 @@ class Mqmq(Dialect):
     """The protocol."""
 
     name = PROTOCOL
-    default_port = 47774
 
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)

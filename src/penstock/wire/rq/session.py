@@ -77,7 +77,6 @@ class Rq(Dialect):
     """The protocol, with its QUEUEIDs."""
 
     name = PROTOCOL
-    default_port = 13700
 
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)

@@ -78,7 +78,6 @@ class Sevx(NamingDialect):
     """The protocol."""
 
     name = PROTOCOL
-    default_port = 54322
 
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)

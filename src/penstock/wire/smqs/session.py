@@ -63,7 +63,6 @@ RECOGNISE_WITHIN: Final = 512  # an id and action of MQKS or SEVX are not longer
 
 class Smqs(Dialect):
     name = PROTOCOL
-    default_port = 2201
 
     def __init__(self, hub: Hub) -> None:
         super().__init__(hub)
