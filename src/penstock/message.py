@@ -3,7 +3,6 @@
 Names, ids and bodies are bytes: protocols may put anything into them, and nothing is decoded on the way through.
 """
 
-from abc import abstractmethod
 from typing import Final
 
 from mypy_extensions import mypyc_attr
@@ -51,22 +50,18 @@ LINE_UNSAFE: Final = 2
 class Requester:
     """Waits for the outcome of a request: told once that it was delivered, then once of its reply or failure."""
 
-    @abstractmethod
     def delivered(self, message: "Message") -> None:
         raise NotImplementedError
 
-    @abstractmethod
     def replied(self, message: "Message", body: bytes) -> None:
         raise NotImplementedError
 
-    @abstractmethod
     def undelivered(self, message: "Message", reason: str) -> None:
         raise NotImplementedError
 
-    @abstractmethod
     def failed(self, error: Exception) -> None:
-        """One of the above raised this. It is told nothing more; if a client is to blame, this must not raise."""
-        raise NotImplementedError
+        """One of the above raised this. It is told nothing more; if a client is to blame, do not re-raise it."""
+        raise error
 
 
 # A reply is published to this prefix followed by the request's message id. Anyone who received the request may reply.

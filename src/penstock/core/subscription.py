@@ -220,6 +220,3 @@ class Waiter(Requester):
 
     def undelivered(self, message: Message, reason: str) -> None:
         self.told.append(("undelivered", reason.encode()))
-
-    def failed(self, error: Exception) -> None:
-        raise error
