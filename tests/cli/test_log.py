@@ -1,6 +1,8 @@
 """`penstock log`, `backup` and `restore`: what they print, what they change, how they exit."""
 
 import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -123,8 +125,11 @@ def test_tail_follows_until_interrupted(run: Run, data: Path, monkeypatch: pytes
     log = DurableLog(400)
     log.resume(6, 7, 0)
     waits: list[float] = []
+    really = time.sleep
 
     def wait(seconds: float) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return really(seconds)
         waits.append(seconds)
         if len(waits) == 2:
             raise KeyboardInterrupt
@@ -132,8 +137,9 @@ def test_tail_follows_until_interrupted(run: Run, data: Path, monkeypatch: pytes
         log.close_block(0)
         for pending in log.take_closed():
             (data / pending.segment).write_bytes(pending.data())
+        return None
 
-    monkeypatch.setattr("time.sleep", wait)
+    monkeypatch.setattr(time, "sleep", wait)
     assert [row["id"] for row in run.json("log", "tail", data, "-n", 1, "--follow")] == ["m5", "new"]
 
 
