@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -245,6 +246,8 @@ def test_dramatiq_says_when_there_is_no_broker() -> None:
     @dramatiq.actor(broker=broker)
     def add(x: int, y: int) -> None: ...
 
+    before = set(threading.enumerate())
     with pytest.raises(ConnectionClosed, match=r"127\.0\.0\.1:1"):
         add.send(1, 2)
+    assert set(threading.enumerate()) <= before
     broker.close()

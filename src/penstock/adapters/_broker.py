@@ -5,11 +5,20 @@ counts messages including un-acked ones, MQMQ puts and takes single messages, MQ
 """
 
 import threading
+from typing import Protocol, TypeVar
 
 from penstock.client import mqks, mqmq, rq, smqs
 from penstock.client._options import AddressLike, Options
 
 DEFAULT_PORT = 7700
+
+
+class Connecting(Protocol):
+    def connect(self, address: AddressLike, /) -> object: ...
+    def close(self) -> None: ...
+
+
+ClientType = TypeVar("ClientType", bound=Connecting)
 
 
 class BrokerClients:
@@ -33,12 +42,7 @@ class BrokerClients:
 
     def new_worker(self) -> rq.Client:
         """A new client with its own connection: closing it returns its unfinished work."""
-        client = rq.Client(self._options)
-        try:
-            return client.connect(self._address)
-        except BaseException:
-            client.close()
-            raise
+        return self._connected(rq.Client(self._options))
 
     def put(self, queue: str, body: str | bytes) -> None:
         """Put a message into a queue. Deduplicated, so that a retry does not put it twice."""
@@ -48,7 +52,7 @@ class BrokerClients:
         """Messages in each queue, including un-acked ones."""
         with self._lock:
             if self._smqs is None:
-                self._smqs = smqs.Client(self._options).connect(self._address)
+                self._smqs = self._connected(smqs.Client(self._options))
         return self._smqs.stats()
 
     def ready(self) -> dict[str, int]:
@@ -72,7 +76,7 @@ class BrokerClients:
     def delete(self, queue: str) -> None:
         with self._lock:
             if self._mqks is None:
-                self._mqks = mqks.Client(self._options).connect(self._address)
+                self._mqks = self._connected(mqks.Client(self._options))
         self._mqks.delete_queue(queue)
 
     def close(self) -> None:
@@ -86,5 +90,13 @@ class BrokerClients:
     def _singles(self) -> mqmq.Client:
         with self._lock:
             if self._mqmq is None:
-                self._mqmq = mqmq.Client(self._options).connect(self._address)
+                self._mqmq = self._connected(mqmq.Client(self._options))
             return self._mqmq
+
+    def _connected(self, client: ClientType) -> ClientType:
+        try:
+            client.connect(self._address)
+        except BaseException:
+            client.close()  # it has a thread
+            raise
+        return client
