@@ -23,10 +23,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from penstock.auth.file import UsersFile
+from penstock.config import PROTOCOLS
 from penstock.testing import BrokerProcess
 
 ADDRESSES = 40
-DOORS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any")
+DOORS = (*PROTOCOLS, "any")
 # The input that keeps each listener undecided for longest: the beginning of a token.
 BEGINNINGS = {
     "mqks": b"a auth pst_",

@@ -10,8 +10,9 @@ from bench.attacking import Target, hello, request_of, shove, stay, swallow
 from bench.hostile_attacks import MALLORY, Run, attack, declare, heard
 from bench.hostile_time import put
 from bench.memory_backlog import body_of
+from penstock.config import PROTOCOLS
 
-DOORS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any")
+DOORS = (*PROTOCOLS, "any")
 WRONG = "pst_" + "a" * 8 + "_" + "b" * 43
 
 

@@ -24,9 +24,10 @@ import pyarrow as pa
 from bench.latency import Pace, run_latency
 from bench.load import Job, run_round
 from bench.peers.base import Missing
-from bench.peers.penstock import LISTENERS, Mqks
+from bench.peers.penstock import Mqks
 from bench.servers import Server, find_program
 from bench.wire import HOST
+from penstock.config import LISTENERS
 
 ARROW = "application/vnd.apache.arrow.stream"
 Pair = tuple[float, float]
@@ -42,7 +43,7 @@ class Watched(Mqks):
         program = find_program("penstock")
         if program is None:
             raise Missing("not installed: make setup")
-        ports = [word for name in (*LISTENERS, "http") for word in (f"--{name}", "0")]
+        ports = [word for name in LISTENERS for word in (f"--{name}", "0")]
         self.server = Server([program, "serve", "--data", str(workdir / "data"), "--host", HOST, *ports], workdir)
         self.server.wait_until(self._is_ready)
 

@@ -24,7 +24,7 @@ import uvloop
 from bench.hostile import LIMIT, PREPARE_SECONDS, attack_worker, make_users, settings_for
 from bench.hostile_attacks import ATTACKS, Attack
 from bench.workers import Worker, WorkerFailed
-from penstock.config import Config
+from penstock.config import LISTENERS, Config
 from penstock.node import Node
 from penstock.server.memory import collect_seldom
 
@@ -94,7 +94,7 @@ def _serve(parent: Connection, settings: dict[str, object]) -> None:
 
 
 async def _be_looked_at(parent: Connection, settings: dict[str, object]) -> None:
-    flags = {**dict.fromkeys(("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http"), 0), **settings}
+    flags = {**dict.fromkeys(LISTENERS, 0), **settings}
     node = Node(Config.load(flags, {}, None), lambda level, event, details: None)
     parent.send(await node.start())
     loop = asyncio.get_running_loop()

@@ -25,6 +25,7 @@ from pyspark.sql.types import StructType
 from bench.results import Tables
 from bench.tables import CEILING, FILES, HTTP, PARQUET
 from bench.turns import directory, rotated
+from penstock.config import PROTOCOLS
 from penstock.core.broker import Broker
 from penstock.core.limits import Limits
 from penstock.log.header import marked
@@ -138,7 +139,7 @@ def main() -> int:
 @contextmanager
 def serving(data: Path) -> Iterator[str]:
     """Runs a broker on that log and yields its address."""
-    doors = [word for name in ("mqks", "smqs", "sevx", "mqmq", "rq", "any") for word in (f"--{name}", "off")]
+    doors = [word for name in (*PROTOCOLS, "any") for word in (f"--{name}", "off")]
     command = [sys.executable, "-m", "penstock.cli.main", "serve", "--data", str(data), *doors]
     broker = subprocess.Popen([*command, "--http", "0", "--log-level", "error"], stdout=subprocess.PIPE, text=True)
     try:

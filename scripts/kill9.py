@@ -26,8 +26,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from penstock.config import PROTOCOLS
+
 BATCH = 20
-PROTOCOLS = ("mqks", "smqs", "sevx", "mqmq", "rq")
 QUEUES = (b"of-mqks", b"of-smqs", b"of-sevx", b"of-mqmq", b"of-rq")
 FENCE = b"fence"
 

@@ -41,6 +41,8 @@ from typing import Any, NamedTuple
 
 from scripts.spark_cluster import SETTINGS, Cluster, kill
 
+from penstock.config import PROTOCOLS
+
 BATCH = 20
 LIMIT = "5000"
 TARGETS = ("driver", "broker", "executor", "worker")
@@ -73,7 +75,7 @@ class Broker:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        doors = [word for name in ("mqks", "smqs", "sevx", "mqmq", "rq", "any") for word in (f"--{name}", "off")]
+        doors = [word for name in (*PROTOCOLS, "any") for word in (f"--{name}", "off")]
         command = [sys.executable, "-m", "penstock.cli.main", "serve", "--data", str(self.directory), *doors]
         self.process = subprocess.Popen(
             [*command, "--http", str(self.port), "--log-level", "error"], stdout=subprocess.PIPE, text=True

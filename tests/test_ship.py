@@ -20,10 +20,9 @@ from scripts.setup import BUILD_FILES, ROOT, SDIST_FILES, build_sdist, build_whe
 from tests.test_name import tracked
 
 from penstock import __version__
+from penstock.config import LISTENERS
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(240)]
-
-LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ from bench.servers import Server, find_program, version_line
 from bench.wire import HOST
 from penstock.cli import load_protocols
 from penstock.cli.load import Exchange
-
-LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any")
+from penstock.config import PROTOCOLS
 
 
 class Penstock(Peer):
@@ -31,7 +30,7 @@ class Penstock(Peer):
         if program is None:
             raise Missing("not installed: make setup")
         self._version = version_line(program, "--version")
-        ports = [word for name in LISTENERS for word in (f"--{name}", "0")]
+        ports = [word for name in (*PROTOCOLS, "any") for word in (f"--{name}", "0")]
         options = [*self.storage(workdir), "--host", HOST, *ports, "--http", self.http]
         self._command, self._workdir = [program, "serve", *options], workdir
 

@@ -24,7 +24,8 @@ from penstock.errors import ConfigError
 
 ENV_PREFIX = "PENSTOCK_"
 FILE_ONLY = ("policy",)
-LISTENERS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
+PROTOCOLS = ("mqks", "smqs", "sevx", "mqmq", "rq")
+LISTENERS = (*PROTOCOLS, "any", "http")
 
 DATA_DEFAULT = "penstock-data"
 USERS_NAME = "users.json"

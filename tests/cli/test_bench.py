@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from penstock.config import PROTOCOLS
 from penstock.testing import Broker
 
 from .conftest import Penstock
 from .test_messages import queues_of, until
 
 
-@pytest.mark.parametrize("via", ["mqks", "smqs", "sevx", "mqmq", "rq"])
+@pytest.mark.parametrize("via", PROTOCOLS)
 def test_every_message_comes_back_and_the_queue_is_gone(online: Penstock, broker: Broker, via: str) -> None:
     before = set(queues_of(broker))
     (found,) = online.json("bench", "--via", via, "--size", 50, "--count", 700, "--seconds", 30)
@@ -48,7 +49,7 @@ def test_nobody_there(penstock: Penstock, arguments: list[str], code: int, why: 
     assert why in told[1]
 
 
-@pytest.mark.parametrize("via", ["mqks", "smqs", "sevx", "mqmq", "rq"])
+@pytest.mark.parametrize("via", PROTOCOLS)
 def test_a_token_is_shown_where_the_broker_asks_for_one(
     penstock: Penstock, monkeypatch: pytest.MonkeyPatch, via: str
 ) -> None:

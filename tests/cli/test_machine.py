@@ -12,7 +12,7 @@ import pytest
 
 from penstock.cli import doctor
 from penstock.cli import main as cli
-from penstock.config import Config
+from penstock.config import LISTENERS, Config
 from penstock.testing import Broker
 
 from .conftest import Penstock
@@ -81,7 +81,7 @@ def findings(penstock: Penstock, *arguments: object, code: int = 0) -> dict[str,
 
 @pytest.fixture
 def free_ports(penstock: Penstock, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http"):
+    for name in LISTENERS:
         monkeypatch.setenv(f"PENSTOCK_{name.upper()}", "off")
 
 

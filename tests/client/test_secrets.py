@@ -20,6 +20,7 @@ import pytest
 from penstock.auth.file import UsersFile
 from penstock.client import AuthFailed, ClientError, Options, mqks, mqmq, rq, sevx, smqs
 from penstock.client._options import AddressLike
+from penstock.config import LISTENERS
 
 MODULES: dict[str, Any] = {"mqks": mqks, "sevx": sevx, "smqs": smqs, "mqmq": mqmq, "rq": rq}
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,7 @@ class Talkative:
         self.wrong = self.token[:13] + "W" * 43
         self.token_file = directory.parent / "token"
         self.token_file.write_text(self.token)
-        doors = [f"--{name}=0" for name in ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")]
+        doors = [f"--{name}=0" for name in LISTENERS]
         command = ["serve", "--data", str(directory), "--log-level", "debug", "--audit", str(directory / "audit")]
         self.said = directory / "said"
         with self.said.open("wb") as said:

@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from penstock.config import Config
+from penstock.config import LISTENERS, Config
 from penstock.node import Node
 
-PROTOCOLS = ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http")
 HANG_SECONDS = 40  # then it is not slow, it hangs; less than a test may take
 
 
@@ -78,7 +77,7 @@ class RunningBroker:
     """A broker in a thread of this process; `connect("mqks")` gives a client of one of its doors."""
 
     def __init__(self, **settings: object) -> None:
-        ports = dict.fromkeys(PROTOCOLS, 0)
+        ports = dict.fromkeys(LISTENERS, 0)
         flags = {"memory": True, "log_level": "error", "drain_seconds": 0.2, **ports, **settings}
         self.config = Config.load(flags, {}, None)
         self.reports: list[tuple[str, str, dict[str, object]]] = []
@@ -136,7 +135,7 @@ class BrokerProcess:
     """`penstock serve` as users start it."""
 
     def __init__(self, *arguments: str, memory: bool = True) -> None:
-        doors = [word for name in PROTOCOLS for word in (f"--{name}", "0")]
+        doors = [word for name in LISTENERS for word in (f"--{name}", "0")]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "penstock.cli.main", "serve", *["--memory"][:memory], *doors, *arguments],
             stdout=subprocess.PIPE,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.config import Config
+from penstock.config import LISTENERS, Config
 from penstock.storage.reader import LogReader
 
 from .conftest import BrokerProcess, RunningBroker
@@ -68,9 +68,7 @@ def test_alarms_and_refusals_are_told(tmp_path: Path) -> None:
     config = tmp_path / "penstock.toml"
     config.write_text(POLICIES)
     broker = RunningBroker()
-    broker.config = Config.load(
-        {"memory": True, **dict.fromkeys(("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http"), 0)}, {}, config
-    )
+    broker.config = Config.load({"memory": True, **dict.fromkeys(LISTENERS, 0)}, {}, config)
     broker.start()
     try:
         client = broker.connect("mqks")

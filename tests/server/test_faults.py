@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import penstock.wire.smqs.session as module
+from penstock.config import LISTENERS
 from penstock.message import Message
 from penstock.wire.smqs.session import SmqsSession
 
@@ -40,7 +41,7 @@ sys.argv = ["penstock", "serve", *sys.argv[1:]]
 main()
 """
 
-DOORS = [word for name in ("mqks", "smqs", "sevx", "mqmq", "rq", "any", "http") for word in (f"--{name}", "0")]
+DOORS = [word for name in LISTENERS for word in (f"--{name}", "0")]
 
 
 class Poisoned:

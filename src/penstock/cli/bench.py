@@ -17,13 +17,22 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from penstock.cli.connect import START_HINT, Addr, Api, Json, Server, client_options, default_address, with_credentials
+from penstock.cli.connect import (
+    START_HINT,
+    Addr,
+    Api,
+    Json,
+    Server,
+    Via,
+    client_options,
+    default_address,
+    with_credentials,
+)
 from penstock.cli.exits import EXIT_DENIED, EXIT_FAILED, EXIT_UNREACHABLE, Failed, UsageError
 from penstock.cli.load import Closed, Consumer, EchoCounter, MarkCounter, Publisher, SizeCounter, Stalled, talk
 from penstock.cli.load_protocols import LOAD_PROTOCOLS, LoadProtocol
 from penstock.cli.main import command_app
 from penstock.cli.output import print_json, print_line
-from penstock.cli.send import Via
 from penstock.client import mqks, mqmq, rq, sevx, smqs
 from penstock.client._auth import Auth
 from penstock.client._credentials import Token, tls_of, token_of, warn_in_clear

@@ -13,7 +13,7 @@ import os
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from types import TracebackType
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 import orjson
@@ -32,6 +32,7 @@ HTTP_SECONDS = 10.0
 
 Result = TypeVar("Result")
 
+Via = Literal["mqks", "smqs", "sevx", "mqmq", "rq"]
 Addr = Annotated[
     str,
     typer.Option("--addr", metavar="HOST:PORT", help="Broker address.  [default: the protocol's port]"),

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import orjson
 import typer
@@ -19,6 +19,7 @@ from penstock.cli.connect import (
     Json,
     Seconds,
     Server,
+    Via,
     ask,
     client_options,
     default_address,
@@ -33,7 +34,6 @@ from penstock.client import Timeout, mqks, mqmq, rq, sevx, smqs
 GET_SECONDS = 600.0  # timeout of one MQMQ get, which is then repeated
 LOG_SECONDS = 0.3  # between two polls of the log
 
-Via = Literal["mqks", "smqs", "sevx", "mqmq", "rq"]
 Count = Annotated[int | None, typer.Option("--count", "-n", min=1, help="Exit after this many messages.")]
 IdleTimeout = Annotated[
     float | None,

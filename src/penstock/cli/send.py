@@ -5,12 +5,12 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import orjson
 import typer
 
-from penstock.cli.connect import Addr, Json, Seconds, ask, client_options, default_address, run, with_credentials
+from penstock.cli.connect import Addr, Json, Seconds, Via, ask, client_options, default_address, run, with_credentials
 from penstock.cli.exits import UsageError
 from penstock.cli.main import command_app
 from penstock.cli.output import print_body, print_result
@@ -20,7 +20,6 @@ CONFIRMS_MAX = 1000  # unconfirmed messages at a time
 CHUNK = 1 << 16
 LINE_PROTOCOLS = ("mqks", "smqs", "sevx")
 
-Via = Literal["mqks", "smqs", "sevx", "mqmq", "rq"]
 Body = Annotated[str | None, typer.Argument(metavar="BODY", help="Message body; read from stdin if omitted or -.")]
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name; created if missing.")]
 Send = Callable[[bytes], Awaitable[str] | Awaitable[None]]
