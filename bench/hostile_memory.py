@@ -124,17 +124,22 @@ unfinished(
 )
 
 
-@attack("mqks: 40 queues with 9,999 events each")
-def binds(target: Target) -> Run:
-    sock = target.connect("mqks", user=MALLORY)
-    lines = []
-    for queue in range(40):
-        events = b" ".join(b"m.ev.%d.%d" % (queue, number) for number in range(9999))
-        lines.append(b"b%d consume --confirm m.bound.%d %s\n" % (queue, queue, events))
-    data = b"".join(lines)
-    yield
-    sent = shove(target, sock, data)
-    return f"{mib(sent)} sent, {swallow(target, sock)} bytes answered"
+def binds(name: str, queues: int, events: int) -> None:
+    @attack(name)
+    def attacks(target: Target) -> Run:
+        sock = target.connect("mqks", user=MALLORY)
+        lines = []
+        for queue in range(queues):
+            names = b" ".join(b"m.ev.%d.%d" % (queue, number) for number in range(events))
+            lines.append(b"b%d consume --confirm m.bound.%d %s\n" % (queue, queue, names))
+        data = b"".join(lines)
+        yield
+        sent = shove(target, sock, data)
+        return f"{mib(sent)} sent, {swallow(target, sock)} bytes answered"
+
+
+binds("mqks: 40 queues with 9,999 events each, which is refused", 40, 9999)
+binds("mqks: 200 queues with 2,000 events each", 200, 2000)
 
 
 @attack("mqks: publisher beside an idle consumer, --memory", settings={"memory": True})
@@ -168,12 +173,12 @@ def holds(target: Target) -> Run:
     return f"{mib(swallow(target, sock))} given"
 
 
-@attack("http: stages of 7 MiB until it is refused")
+@attack("http: stages of 2 MB until it is refused")
 def stages(target: Target) -> Run:
-    data = json.dumps({"queue": "m.staged", "body": "x" * (7 << 20)}).encode()
+    data = json.dumps({"queue": "m.staged", "body": "x" * 2_000_000}).encode()
     yield
     told: dict[int, int] = {}
-    while target.goes_on() and sum(told.values()) < 60:
+    while target.goes_on() and sum(told.values()) < 200:
         try:
             status = ask(target, "POST", "/v1/stages", data)[0]
         except OSError:

@@ -344,7 +344,7 @@ class Config(BaseModel):
         default=1 << 20, description="Maximum size of all headers of a message, names and values."
     )
     json_size_max: MessageSize = Field(
-        default=8 << 20,
+        default=2 << 20,
         description="Maximum size of JSON that the broker parses: a SEVX event, a message over HTTP.",
     )
     json_values_max: Count = Field(
@@ -378,7 +378,7 @@ class Config(BaseModel):
     )
     outbox_bytes_max: Size = Field(default=1 << 20, description="Bytes buffered per socket; above it, deliveries wait.")
     events_per_queue_max: Count = Field(
-        default=10_000, description="Maximum number of events and patterns bound to a queue."
+        default=2000, description="Maximum number of events and patterns bound to a queue."
     )
     sync: Literal["always", "interval", "off"] = Field(
         default="always",

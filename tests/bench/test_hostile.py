@@ -148,7 +148,7 @@ def test_a_neighbour_waits_for_little_of_what_an_attack_costs(name: str) -> None
         "rq: large replies to a requester that does not read",
         "http: 20 browses of everything, unread",
         "mqks: 20 unfinished lines of 47 MiB",
-        "mqks: 40 queues with 9,999 events each",
+        "mqks: 200 queues with 2,000 events each",
         "mqks: publisher beside an idle consumer, --memory",
     ],
 )

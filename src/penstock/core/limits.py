@@ -30,7 +30,7 @@ class Limits:
         queue_length_max: int = 50_000_000,
         queue_bytes_max: int = 256 << 20,
         queue_full: str = REFUSE,
-        events_per_queue_max: int = 10_000,
+        events_per_queue_max: int = 2000,
         queues_per_event_max: int = 20_000,
         unacked_max: int = 1_000_000,
         unacked_bytes_max: int = 0,  # 0: a quarter of memory_bytes_max
