@@ -10,6 +10,8 @@ So a read of whole frames is never copied, and a frame that arrives in pieces is
 full length as soon as it is known: asking for one byte more at each read would copy everything again.
 """
 
+from io import BytesIO
+
 from penstock.errors import ProtocolError
 
 
@@ -20,7 +22,7 @@ class ReceiveBuffer:
         self.size_max = size_max
         self.data = b""  # valid from `position` on; every method but `size` may replace it
         self.position = 0
-        self._late = bytearray()
+        self._late = BytesIO()  # its value becomes `data` uncopied
         self._late_size = 0
 
     def append(self, read: bytes) -> None:
@@ -28,8 +30,7 @@ class ReceiveBuffer:
             self.data = read
             self.position = 0
         else:
-            self._late += read
-            self._late_size += len(read)
+            self._late_size += self._late.write(read)
 
     def size(self) -> int:
         """The number of buffered bytes."""
@@ -42,9 +43,10 @@ class ReceiveBuffer:
             return True
         if there + self._late_size < count:
             return False
-        self.data = b"".join((self.data[self.position :], self._late)) if there else bytes(self._late)
+        late = self._late.getvalue()
+        self.data = self.data[self.position :] + late if there else late
         self.position = 0
-        self._late = bytearray()
+        self._late = BytesIO()
         self._late_size = 0
         return True
 
@@ -76,5 +78,5 @@ class ReceiveBuffer:
     def clear(self) -> None:
         self.data = b""
         self.position = 0
-        self._late = bytearray()
+        self._late = BytesIO()
         self._late_size = 0

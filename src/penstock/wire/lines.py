@@ -1,5 +1,6 @@
 """Splits bytes into lines, a whole read at once or in portions, so that other sessions get a slice in between."""
 
+from io import BytesIO
 from typing import Final
 
 _HTTP_METHODS: Final = tuple(
@@ -22,7 +23,8 @@ class LineBuffer:
         self._dropped = 0  # bytes of the unfinished line that were not kept
         self.fault = ""  # why nothing more is read: a line exceeded the cap
         self._tail = b""
-        self._growing: bytearray | None = None  # a tail that takes several reads
+        self._growing: BytesIO | None = None  # a tail that takes several reads; its value becomes the line uncopied
+        self._grown = 0  # bytes in it
         self._uncut = b""  # a read that is only partly split ...
         self._at = 0  # ... up to here
 
@@ -73,23 +75,24 @@ class LineBuffer:
             return self._up_to_overlong(lines)
         return lines
 
-    def _finish(self, growing: bytearray, data: bytes) -> list[bytes]:
-        """The same for a line that took several reads: it may be large, and is copied only once."""
+    def _finish(self, growing: BytesIO, data: bytes) -> list[bytes]:
+        """The same for a line that took several reads: it may be large."""
         self._growing = None
         end = data.index(b"\n")
         if not self._dropped:
-            growing += data[:end]
+            growing.write(data[:end])
+        line = growing.getvalue()
         lines = data[end + 1 :].split(b"\n")
         self._tail = lines.pop()
-        lines.insert(0, bytes(growing))
+        lines.insert(0, line)
         if self._dropped:
-            self.beginning = lines[0]
-            self.whole_size = len(growing) + self._dropped + end
+            self.beginning = line
+            self.whole_size = len(line) + self._dropped + end
             self._dropped = 0
             if self.whole_size > self.size_max:
                 self._give_up(self.whole_size)
                 return []
-        return self._up_to_overlong(lines) if len(growing) + len(data) > self.size_max else lines
+        return self._up_to_overlong(lines) if len(line) + len(data) > self.size_max else lines
 
     def _up_to_overlong(self, lines: list[bytes]) -> list[bytes]:
         for place, line in enumerate(lines):
@@ -110,18 +113,18 @@ class LineBuffer:
 
     def pending(self) -> int:
         """The number of bytes kept of an unfinished line."""
-        return len(self._tail) if self._growing is None else len(self._growing)
+        return len(self._tail) if self._growing is None else self._grown
 
     def first_byte(self) -> int:
         """The first byte of an unfinished line; -1 if there is none."""
-        rest = self._growing
-        if rest is not None:
-            return rest[0] if rest else -1
-        return self._tail[0] if self._tail else -1
+        growing = self._growing
+        if growing is None:
+            return self._tail[0] if self._tail else -1
+        return growing.getbuffer()[0] if self._grown else -1
 
     def take_rest(self) -> bytes:
         """Remove and return the unfinished line."""
-        rest = self._tail if self._growing is None else bytes(self._growing)
+        rest = self._tail if self._growing is None else self._growing.getvalue()
         self._tail = b""
         self._growing = None
         self._dropped = 0
@@ -130,18 +133,20 @@ class LineBuffer:
     def _hold(self, data: bytes) -> None:
         growing = self._growing
         if growing is None:
-            growing = bytearray(self._tail)
+            growing = BytesIO()
             self._growing = growing
+            self._grown = growing.write(self._tail)
             self._tail = b""
         if self._dropped:
             self._dropped += len(data)
         else:
-            growing += data
-        if len(growing) + self._dropped > self.size_max:
-            self._give_up(len(growing) + self._dropped)
-        elif len(growing) > self.kept_max:
-            self._dropped = len(growing) - HEAD
-            del growing[HEAD:]
+            self._grown += growing.write(data)
+        if self._grown + self._dropped > self.size_max:
+            self._give_up(self._grown + self._dropped)
+        elif self._grown > self.kept_max:
+            self._dropped = self._grown - HEAD
+            growing.truncate(HEAD)
+            self._grown = HEAD
 
 
 def may_begin_text(head: bytes) -> bool:
