@@ -102,8 +102,7 @@ class Connection(asyncio.Protocol):
         if self.says_much:
             has_to_wait = turns.is_over()
         else:
-            turns.hear(session.holder)
-            has_to_wait = turns.has_heard(session.holder)
+            has_to_wait = turns.hear(session.holder)
         if session.busy or session.unfed or has_to_wait:
             if not self.says_much and not session.busy:
                 turns.add_soon(self)
@@ -378,8 +377,8 @@ class Connection(asyncio.Protocol):
         if self.gone:
             session.drain()
             return
-        if session.outbox_size:
-            size = session.outbox_size
+        size = session.outbox_size
+        if size:
             full = size >= session.outbox_max
             self.transport.write(session.drain())
             if self.transport.get_write_buffer_size():

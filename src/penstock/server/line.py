@@ -16,7 +16,7 @@ KNOWN = 1000  # remembered users before irrelevant ones are dropped
 
 class Line(Generic[T]):
     def __init__(self) -> None:
-        self._waiting: dict[str, deque[T]] = {}
+        self.waiting: dict[str, deque[T]] = {}  # by user; empty users are removed
         self._had: dict[str, int] = {}
         self._level = 0  # charge of the user served last
         self._known_max = KNOWN
@@ -30,9 +30,9 @@ class Line(Generic[T]):
             self._had.clear()
             self._level = 0
         self._length += 1
-        waiting = self._waiting.get(holder)
+        waiting = self.waiting.get(holder)
         if waiting is None:
-            self._waiting[holder] = deque((one,))
+            self.waiting[holder] = deque((one,))
             self._had[holder] = max(self._level, self._had.get(holder, 0))
             if len(self._had) > self._known_max:
                 self._forget()
@@ -41,11 +41,11 @@ class Line(Generic[T]):
 
     def pop(self) -> T:
         """Remove and return the next item. Its user is charged one for it."""
-        holder = min(self._waiting, key=self._had.__getitem__)
-        waiting = self._waiting[holder]
+        holder = min(self.waiting, key=self._had.__getitem__)
+        waiting = self.waiting[holder]
         one = waiting.popleft()
         if not waiting:
-            del self._waiting[holder]
+            del self.waiting[holder]
         self._level = self._had[holder]
         self._had[holder] += 1
         self._length -= 1
@@ -58,13 +58,13 @@ class Line(Generic[T]):
 
     def _forget(self) -> None:
         """Drop users charged no more than the level: they would start at it anyway."""
-        self._had = {holder: had for holder, had in self._had.items() if had > self._level or holder in self._waiting}
+        self._had = {holder: had for holder, had in self._had.items() if had > self._level or holder in self.waiting}
         self._known_max = KNOWN + 2 * len(self._had)
 
     def holders(self) -> int:
         """How many users are in line."""
-        return len(self._waiting)
+        return len(self.waiting)
 
     def has_others(self, holder: str) -> bool:
         """Whether other users than this one are in line."""
-        return len(self._waiting) > (holder in self._waiting)
+        return len(self.waiting) > (holder in self.waiting)

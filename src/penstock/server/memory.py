@@ -62,13 +62,12 @@ class Collector:
     """
 
     def __init__(self) -> None:
-        self._look_at = COLLECT_WORK
+        self.due_at = COLLECT_WORK  # the total of work units at which to call `collect`
 
-    def end_turn(self, work: int) -> None:
+    def collect(self, work: int) -> None:
         """`work` is the total of work units done so far."""
-        if work >= self._look_at:
-            self._look_at = work + COLLECT_WORK
-            gc.collect(1)
+        self.due_at = work + COLLECT_WORK
+        gc.collect(1)
 
 
 class Sweeper:

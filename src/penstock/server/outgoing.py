@@ -31,7 +31,9 @@ class Outgoing:
         self._loop = loop
         self._context = context
         self.let_hold(bytes_max)
-        self._held: dict[Connection, int] = {}  # connections with unsent bytes, and how many at the last check
+        # Connections with unsent bytes, and how many at the last check. Replies queued behind them are not written yet,
+        # but count.
+        self.held: dict[Connection, int] = {}
         self._since = 0  # bytes written to them since the last count
         self._counted_at = 0.0
         self._squeezed: dict[Connection, None] = {}  # deliveries and reading are paused
@@ -45,7 +47,7 @@ class Outgoing:
 
     def hold(self, connection: "Connection", size: int) -> None:
         """The socket did not accept all of the last write, which had `size` bytes."""
-        self._held.setdefault(connection, connection.unsent())
+        self.held.setdefault(connection, connection.unsent())
         self._since += size
         if self.bytes + self._since > self.bytes_max:
             self.count()
@@ -55,12 +57,8 @@ class Outgoing:
         if connection in self._squeezed:
             del self._squeezed[connection]
             connection.unsqueeze()
-        if self._held.pop(connection, None) is not None:
+        if self.held.pop(connection, None) is not None:
             self.count()
-
-    def is_watching(self) -> bool:
-        """Whether some connection has unsent bytes. Replies queued behind them are not written yet, but count."""
-        return bool(self._held)
 
     def go_on(self) -> None:
         """At the end of a turn, count again if a message waits for it or the last count is old."""
@@ -73,12 +71,12 @@ class Outgoing:
         self._counted_at = self._loop.time()
         unsent = 0
         unsent_of: dict[str, int] = {}
-        for connection in list(self._held):
+        for connection in list(self.held):
             left = connection.unsent()
             if not left:
-                del self._held[connection]
+                del self.held[connection]
             elif left > self.alone_max:
-                del self._held[connection]
+                del self.held[connection]
                 connection.close_stalled(left)
             else:
                 unsent += left
@@ -93,7 +91,7 @@ class Outgoing:
 
     def _squeeze(self) -> None:
         """Pause connections with more than a little unsent until their sockets have accepted it."""
-        for connection in self._held:
+        for connection in self.held:
             if connection not in self._squeezed and connection.unsent() > LITTLE_BYTES:
                 self._squeezed[connection] = None
                 connection.squeeze()
@@ -115,9 +113,9 @@ class Outgoing:
         self._timer = None
         if not self._context.waiting_to_send and self.bytes <= self.bytes_max:
             return
-        for connection, before in list(self._held.items()):
+        for connection, before in list(self.held.items()):
             left = connection.unsent()
-            self._held[connection] = left
+            self.held[connection] = left
             if left > PROGRESS_BYTES and before - left < PROGRESS_BYTES:
                 connection.close_stalled(left)
         self.count()

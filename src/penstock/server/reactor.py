@@ -115,7 +115,8 @@ class Reactor:
             self.storage.end_turn(self.clock.now())
         self.turns.begin()
         self.may_free = True
-        self.collector.end_turn(hub.broker.context.work)
+        if hub.broker.context.work >= self.collector.due_at:
+            self.collector.collect(hub.broker.context.work)
         if hub.unfinished:
             self._put_in_line()
         dirty = hub.dirty
@@ -135,7 +136,7 @@ class Reactor:
         if self.slowed:
             for slowdown in [s for queue, s in self.slowed.items() if queue.ready_bytes() < queue.congested_bytes // 2]:
                 slowdown.end()
-        if hub.broker.context.unsent or self.outgoing.is_watching():
+        if hub.broker.context.unsent or self.outgoing.held:
             self.outgoing.go_on()
         if hub.broker.context.bytes > self.holdings.bytes_max:
             self.holdings.watch()

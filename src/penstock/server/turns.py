@@ -68,14 +68,8 @@ class Turns:
 
     def charge(self, holder: str, work: int) -> None:
         """Charge work to a user, which moves it back behind others in line."""
-        self._line.charge(holder, work)
-
-    def has_heard(self, holder: str) -> bool:
-        """Count a small read of a user; True if it exceeds the limit for this turn."""
-        if not self.is_over():
-            return False
-        count = self._heard[holder] = self._heard.get(holder, 0) + 1
-        return count > SMALL_READS
+        if self._line.waiting:
+            self._line.charge(holder, work)
 
     def rest(self, connection: "Connection") -> bool:
         """After a full read was processed: whether the connection must pause before it is read again."""
@@ -100,12 +94,20 @@ class Turns:
         elif self._busy_left:
             self._busy_left -= 1
 
-    def hear(self, holder: str) -> None:
-        """A small read has arrived. If there is much work for other users or addresses, turns become short."""
-        if self._line.has_others(holder) or (self._busy_left and self._busy_for != holder):
+    def hear(self, holder: str) -> bool:
+        """A small read of a user has arrived. Returns whether it has to wait: the turn is over, and it is one too many.
+
+        If there is much work for other users or addresses, turns become short.
+        """
+        line = self._line
+        if (line.waiting and line.has_others(holder)) or (self._busy_left and self._busy_for != holder):
             if not self._short_left:
                 self._set_part(SHORT_PART)
             self._short_left = SHORT_TURNS
+        if self._context.work < self._over_at:
+            return False
+        count = self._heard[holder] = self._heard.get(holder, 0) + 1
+        return count > SMALL_READS
 
     def _set_part(self, part: int) -> None:
         self._work = TURN_WORK // part

@@ -37,10 +37,7 @@ class LineSession(Session):
         self.work_off(lines, start)
 
     def begin_lines(self, lines: list[bytes]) -> None:
-        """Execute the lines of a read.
-
-        A large line was just assembled, which takes as long as executing it: yield to other sessions in between.
-        """
+        """Execute the lines of a read. A large line takes a while, so other sessions go first."""
         if lines and len(lines[0]) > LARGE_LINE and self.hub.slice_work != NO_SLICES:
             self._todo = lines
             self._done = 0
@@ -53,12 +50,12 @@ class LineSession(Session):
         context = self.broker.context
         self.begin_slice()
         while True:
-            if self._settle_in_slice():
+            if not self.unsettled or self._settle_in_slice():
                 try:
                     start = self.run_lines(lines, start)
                 except TurnedAway:
                     return
-            if not self._settle_in_slice() or start < len(lines):
+            if (self.unsettled and not self._settle_in_slice()) or start < len(lines):
                 if context.work < self.slice_end:
                     continue  # a settlement interrupted the lines, and is done
                 self._todo = lines
