@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher, extract_parameters
 
 from penstock.auth.certificates import names_of
 from penstock.auth.directory import Directory, Identity
@@ -256,6 +257,16 @@ def test_a_new_password_ends_what_came_in_by_the_old_one() -> None:
     assert not directory.still_holds(identity, 0)
     with pytest.raises(AccessError):
         hash_password("short")
+
+
+def test_checking_a_password_takes_little_memory_and_one_core() -> None:
+    """Anybody can have one checked. Hashes that ask for more, as those of 0.1.0 do, are still accepted."""
+    asked = extract_parameters(hash_password("correct horse"))
+    assert asked.memory_cost <= 20 << 10
+    assert asked.parallelism == 1
+    older = PasswordHasher(time_cost=3, memory_cost=64 << 10, parallelism=4).hash("correct horse")
+    assert is_password(older, "correct horse")
+    assert not is_password(older, "correct horsf")
 
 
 # -- the file ----------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from penstock.wire.session import Hub
 
 SECOND = 1_000_000
 DELAYED_MAX = 200  # delayed failure responses at once; further ones get 429 immediately
-PASSWORDS_AT_ONCE = 1  # each takes 64 MiB and a CPU core
+PASSWORDS_AT_ONCE = 1  # each takes 19 MiB and a CPU core; hashes of 0.1.0 take 64 MiB and four
 PASSWORDS_WAITING_MAX = 20
 PASSWORDS_NICENESS = 10  # messages get the CPU first
 SLOWER_SECONDS = 0.5  # delay of a password check, for each failure of its user above the free ones
