@@ -29,7 +29,7 @@ from penstock.server.certificates import Certificates, paths_of
 from penstock.server.handshakes import HandshakeLimiter
 from penstock.server.listener import Listener
 from penstock.server.logs import Limited, start_logs
-from penstock.server.memory import LOOK_SECONDS, QUEUE_BYTES, Sweeper, Trimmer, collect_seldom, keep_memory
+from penstock.server.memory import LOOK_SECONDS, Sweeper, Trimmer, collect_seldom, keep_memory
 from penstock.server.reactor import TRACE_SIZE_MAX, Reactor
 from penstock.server.user_reloader import UserReloader
 from penstock.server.watch import Watcher
@@ -40,6 +40,9 @@ from penstock.wire.session import Hub, ProtocolOptions
 
 DRAIN_POLL_SECONDS = 0.01
 
+# An empty queue takes 6 KiB (`QUEUE_BYTES`). One per 10 KiB leaves room for messages, which may always take half of
+# memory_bytes_max.
+MEMORY_PER_QUEUE = 10 << 10
 QUEUES_MIN = 1000  # always allowed, even if memory is too small for `queues_max`
 
 # A large message is in memory several times while it is received: as read, as parsed, and in its block. So a body may
@@ -251,7 +254,7 @@ def limits_of(config: Config) -> Limits:
     return Limits(
         body_size_max=min(config.body_size_max, max(BODY_MIN, config.memory_bytes_max // 8)),
         line_size_max=line_size_max,
-        queues_max=min(config.queues_max, max(QUEUES_MIN, config.memory_bytes_max // QUEUE_BYTES)),
+        queues_max=min(config.queues_max, max(QUEUES_MIN, config.memory_bytes_max // MEMORY_PER_QUEUE)),
         queue_length_max=config.queue_length_max,
         queue_bytes_max=config.queue_bytes_max or (QUEUE_BYTES_IN_MEMORY if config.directory is None else AMOUNT_MAX),
         queue_full=config.queue_full,

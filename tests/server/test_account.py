@@ -7,8 +7,11 @@ from collections.abc import Callable
 import pytest
 from tests.server.conftest import RunningBroker
 
+from penstock.config import Config
 from penstock.message import Message
+from penstock.node import limits_of
 from penstock.server.account import KINDS, Share
+from penstock.server.memory import QUEUE_BYTES
 
 Start = Callable[..., RunningBroker]
 
@@ -21,6 +24,14 @@ def wait_until(broker: RunningBroker, is_so: Callable[[], bool], seconds: float 
     while not broker.call(is_so):
         assert time.monotonic() < deadline, "it did not come to that"
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("memory_bytes_max", [64 * MIB, 256 * MIB, 1024 * MIB])
+def test_queues_alone_leave_room_for_messages(memory_bytes_max: int) -> None:
+    """Messages may always take half of the limit; together the two are at most a quarter above it."""
+    limits = limits_of(Config.load({"memory_bytes_max": memory_bytes_max}, {}, None))
+    assert limits.queues_max * QUEUE_BYTES <= memory_bytes_max * 3 // 4
+    assert limits_of(Config.load({}, {}, None)).queues_max == 100_000  # what the documentation promises
 
 
 def test_a_publisher_beside_an_idle_consumer_of_its_own_is_held_back_in_memory_mode(start_broker: Start) -> None:
