@@ -420,6 +420,7 @@ def pipelines(target: Target) -> Run:
         sock = target.connect("http")
         shove(target, sock, data)
         answered += swallow(target, sock)
+        sock.close()
         rounds += 1
         time.sleep(PAUSE)
     return f"{rounds} times, {mib(answered)} answered"
