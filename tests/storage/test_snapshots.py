@@ -92,6 +92,34 @@ def a_life(broker: Broker) -> None:
     broker.subscribe(b"q", Inbox(manual=True, credit=3), None, 0)
 
 
+class SyncedDisk(Disk):
+    """Notes which files were synced."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.names_of: dict[int, str] = {}
+        self.synced: list[str] = []
+
+    def open(self, name: str) -> int:
+        handle = super().open(name)
+        self.names_of[handle] = name
+        return handle
+
+    def sync(self, handle: int) -> None:
+        super().sync(handle)
+        self.synced.append(self.names_of[handle])
+
+
+def test_a_start_syncs_the_newest_segment_even_if_a_snapshot_covers_it(house: House) -> None:
+    """A process that was killed may have left it unsynced. The next segment must not begin before it is safe."""
+    house.put(b"q", b"one")
+    house.snapshot()
+    disk = SyncedDisk(house.directory)
+    _, recovery = recover(disk, DurableLog(1 << 20), Limits(), house.now)
+    assert recovery.blocks == 0
+    assert disk.synced == house.segments()
+
+
 def test_a_snapshot_says_all_that_the_log_before_it_says(house: House) -> None:
     a_life(house.broker)
     house.turn()

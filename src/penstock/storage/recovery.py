@@ -116,7 +116,8 @@ def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, 
     position = offset = 0
     if snapshot is not None:
         position, offset = snapshot.position, snapshot.next_offset
-    segments = [segment for segment in segments_of(disk) if position_of(segment) >= position]
+    all_segments = segments_of(disk)
+    segments = [segment for segment in all_segments if position_of(segment) >= position]
     gaps = read_position_gaps(disk)
     for segment in segments:
         blocks = blocks_of(disk, segment)
@@ -140,8 +141,8 @@ def read_back(disk: Disk, snapshot: Snapshot | None = None) -> Generator[Block, 
                 yield block
         finally:
             blocks.close()
-    if segments:
-        make_safe(disk, segments[-1])
+    if all_segments:
+        make_safe(disk, all_segments[-1])  # even if a snapshot covers it: the queues owe messages in it
 
 
 def misplaced(position: int, offset: int, block: Block) -> str:
