@@ -50,6 +50,7 @@ def test_settling_takes_out_exactly_that_range(runs: list[tuple[int, int]], rang
     assert offsets_of(trimmed) == expected
     assert all(part.live == part.count for part in trimmed)
     for span in spans:
+        assert span.remaining() == offsets_of([span])
         offsets = set(offsets_of([span]))
         for offset in range(0, 800, 7):
             assert span.has(offset) == (offset in offsets)

@@ -18,7 +18,7 @@ from penstock.core.delayed import Delayed
 from penstock.core.delivery import Delivery, Item, message_of
 from penstock.core.fullness import Fullness
 from penstock.core.policy import Policy
-from penstock.core.spans import Sealed, SortKey
+from penstock.core.spans import Sealed, SortKey, add_ranges
 from penstock.core.walk import Walk
 from penstock.log.interface import AckRun, Log
 from penstock.log.span import Span
@@ -414,23 +414,12 @@ class QueueStore:
 
     def add_owed_ranges(self, ranges: list[tuple[int, int]]) -> None:
         """Add what the queue owes to `ranges`, as (smallest, largest offset) of ranges."""
-        for span in self.backlog.spans:
-            ranges.append(span.bounds())
         offsets = [message.offset for message in self.backlog.in_memory()]
         offsets += [offset for _, _, offset, _ in self.unreadable]
         offsets += [entry.offset for entry in self.delayed.entries()]
         for subscription in self.consumers.active:
             offsets += [delivery.offset for delivery in subscription.held()]
-        offsets.sort()
-        first = last = -1
-        for offset in offsets:
-            if first < 0 or offset > last + self.tuning.stretch_near:
-                if first >= 0:
-                    ranges.append((first, last))
-                first = offset
-            last = offset
-        if first >= 0:
-            ranges.append((first, last))
+        add_ranges(ranges, self.backlog.spans, offsets, self.tuning.stretch_near)
 
     def contents(self) -> list[tuple[Message, int]]:
         """All ready and unacked messages as (message, retry), in order. Reads those not in memory from the log."""

@@ -1,6 +1,7 @@
 """Places of messages that are not in memory: finding one among spans, and merging others into them."""
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Final
 
 from penstock.log.span import Span, SpanBuilder, split
@@ -96,6 +97,30 @@ def _merge_listed(builder: SpanBuilder, span: Span, entries: list[Sealed], at: i
 def _add_entry(builder: SpanBuilder, entry: Sealed) -> None:
     after_offset, sequence, offset, retry, size = entry
     builder.add(offset, retry, after_offset, sequence, size)
+
+
+def add_ranges(ranges: list[tuple[int, int]], spans: Iterable[Span], offsets: list[int], near: int) -> None:
+    """Add the ranges in which these messages are, as (smallest, largest offset), to `ranges`.
+
+    Messages at most `near` apart are in one range. A span is one if they are that on average, so that only the messages
+    of a sparse one are looked at: there are few of them for the size of the log. `offsets` is used up.
+    """
+    for span in spans:
+        low, high = span.bounds()
+        if high - low <= near * span.live:
+            ranges.append((low, high))
+        else:
+            offsets += span.remaining()
+    offsets.sort()
+    first = last = -1
+    for offset in offsets:
+        if first < 0 or offset > last + near:
+            if first >= 0:
+                ranges.append((first, last))
+            first = offset
+        last = offset
+    if first >= 0:
+        ranges.append((first, last))
 
 
 def first_alive(span: Span) -> int:

@@ -113,6 +113,18 @@ class Span:
         left = [self.offset(index) for index in range(self.start, self.count)]
         return min(left), max(left)
 
+    def remaining(self) -> list[int]:
+        """The offsets of the messages that are not settled."""
+        dead = self.dead
+        if dead is None:
+            return [self.offset(index) for index in range(self.start, self.count)]
+        found: list[int] = []
+        index = dead.find(0, self.start)
+        while index >= 0:
+            found.append(self.offset(index))
+            index = dead.find(0, index + 1)
+        return found
+
     def trimmed(self, tuning: Tuning) -> "list[Span]":
         """The same messages without the settled ones."""
         if self.live == 0:
@@ -123,6 +135,17 @@ class Span:
             return [_cut(self, self.start, self.count)]
         builder = SpanBuilder(tuning)
         each = self.size // self.live
+        dead = self.dead
+        if not self.offsets and dead is not None:
+            # From hole to hole: it may be millions of messages, of which few were settled.
+            begin = dead.find(0, self.start)
+            while begin >= 0:
+                end = dead.find(1, begin)
+                if end < 0:
+                    end = self.count
+                builder.add_run(self.first + begin, end - begin, each * (end - begin))
+                begin = dead.find(0, end)
+            return builder.finish()
         for index in range(self.start, self.count):
             if not self.is_dead(index):
                 builder.add(self.offset(index), self.retry(index), self.after_offset(index), self.sequence(index), each)
