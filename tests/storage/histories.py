@@ -64,6 +64,22 @@ def recovered(directory: Path) -> Broker:
     return rebuilt.finish()
 
 
+def known_by(replay: Replay) -> tuple[object, ...]:
+    """All that a replay knows. Two that know the same become the same broker, now and after any further entries."""
+    broker = replay.broker
+    return (
+        (replay.position, replay.next_offset, replay.has_gap),
+        replay.state(),
+        [(name, queue.used) for name, queue in sorted(broker.queues.items())],
+        [
+            (name, owed.lost(owed.spans()), owed.expiring, sorted(owed.delayed.items()))
+            for name, owed in sorted(replay.owed.items())
+        ],
+        (list(broker.writers.batches.items()), list(broker.writers.times.items())),
+        list(broker.dedup.contents().items()),
+    )
+
+
 def small_history(directory: Path, segment_bytes_max: int = 700) -> list[tuple[int, dict[bytes, object]]]:
     """A little of everything; after each turn, the position and the state."""
     log = DurableLog(segment_bytes_max)

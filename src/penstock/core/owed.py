@@ -12,7 +12,7 @@ from librt.strings import read_i64_le
 from mypy_extensions import i64
 
 from penstock.core.delivery import Delivery, delayed_delivery
-from penstock.core.spans import merged_spans
+from penstock.core.spans import add_ranges, merged_spans
 from penstock.log.snapshot import PLACE_SIZE, QueueImage
 from penstock.log.span import Span, SpanBuilder
 from penstock.log.tuning import Tuning
@@ -85,6 +85,9 @@ class Owed:
             )
         self.expiring = image.expiring
         self.out_before = image.out_before
+        if image.out_until is not None:
+            self.out_before = image.out_until
+            self.returned = set(image.returned)
 
     def mark(self, offset: int, end: tuple[int, int]) -> None:
         """Messages placed before this one are unacked; for -1, those placed before `end`."""
@@ -113,6 +116,22 @@ class Owed:
                         last = count
         return found, last
 
+    def first_back(self) -> tuple[tuple[int, int] | None, list[int]]:
+        """The messages that were unacked and came back: the first of their places, None without any, and their offsets.
+
+        Those that were settled or rejected since do not count: nothing tells them from others any more.
+        """
+        found: list[int] = []
+        first = out_before = self.out_before
+        if first is None or out_before is None:
+            return None, found
+        for offset in self.returned:
+            place = self.placed.get(offset)
+            if place is not None and (place[0], place[1]) < out_before:
+                found.append(offset)
+                first = min(first, (place[0], place[1]))
+        return (first if found else None), sorted(found)
+
     def delayed_deliveries(self, messages: dict[int, Message]) -> list[Delivery]:
         """The delayed messages."""
         return [
@@ -122,11 +141,19 @@ class Owed:
 
     def spans(self) -> list[Span]:
         """All messages that have a place, in order."""
-        self._seal()
         placed = sorted(
             [(after_offset, sequence, offset, retry) for offset, (after_offset, sequence, retry) in self.placed.items()]
         )
-        return merged_spans([span for span in self._spans[self._first :] if span.live], placed, self.tuning)
+        return merged_spans(self.fresh_spans(), placed, self.tuning)
+
+    def fresh_spans(self) -> list[Span]:
+        """The fresh messages, in order. They are settled in these spans, so copy those to keep."""
+        self._seal()
+        return [span for span in self._spans[self._first :] if span.live]
+
+    def add_ranges(self, ranges: list[tuple[int, int]]) -> None:
+        """Add what is owed to `ranges`, as (smallest, largest offset) of ranges."""
+        add_ranges(ranges, self.fresh_spans(), [*self.placed, *self.delayed], self.tuning.stretch_near)
 
     def contents(self) -> list[tuple[int, int]]:
         """(offset, retry) of all messages that have a place, in order."""

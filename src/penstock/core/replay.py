@@ -37,23 +37,28 @@ from penstock.message import (
 
 
 class Replay:
-    """Feed it every entry of a log in order, or those after a snapshot; then call `finish`."""
+    """Feed it every entry of a log in order, or those after a snapshot; then call `finish`.
+
+    One that is kept open is a copy of the broker that writes the log. Between two blocks it tells its state and what
+    the log has to keep, and can be captured, as often as needed; entries go on being applied.
+    """
 
     def __init__(self, log: Log, limits: Limits, snapshot: Snapshot | None = None) -> None:
         self.broker = GuardedBroker(log, limits)
-        self._owed: dict[bytes, Owed] = {}
-        self._next_offset = 0
-        self._position = 0
+        self.owed: dict[bytes, Owed] = {}  # by queue
+        self.next_offset = 0
+        self.position = 0
         self._messages: dict[int, Message] = {}  # those that were passed to `apply` as objects, not in a block
         # Entries are missing, and the operator has accepted that: references to unknown queues and messages refer to
         # lost ones. Without a gap they are an error.
-        self._has_gap = False
+        self.has_gap = False
         if snapshot is not None:
             self._restore(snapshot)
 
     def _restore(self, snapshot: Snapshot) -> None:
-        self._next_offset = snapshot.next_offset
-        self._position = snapshot.position
+        self.next_offset = snapshot.next_offset
+        self.position = snapshot.position
+        self.has_gap = snapshot.has_gap
         routing = self.broker.routing
         for image in snapshot.queues:
             queue = self._declare(image.name)
@@ -61,23 +66,23 @@ class Replay:
             queue.consumers.paused = image.paused
             queue.used = image.used
             routing.bind(queue, image.events, image.patterns)
-            self._owed[image.name].restore(image)
+            self.owed[image.name].restore(image)
         self.broker.writers.restore(snapshot.committed, snapshot.commit_times)
         self.broker.dedup.restore(snapshot.dedup)
 
     def apply(self, entry: Message | Change) -> None:
-        self._position += 1
+        self.position += 1
         if isinstance(entry, Message):
-            self._next_offset = entry.offset + 1
+            self.next_offset = entry.offset + 1
             self._messages[entry.offset] = entry = _own(entry)
             self._route(entry, entry.size)
         elif entry.kind == Change.COMMITTED:
             self.broker.writers.remember(entry.queue, entry.number, entry.at)
         elif entry.kind == Change.FORGOTTEN:
-            if not self.broker.writers.forget(entry.queue) and not self._has_gap:
+            if not self.broker.writers.forget(entry.queue) and not self.has_gap:
                 raise KeyError(entry.queue)
         elif entry.kind == Change.SETTLED:
-            self._settle(entry.queue, entry.offset, entry.number, self._next_offset - 1, entry.due_at)
+            self._settle(entry.queue, entry.offset, entry.number, self.next_offset - 1, entry.due_at)
         else:
             self._topology(entry)
 
@@ -86,10 +91,10 @@ class Replay:
 
         Raises LogError when they do not follow from the entries before them.
         """
-        if block.first_position != self._position:
-            self._has_gap = True
-            self._position = block.first_position
-        self._next_offset = block.first_offset
+        if block.first_position != self.position:
+            self.has_gap = True
+            self.position = block.first_position
+        self.next_offset = block.first_offset
         try:
             for change in block.changes():
                 if not change.at:
@@ -123,25 +128,25 @@ class Replay:
                 self._owed_by(block.event_of(index)).add(offset, count, size)
             elif route == BY_EVENT:
                 for queue in self.broker.routing.by_event.get(block.event_of(index), ()):
-                    self._owed[queue.name].add(offset, count, size)
+                    self.owed[queue.name].add(offset, count, size)
             index = end
-        self._position += block.message_count
-        self._next_offset += block.message_count
+        self.position += block.message_count
+        self.next_offset += block.message_count
 
     def _apply_runs(self, block: Block) -> None:
         for run in block.runs():
             if run.how in GOING_BACK or run.how == OUT:
                 for offset in range(run.first, run.first + run.count):
-                    self._position += 1
+                    self.position += 1
                     self._settle(run.queue, offset, run.how, run.after_offset, run.due_at)
             else:
-                self._position += run.count
+                self.position += run.count
                 self._end(run.queue, run.first, run.count)
 
     def state(self) -> "dict[bytes, QueueState]":
         """What `durable_state` would return if the log ended here. More entries may follow."""
         found: dict[bytes, QueueState] = {}
-        for name, owed in sorted(self._owed.items()):
+        for name, owed in sorted(self.owed.items()):
             queue = self.broker.queues[name]
             delayed = sorted([(due_at, offset, retry) for offset, (due_at, retry, _) in owed.delayed.items()])
             found[name] = (
@@ -154,14 +159,21 @@ class Replay:
             )
         return found
 
+    def owed_ranges(self) -> list[tuple[int, int]]:
+        """As `Broker.owed_ranges`: for a follower that trims its log. More entries may follow."""
+        ranges: list[tuple[int, int]] = []
+        for owed in self.owed.values():
+            owed.add_ranges(ranges)
+        return ranges
+
     def finish(self) -> GuardedBroker:
         """The broker as the log left it; its log continues where the entries stopped."""
         broker = self.broker
         log = broker.log
-        log.next_offset = self._next_offset
-        log.position = self._position
-        log.durable = self._position
-        for name, owed in self._owed.items():
+        log.next_offset = self.next_offset
+        log.position = self.position
+        log.durable = self.position
+        for name, owed in self.owed.items():
             spans = owed.spans()
             if owed.out_before is not None:
                 offsets, count = owed.lost(spans)
@@ -205,7 +217,7 @@ class Replay:
             self._add(self._owed_by(queue_of(message)), message, size)
         elif message.route == BY_EVENT:
             for queue in self.broker.routing.route(message) or ():
-                self._add(self._owed[queue.name], message, size)
+                self._add(self.owed[queue.name], message, size)
 
     def _add(self, owed: Owed, message: Message, size: int) -> None:
         options = message.options
@@ -218,52 +230,52 @@ class Replay:
 
     def _owed_by(self, name: bytes) -> Owed:
         """What is owed by a queue that a message was put into."""
-        if self._has_gap and name not in self._owed:
+        if self.has_gap and name not in self.owed:
             self._declare(name)
-        return self._owed[name]
+        return self.owed[name]
 
     def _settle(self, queue: bytes, offset: int, how: int, after_offset: int, due_at: int) -> None:
         """End a message of a queue, or return it; one that goes to the back is placed behind offset `after_offset`."""
         if how not in GOING_BACK and how != OUT:
             self._end(queue, offset, 1)
             return
-        owed = self._owed.get(queue)
+        owed = self.owed.get(queue)
         if owed is None:
-            if self._has_gap:
+            if self.has_gap:
                 return
             raise KeyError(queue)
         if how == OUT:
-            owed.mark(offset, (after_offset, self._position))
+            owed.mark(offset, (after_offset, self.position))
             return
         try:
             if how == DUE:
                 _, retry, _ = owed.delayed.pop(offset)
-                owed.placed[offset] = (after_offset, self._position, retry)
+                owed.placed[offset] = (after_offset, self.position, retry)
                 return
             place, sequence, retry = owed.take(offset)
         except KeyError:
-            if self._has_gap:
+            if self.has_gap:
                 return
             raise
         if how == REJECT and due_at:
             owed.delayed[offset] = (due_at, retry + 1, MESSAGE_OVERHEAD)
         elif how == REJECT:
-            owed.placed[offset] = (after_offset, self._position, retry + 1)
+            owed.placed[offset] = (after_offset, self.position, retry + 1)
         else:
             owed.placed[offset] = (place, sequence, retry + 1)
             if owed.out_before is not None:
                 owed.returned.add(offset)
 
     def _end(self, queue: bytes, first: int, count: int) -> None:
-        owed = self._owed.get(queue)
+        owed = self.owed.get(queue)
         gone = 0 if owed is None else owed.settle(first, count)
-        if gone != count and not self._has_gap:
+        if gone != count and not self.has_gap:
             raise KeyError(f"queue {queue!r} has only {gone} of the {count} messages from offset {first}")
 
     def _topology(self, change: Change) -> None:
         broker = self.broker
-        if self._has_gap:
-            known = change.queue in self._owed
+        if self.has_gap:
+            known = change.queue in self.owed
             if known and change.kind == Change.DECLARED:
                 broker.unmake_queue(change.queue)
             elif not known and change.kind == Change.DELETED:
@@ -284,12 +296,12 @@ class Replay:
             broker.queues[change.queue].consumers.paused = change.number != 0
         elif change.kind == Change.DELETED:
             broker.unmake_queue(change.queue)
-            del self._owed[change.queue]
+            del self.owed[change.queue]
         else:
             raise LogError(f"unknown entry {change!r}")
 
     def _declare(self, name: bytes) -> Queue:
-        self._owed[name] = Owed(self.broker.log.tuning)
+        self.owed[name] = Owed(self.broker.log.tuning)
         return self.broker.make_queue(name)
 
 

@@ -68,6 +68,8 @@ class QueueImage:
         self.paused = paused
         self.used = used  # it is deleted with its last consumer, and has had one
         self.out_before = out_before  # unsettled messages before this place were out for delivery
+        self.out_until: tuple[int, int] | None = None  # those before this place were as well ...
+        self.returned: list[int] = []  # ... except for these offsets
 
 
 class Snapshot:
@@ -80,6 +82,7 @@ class Snapshot:
         self.commit_times: dict[bytes, int] = {}  # by writer, the time of that batch
         self.dedup: list[IdPart] = []  # ids remembered for deduplication
         self.segments: list[str] = []  # existing segments, without the one about to start
+        self.has_gap = False  # taken of a log with missing entries: what refers to them is ignored after it, too
 
     def __repr__(self) -> str:
         return f"<Snapshot at {self.position}, {len(self.queues)} queues>"
@@ -104,40 +107,42 @@ def pieces_of(snapshot: Snapshot, let_go: Callable[[], None] | None = None) -> l
             pieces.append(span.offsets)
         pieces.append(image.placed)
         pieces.append(image.delayed)
-        queues.append(
-            {
-                "name": latin1_text(image.name),
-                "events": [latin1_text(event) for event in image.events],
-                "patterns": [latin1_text(pattern) for pattern in image.patterns],
-                "expires_after": image.expires_after,
-                "spans": spans,
-                "placed": len(image.placed),
-                "delayed": len(image.delayed),
-                "expiring": image.expiring,
-                "paused": image.paused,
-                "used": image.used,
-                "out_before": image.out_before,
-            }
-        )
+        item: dict[str, object] = {
+            "name": latin1_text(image.name),
+            "events": [latin1_text(event) for event in image.events],
+            "patterns": [latin1_text(pattern) for pattern in image.patterns],
+            "expires_after": image.expires_after,
+            "spans": spans,
+            "placed": len(image.placed),
+            "delayed": len(image.delayed),
+            "expiring": image.expiring,
+            "paused": image.paused,
+            "used": image.used,
+            "out_before": image.out_before,
+        }
+        if image.out_until is not None:
+            item["out_until"] = image.out_until
+            item["returned"] = image.returned
+        queues.append(item)
     pages: list[bytes] = []
     for part in snapshot.dedup:
         if pages and let_go is not None:
             let_go()
         pages.append(encode_ids(part))
-    text = orjson.dumps(
-        {
-            "position": snapshot.position,
-            "next_offset": snapshot.next_offset,
-            "taken_at": snapshot.taken_at,
-            "segments": snapshot.segments,
-            "queues": queues,
-            "committed": [
-                [latin1_text(writer), batch, snapshot.commit_times[writer]]
-                for writer, batch in snapshot.committed.items()
-            ],
-            "dedup": [[part.end - part.start, len(data)] for part, data in zip(snapshot.dedup, pages, strict=True)],
-        }
-    )
+    content: dict[str, object] = {
+        "position": snapshot.position,
+        "next_offset": snapshot.next_offset,
+        "taken_at": snapshot.taken_at,
+        "segments": snapshot.segments,
+        "queues": queues,
+        "committed": [
+            [latin1_text(writer), batch, snapshot.commit_times[writer]] for writer, batch in snapshot.committed.items()
+        ],
+        "dedup": [[part.end - part.start, len(data)] for part, data in zip(snapshot.dedup, pages, strict=True)],
+    }
+    if snapshot.has_gap:
+        content["has_gap"] = True
+    text = orjson.dumps(content)
     length = BytesWriter()
     write_i32_le(length, i32(len(text)))
     body = [b"".join([length.getvalue(), text, *pieces]), *pages]
@@ -167,22 +172,24 @@ def decode(data: bytes) -> Snapshot:
         place += item["placed"]
         delayed = data[place : place + item["delayed"]]
         place += item["delayed"]
-        queues.append(
-            QueueImage(
-                latin1_bytes(item["name"]),
-                tuple([latin1_bytes(event) for event in item["events"]]),
-                tuple([latin1_bytes(pattern) for pattern in item["patterns"]]),
-                item["expires_after"],
-                spans,
-                placed,
-                delayed,
-                item["expiring"],
-                item["paused"],
-                bool(item.get("used", False)),
-                _pair(item.get("out_before")),
-            )
+        image = QueueImage(
+            latin1_bytes(item["name"]),
+            tuple([latin1_bytes(event) for event in item["events"]]),
+            tuple([latin1_bytes(pattern) for pattern in item["patterns"]]),
+            item["expires_after"],
+            spans,
+            placed,
+            delayed,
+            item["expiring"],
+            item["paused"],
+            bool(item.get("used", False)),
+            _pair(item.get("out_before")),
         )
+        image.out_until = _pair(item.get("out_until"))
+        image.returned = [int(offset) for offset in item.get("returned", [])]
+        queues.append(image)
     snapshot = Snapshot(text["position"], text["next_offset"], text["taken_at"], queues)
+    snapshot.has_gap = bool(text.get("has_gap", False))
     snapshot.segments = [str(segment) for segment in text["segments"]]
     for item in text["committed"]:
         writer = latin1_bytes(item[0])
