@@ -18,7 +18,7 @@ import errno
 import random
 from collections.abc import Callable
 
-from penstock.core.capture import capture
+from penstock.core.capture import capture, capture_replay
 from penstock.core.invariants import violations, wrong_memory
 from penstock.core.limits import Limits
 from penstock.core.policy import Policies, Policy, Rule
@@ -40,6 +40,7 @@ from penstock.storage.retention import Retention
 from penstock.storage.snapshots import Snapshots
 from penstock.storage.storage import Recovery, recover
 
+from ..storage.histories import known_by
 from .book import Book, fields_of
 from .disk import ALL_READS, Crash, SimDisk
 
@@ -230,6 +231,9 @@ class Life:
             assert broker.writers.batches == self.replay.broker.writers.batches == self.book.committed
             assert broker.writers.times == self.replay.broker.writers.times == self.book.committed_at
             assert broker.dedup.contents() == self.replay.broker.dedup.contents()
+            # What came back since it was said to be out is rare, and soon said anew.
+            if self.chance.random() < 0.1 or any(owed.returned for owed in self.replay.owed.values()):
+                self.replay = self.captured(self.replay)
         for queue in broker.queues.values():
             numbers = numbers_of(queue)
             if self.checked.get(queue) != numbers:
@@ -315,6 +319,8 @@ class Life:
             self.blockwise.apply_block(Block(pending.data(), self.names))
         if closed:
             assert self.blockwise.state() == self.book.state()
+            assert self.blockwise.broker.writers.times == self.book.committed_at
+            assert self.blockwise.broker.dedup.contents() == self.broker.dedup.contents()
         self.flusher.submit(closed)
 
     def flush(self) -> None:
@@ -326,12 +332,39 @@ class Life:
             self.snapshots.write(*waiting)
 
     def snapshot(self) -> None:
-        """Note the state where a segment begins; it is written once the log is safe up to there."""
+        """Note the state where a segment begins; it is written once the log is safe up to there.
+
+        What the replay knows that reads the blocks does as well as what the broker knows.
+        """
         self.end_turn()
+        self.blockwise = self.captured(self.blockwise)
+        assert lost_of(self.replay) == lost_of(self.blockwise)
         if self.log.position > self.snapshots.taken_at_position:
             self.log.end_segment()
-            self.waiting = (capture(self.broker, self.now), self.broker.owed_ranges())
+            if self.chance.random() < 0.5:
+                self.waiting = (capture(self.broker, self.now), self.broker.owed_ranges())
+            else:
+                self.waiting = (capture_replay(self.blockwise, self.now), self.blockwise.owed_ranges())
             self.snapshots.taken_at_position = self.log.position
+
+    def captured(self, replay: Replay) -> Replay:
+        """A replay that was captured, or one from its snapshot instead: they know the same, now and from now on."""
+        before = known_by(replay)
+        data = encode(capture_replay(replay, self.now))
+        assert encode(capture_replay(replay, self.now)) == data
+        assert known_by(replay) == before
+        again = Replay(MemoryLog(tuning=self.tuning), self.limits, decode(data))
+        assert known_by(again) == before, f"a snapshot of {before} knows {known_by(again)}"
+        finished = Replay(MemoryLog(tuning=self.tuning), self.limits, decode(data)).finish()
+        assert durable_state(finished) == self.book.state()
+        assert finished.log.position == self.book.position
+        assert {lost.queue.name: lost.offsets for lost in finished.lost} == lost_of(replay)
+        assert all(lost <= self.book.queues[name].out for name, lost in lost_of(replay).items())
+        for ranges in (replay.owed_ranges(), finished.owed_ranges(), self.broker.owed_ranges()):
+            for page in self.book.queues.values():
+                for offset in [*page.owed, *page.delayed]:
+                    assert any(low <= offset <= high for low, high in ranges), f"{offset} is owed, and not in {ranges}"
+        return self.chance.choice([replay, again])
 
     def make_trouble(self) -> None:
         chance, disk = self.chance, self.disk
@@ -361,6 +394,12 @@ class Life:
     def note(self, text: str) -> None:
         if self.trace is not None:
             self.trace(f"{text} [position {self.log.position}]" if hasattr(self, "log") else text)
+
+
+def lost_of(replay: Replay) -> dict[bytes, set[int]]:
+    """What would come back as unacked if the broker died now, by queue."""
+    found = {name: owed.lost(owed.spans())[0] for name, owed in replay.owed.items()}
+    return {name: lost for name, lost in found.items() if lost}
 
 
 def numbers_of(queue: Queue) -> tuple[object, ...]:
