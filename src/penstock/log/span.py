@@ -133,22 +133,35 @@ class Span:
             return [self]
         if self.live == self.count - self.start:
             return [_cut(self, self.start, self.count)]
+        dead = self.dead
+        if not self.places and dead is not None:
+            return self._without(dead, tuning)
         builder = SpanBuilder(tuning)
         each = self.size // self.live
-        dead = self.dead
-        if not self.offsets and dead is not None:
-            # From hole to hole: it may be millions of messages, of which few were settled.
-            begin = dead.find(0, self.start)
-            while begin >= 0:
-                end = dead.find(1, begin)
-                if end < 0:
-                    end = self.count
-                builder.add_run(self.first + begin, end - begin, each * (end - begin))
-                begin = dead.find(0, end)
-            return builder.finish()
         for index in range(self.start, self.count):
             if not self.is_dead(index):
                 builder.add(self.offset(index), self.retry(index), self.after_offset(index), self.sequence(index), each)
+        return builder.finish()
+
+    def _without(self, dead: bytearray, tuning: Tuning) -> "list[Span]":
+        """The fresh messages without the dead ones, from hole to hole: of millions, few may have been settled."""
+        builder = SpanBuilder(tuning)
+        each = self.size // self.live
+        listed: list[bytes] = []
+        begin = dead.find(0, self.start)
+        while begin >= 0:
+            end = dead.find(1, begin)
+            if end < 0:
+                end = self.count
+            if self.offsets:
+                low, high = 8 * begin, 8 * end
+                listed.append(self.offsets[low:high])
+            else:
+                builder.add_run(self.first + begin, end - begin, each * (end - begin))
+            begin = dead.find(0, end)
+        if listed:
+            offsets = b"".join(listed)
+            builder.add_span(Span(int(read_i64_le(offsets, 0)), self.live, each * self.live, offsets))
         return builder.finish()
 
 
