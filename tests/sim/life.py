@@ -75,6 +75,9 @@ class Life:
         self.durable = 0  # the last position reported
         self.crashes = 0
         self.trimmed = 0
+        # What consumers held, by position of a snapshot of the broker. The broker knows more of that than the log says:
+        # where something ready stood before it, and went without a delivery.
+        self.held_at: dict[int, dict[bytes, set[int]]] = {}
         self.inboxes: list[Inbox] = []
         self.leaving: list[Inbox] = []  # that have ended, and hold something still
         self.start()
@@ -115,7 +118,7 @@ class Life:
         self.snapshots = Snapshots(disk, self.log, retention, self.on_report)
         self.snapshots.taken_at_position = recovery.snapshot_position
         self.waiting: tuple[Snapshot, list[tuple[int, int]]] | None = None
-        self.check_recovered()
+        self.check_recovered(self.held_at.get(recovery.snapshot_position, {}))
         self.durable = self.log.position
         image = decode(encode(capture(self.broker, self.now)))
         self.replay = Replay(MemoryLog(tuning=self.tuning), self.limits, image)
@@ -146,7 +149,7 @@ class Life:
             policy = self.policy_by_name[name] = self.policies.of(name)
         return policy
 
-    def check_recovered(self) -> None:
+    def check_recovered(self, held: dict[bytes, set[int]]) -> None:
         position = self.log.position
         self.note(f"recovered position {position}, reported {self.durable}, end {self.book.position}")
         assert position >= self.durable, f"recovered {position}, but {self.durable} was reported durable"
@@ -171,7 +174,8 @@ class Life:
             assert count == len(book.queues[queue.name].owed), f"{queue!r}: what it owes cannot all be read"
         for name, page in book.queues.items():
             lost = {offset for found in self.broker.lost if found.queue.name == name for offset in found.offsets}
-            assert page.surely_out() <= lost <= page.out, f"{name!r} lost {lost}, and {page.out} were out"
+            out = page.out | held.get(name, set())
+            assert page.surely_out() <= lost <= out, f"{name!r} lost {lost}, and {out} were out"
             page.stale = page.out - lost
             self.base.queues[name].stale = set(page.stale)
             if page.expires_after > 0 or page.used:
@@ -341,8 +345,13 @@ class Life:
         assert lost_of(self.replay) == lost_of(self.blockwise)
         if self.log.position > self.snapshots.taken_at_position:
             self.log.end_segment()
+            self.held_at.pop(self.log.position, None)
             if self.chance.random() < 0.5:
                 self.waiting = (capture(self.broker, self.now), self.broker.owed_ranges())
+                self.held_at[self.log.position] = {
+                    name: {delivery.offset for inbox in queue.consumers.active for delivery in inbox.held()}
+                    for name, queue in self.broker.queues.items()
+                }
             else:
                 self.waiting = (capture_replay(self.blockwise, self.now), self.blockwise.owed_ranges())
             self.snapshots.taken_at_position = self.log.position
