@@ -1,0 +1,1 @@
+"""The log of several machines, on a replicated stream."""
