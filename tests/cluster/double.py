@@ -16,15 +16,20 @@ from .timeline import SECOND, Timeline
 
 TIMEOUT = 2 * SECOND
 
+# What stops a deposed leader.
+FULL = "full"  # its appends are refused
+NUMBERS = "numbers"  # appends follow anything, but the answer says behind what: a number that was not expected
+NONE = "none"  # appends follow anything, and the answer says what was expected
+
 T = TypeVar("T")
 
 
 class Servers:
-    def __init__(self, timeline: Timeline, chance: random.Random, data_max: int, has_fence: bool = True) -> None:
+    def __init__(self, timeline: Timeline, chance: random.Random, data_max: int, fence: str = FULL) -> None:
         self.timeline = timeline
         self.chance = chance
         self.data_max = data_max
-        self.has_fence = has_fence
+        self.fence = fence
         self.messages: dict[int, StreamMessage] = {}  # by number
         self.last = 0
         self.numbers: dict[str, int] = {}  # by id, while it is remembered
@@ -50,7 +55,7 @@ class Servers:
         known = self.numbers.get(message.id)
         if known is not None:
             return Stored(known)
-        if after != self.last and self.has_fence:
+        if after != self.last and self.fence == FULL:
             self.refused += 1
             return Refused()
         self.last += 1
@@ -58,7 +63,7 @@ class Servers:
         self.numbers[message.id] = self.last
         for cursor in self.cursors:
             cursor.wake()
-        return Stored(self.last)
+        return Stored(after + 1 if self.fence == NONE else self.last)
 
 
 class Cursor:
@@ -111,8 +116,10 @@ class Port:
     def __init__(self, servers: Servers) -> None:
         self.servers = servers
         self.is_cut_off = False
+        self.is_deaf = False  # to beats
         self.is_closed = False
         self.stopped = False
+        self._is_keeping = False
         self._kept: list[Callable[[], None]] = []  # what reached a stopped process
         self._hears: Callable[[Beat], None] | None = None
         servers.ports.append(self)
@@ -130,10 +137,17 @@ class Port:
         self.servers.ports.remove(self)
 
     def stop_process(self) -> None:
-        self.stopped = True
+        self.stopped = self._is_keeping = True
 
     def resume_process(self) -> None:
+        """The process may do something else before it looks at what came meanwhile."""
         self.stopped = False
+        self.servers.timeline.plan(self.servers.chance.choice([0, 0, SECOND // 5]), self._look_up)
+
+    def _look_up(self) -> None:
+        if self.stopped:
+            return
+        self._is_keeping = False
         kept, self._kept = self._kept, []
         for action in kept:
             self.hand_over(action)
@@ -147,7 +161,7 @@ class Port:
         """Something reaches the process."""
         if self.is_closed:
             return
-        if self.stopped:
+        if self._is_keeping:
             self._kept.append(action)
         else:
             action()
@@ -177,7 +191,7 @@ class Port:
         self._hears = take
 
     def hear_beat(self, beat: Beat) -> None:
-        if not self.is_cut_off and self._hears is not None:
+        if not self.is_cut_off and not self.is_deaf and self._hears is not None:
             self.hand_over(lambda: self._hears(beat) if self._hears is not None else None)
 
     def _ask(self, question: Callable[[], T], answer: Callable[[T | Unknown], None]) -> None:

@@ -13,8 +13,10 @@ and at the end, when all is well again: some node leads, and all have the same b
 import random
 from collections.abc import Callable
 
+from tests.sim.disk import SimDisk
+
 from penstock.cluster.history import History, Mark
-from penstock.cluster.member import LEADING, STOPPED, Member
+from penstock.cluster.member import LEADING, Member
 from penstock.cluster.replica import Replica, discard
 from penstock.cluster.stream import BLOCKS, StreamMessage
 from penstock.core.guarded import GuardedBroker
@@ -27,10 +29,11 @@ from penstock.log.memory import MemoryLog
 from penstock.log.tuning import Tuning
 from penstock.message import Message
 from penstock.storage.segments import SEGMENT_SUFFIX
-from tests.sim.disk import SimDisk
 
-from .double import Port, Servers
+from .double import FULL, Port, Servers
 from .timeline import SECOND, Timeline
+
+AGAIN = "python -m tests.cluster --seed "
 
 QUEUES = (b"q0", b"q1")
 NODES = ("a", "b", "c")
@@ -47,8 +50,9 @@ WEIGHTS = {
     "resume_process": 6,
     "cut_off": 3,
     "let_in": 6,
+    "deafen": 3,
     "elect": 2,
-    "lose": 2,
+    "lose": 4,
     "be_kind": 3,
     "leave": 2,
 }
@@ -64,6 +68,7 @@ class Judge:
         self.leads: dict[int, str] = {0: ""}  # by position where a message ended: the leadership that appended it
         self.states: dict[int, object] = {0: {}}
         self.position = 0
+        self.passed_over = 0  # messages of the stream that do not count
         self._read = 0
         self._names: list[bytes] = []
         self._segment = ""
@@ -71,7 +76,9 @@ class Judge:
     def read(self) -> None:
         while self._read < self.servers.last:
             self._read += 1
-            whole = self.history.take(self._read, self.servers.messages[self._read])
+            message = self.servers.messages[self._read]
+            whole = self.history.take(self._read, message)
+            self.passed_over += self.history.number != message.number or self.history.lead != message.lead
             if whole is not None and whole.kind == BLOCKS:
                 self._apply(whole)
 
@@ -141,9 +148,9 @@ class Node:
         world.leads += 1
         world.judge.read()
         position = broker.log.position
-        if world.servers.has_fence:
+        if world.servers.fence == FULL:
             assert durable_state(broker) == world.judge.states[position], f"{self.name} begins with another state"
-        self.broker = broker
+        self.broker, self.log = broker, replica.log
         self.inbox = {}
         self.confirmations = []
         self.lead_name = self.member._history.lead
@@ -155,8 +162,7 @@ class Node:
         judge = self.world.judge
         judge.read()
         assert judge.leads.get(position) == self.lead_name, f"{self.name} confirms {position}, which is not its own"
-        assert self.broker is not None
-        self.broker.log.written(position, next_offset)
+        self.log.written(position, next_offset)
         confirmations = self.confirmations
         while confirmations and confirmations[0][0] <= position:
             confirmations.pop(0)[1]()
@@ -215,9 +221,9 @@ class Node:
         elif inbox.in_flight:
             delivery = chance.choice(inbox.held())
             if chance.random() < 0.7:
-                place = (name, delivery.offset)
+                settled = (name, delivery.offset)
                 broker.accept(delivery)
-                self.when_durable(lambda: world.confirm_settled(place))
+                self.when_durable(lambda: world.confirm_settled(settled))
             else:
                 broker.reject(delivery)
         inbox.received.clear()
@@ -229,7 +235,7 @@ class Node:
     def end_turn(self) -> None:
         assert self.broker is not None
         self.broker.end_turn()
-        log = self.broker.log
+        log = self.log
         log.close_block(self.world.timeline.now)
         self.confirmations = [
             (log.position if position < 0 else position, action) for position, action in self.confirmations
@@ -242,7 +248,7 @@ class Node:
 
 class World:
     def __init__(
-        self, seed: int, steps: int = 120, has_fence: bool = True, trace: Callable[[str], None] | None = None
+        self, seed: int, steps: int = 120, fence: str = FULL, trace: Callable[[str], None] | None = None
     ) -> None:
         self.seed = seed
         self.steps = steps
@@ -253,7 +259,7 @@ class World:
         self.tuning.block_bytes_max = chance.choice([200, 1000, 1 << 20])
         self.segment_bytes_max = chance.choice([1, 1000, 1 << 20])
         self.limits = Limits()
-        self.servers = Servers(self.timeline, chance, chance.choice([150, 1000, 1 << 19]), has_fence)
+        self.servers = Servers(self.timeline, chance, chance.choice([150, 1000, 1 << 19]), fence)
         self.judge = Judge(self.servers, self.limits)
         self.number = 0
         self.leads = 0
@@ -279,7 +285,7 @@ class World:
         self.be_kind()
         self.servers.up_at = 0
         for node in self.nodes:
-            node.port.is_cut_off = False
+            node.port.is_cut_off = node.port.is_deaf = False
             node.port.resume_process()
             if not node.is_up:
                 node.start()
@@ -382,9 +388,16 @@ class World:
         self.note(f"cut off {node.name}")
         node.port.is_cut_off = True
 
+    def deafen(self) -> None:
+        """Beats are lost, nothing else: a node bids although somebody leads."""
+        node = self.chance.choice(self.nodes)
+        self.faults += 1
+        self.note(f"deafen {node.name}")
+        node.port.is_deaf = True
+
     def let_in(self) -> None:
         for node in self.nodes:
-            node.port.is_cut_off = False
+            node.port.is_cut_off = node.port.is_deaf = False
 
     def elect(self) -> None:
         self.faults += 1
@@ -404,3 +417,10 @@ class World:
         node = self.any_node()
         if node.broker is not None and not node.port.stopped:
             node.member.leave(self.chance.choice(["", *NODES]))
+
+
+def live(seed: int, trace: Callable[[str], None] | None) -> int:
+    """One run; how many faults it survived."""
+    world = World(seed, trace=trace)
+    world.run()
+    return world.faults

@@ -8,16 +8,16 @@ import pytest
 
 from penstock.core.broker import Broker
 
-from .__main__ import is_compiled, run
 from .disk import SimDisk
-from .world import FATE, WEIGHTS, World
+from .seeds import is_compiled, run
+from .world import AGAIN, FATE, WEIGHTS, World, live
 
 PARTS = 20
 SEEDS_PER_PART = 100 if is_compiled() else 8
 
 
 def run_all(seeds: range) -> int:
-    return sum(run(seed) for seed in seeds)
+    return sum(run(live, seed, AGAIN) for seed in seeds)
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -25,6 +25,8 @@ from .disk import Crash
 from .judge import Judge, place_of
 from .life import HUGE, SECOND
 
+AGAIN = "make sim SEED="
+
 QUEUES = (b"q0", b"q1", b"q2", b"q3")
 DEAD = b"dead"
 ALL = (*QUEUES, DEAD)
@@ -678,6 +680,13 @@ class World(Judge):
     def any_delivery(self) -> Delivery | None:
         holders = [inbox for inbox in self.inboxes if inbox.in_flight]
         return self.chance.choice(self.chance.choice(holders).held()) if holders else None
+
+
+def live(seed: int, trace: Callable[[str], None] | None) -> int:
+    """One run; how many crashes it survived."""
+    world = World(seed, trace=trace)
+    world.run()
+    return world.crashes
 
 
 def _is_commit(entry: Message | Change) -> bool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from penstock.cluster.stream import LEAD, StreamMessage
+from penstock.errors import LogError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,18 @@ class History:
         return Mark(self.sequence, self.lead, self.term, self.number)
 
     def take(self, sequence: int, message: StreamMessage) -> StreamMessage | None:
-        """The message if it counts; one that comes in parts as a whole, with its last part."""
+        """The message if it counts; one that comes in parts as a whole, with its last part.
+
+        Raises LogError if a LEAD was not handed out: then the stream is not read as it is.
+        """
         before = self.mark()
         self.sequence = sequence
         if message.kind == LEAD:
             if message.term <= self.term:
                 return None
             self.lead, self.term = message.lead, message.term
+        elif message.term > self.term:
+            raise LogError(f"message {sequence} of the stream is of term {message.term}, which has not begun")
         elif message.lead != self.lead or message.number != self.number + 1:
             return None
         self.number = message.number

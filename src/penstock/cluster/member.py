@@ -131,17 +131,15 @@ class Member:
     def tick(self, now: int) -> None:
         self.now = now
         if self.role == FOLLOWING:
-            if now >= self._patient_until:
+            if not self._stream.is_connected:
+                self._be_patient()
+            elif now >= self._patient_until:
                 self._make_bid()
         elif self.role == BIDDING:
             if not self._bid_is_open and now >= self._retry_at:
                 self._send_bid()
         elif self.role == LEADING:
-            if now >= self._beat_at:
-                self._beat()
-            if self._appender is not None and now >= self._retry_at:
-                self._retry_at = now + int(RETRY_SECONDS * SECOND)
-                self._appender.retry()
+            self._tick_leading(now)
 
     # -- following --------------------------------------------------------------------------------------------------
 
@@ -161,23 +159,25 @@ class Member:
         self._reading = self._stream.read(self._history.sequence, self._on_message)
 
     def _on_message(self, sequence: int, message: StreamMessage) -> None:
-        whole = self._history.take(sequence, message)
-        if self._bid is not None:
-            self._look_at_bid(message)
-        if whole is None or self.role not in (FOLLOWING, BIDDING):
-            return
+        try:
+            whole = self._history.take(sequence, message)
+            if self._bid is not None:
+                self._look_at_bid(message)
+            if whole is not None and self.role in (FOLLOWING, BIDDING):
+                self._obey(whole)
+        except NotACopy as error:
+            self._fill_again(error)
+        except LogError as error:
+            self._fail(str(error))
+
+    def _obey(self, whole: StreamMessage) -> None:
         if whole.kind == LEAD:
             self.leader = _leader_of(whole)
             self._be_patient()
         elif whole.kind == LEAVE:
             self._on_leave(whole)
         elif whole.kind == BLOCKS:
-            try:
-                self._replica.take(whole, self._history.begun)
-            except NotACopy as error:
-                self._fill_again(error)
-            except LogError as error:
-                self._fail(str(error))
+            self._replica.take(whole, self._history.begun)
 
     def _on_leave(self, message: StreamMessage) -> None:
         """The leader has stopped leading: whom it names bids at once, the others a little later."""
@@ -287,6 +287,19 @@ class Member:
         if self._appender is not None and self._leaves_to is None:
             self._pending += blocks
             self._send_pending()
+
+    def _tick_leading(self, now: int) -> None:
+        if self._stream.is_connected:
+            self._be_patient()
+        elif now >= self._patient_until:
+            # The others hear no beats either, and one of them leads by now, or will.
+            self._step_down("the stream's servers cannot be reached")
+            return
+        if now >= self._beat_at:
+            self._beat()
+        if self._appender is not None and now >= self._retry_at:
+            self._retry_at = now + int(RETRY_SECONDS * SECOND)
+            self._appender.retry()
 
     def leave(self, to: str = "") -> None:
         """Stop leading once all that was submitted is in the stream; `to` is the node that should lead next.

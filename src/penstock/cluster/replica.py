@@ -21,14 +21,14 @@ from penstock.core.limits import Limits
 from penstock.core.replay import Replay
 from penstock.errors import LogError
 from penstock.log.block import Block
-from penstock.log.header import block_length, is_intact
+from penstock.log.header import HEADER_SIZE, block_length, is_intact
+from penstock.log.snapshot import SNAPSHOT_SUFFIX
 from penstock.log.tuning import Tuning
 from penstock.storage.disk import Disk, write_whole
 from penstock.storage.durable import DurableLog
 from penstock.storage.pager import Pager
 from penstock.storage.recovery import find_start, misplaced, read_back
 from penstock.storage.segments import SEGMENT_SUFFIX
-from penstock.storage.snapshot_files import SNAPSHOT_SUFFIX
 
 MARK_NAME = "cluster.json"
 MARK_PART_NAME = "cluster.part"
@@ -71,7 +71,7 @@ class Replica:
             raise NotACopy(f"{self.disk.directory / message.segment} differs from the stream at byte {message.place}")
         start = 0
         while start < len(message.data):
-            end = start + block_length(message.data[start : start + 64])
+            end = start + block_length(message.data[start : start + HEADER_SIZE])
             data = message.data[start:end]
             if end == start or len(data) < end - start or not is_intact(data):
                 raise LogError(f"the stream's message at position {message.position} has a damaged block")

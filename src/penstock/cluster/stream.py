@@ -93,6 +93,10 @@ class Stream(Protocol):
     def data_max(self) -> int:
         """The largest `data` of a message, in bytes."""
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the servers can be reached now, as far as is known."""
+
     def append(self, message: StreamMessage, after: int, answer: Callable[[Answer], None]) -> None:
         """Append the message behind number `after`. Appends that were not answered yet may follow one another."""
 
