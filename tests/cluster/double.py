@@ -8,6 +8,7 @@ has sent may still arrive.
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from penstock.cluster.stream import Answer, Beat, Found, Refused, Stored, StreamMessage, Unknown
@@ -103,7 +104,7 @@ class Cursor:
             if self.after < servers.last:
                 self.after += 1
                 number = self.after
-                self.port.hand_over(lambda number=number: self._give(number))
+                self.port.hand_over(partial(self._give, number))
         self.wake()
 
     def _give(self, number: int) -> None:
@@ -173,19 +174,27 @@ class Port:
 
     def look(self, sequence: int, answer: Callable[[Found | Unknown], None]) -> None:
         servers = self.servers
-        self._ask(
-            lambda: Found(servers.messages.get(sequence)) if servers.is_up else Unknown("the stream has no leader"),
-            answer,
-        )
+
+        def find() -> Found | Unknown:
+            return Found(servers.messages.get(sequence)) if servers.is_up else Unknown("the stream has no leader")
+
+        self._ask(find, answer)
 
     def read(self, after: int, take: Callable[[int, StreamMessage], None]) -> Cursor:
         return Cursor(self, after, take)
+
+    def first(self, answer: Callable[[int | Unknown], None]) -> None:
+        self._ask(lambda: min(self.servers.messages, default=self.servers.last + 1), answer)
+
+    def delete(self, first: int, end: int) -> None:
+        for number in range(first, end):
+            self.servers.messages.pop(number, None)
 
     def beat(self, beat: Beat) -> None:
         if self.is_cut_off:
             return
         for port in list(self.servers.ports):
-            self.servers.timeline.plan(port.delay(), lambda port=port: port.hear_beat(beat))
+            self.servers.timeline.plan(port.delay(), partial(port.hear_beat, beat))
 
     def hear(self, take: Callable[[Beat], None]) -> None:
         self._hears = take
@@ -198,6 +207,7 @@ class Port:
         """Exactly one answer. The question may arrive much later than it was given up."""
         chance, plan = self.servers.chance, self.servers.timeline.plan
         is_answered = False
+        is_out = not self.is_cut_off and chance.random() < 0.5  # a server has it, and passes it on some time
 
         def answered(said: T | Unknown) -> None:
             nonlocal is_answered
@@ -206,8 +216,8 @@ class Port:
                 self.hand_over(lambda: answer(said))
 
         def arrives() -> None:
-            if self.is_cut_off:
-                return  # lost on the way
+            if self.is_cut_off and not is_out:
+                return
             said = question()
             if chance.random() >= self.servers.lost_share:
                 plan(self.delay(), lambda: None if self.is_cut_off else answered(said))

@@ -1,6 +1,7 @@
 """A leader's appends, on a stream that does what the test says, one answer after the other."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -74,7 +75,10 @@ class Leader:
         self.given_up: list[str] = []
         self.appender = Appender(self.stream, 10, self.given_up.append, under_way_max=3)
         for number in range(1, count + 1):
-            self.appender.send(message(number), lambda sequence, number=number: self.stored.append((number, sequence)))
+            self.appender.send(message(number), partial(self.keep, number))
+
+    def keep(self, number: int, sequence: int) -> None:
+        self.stored.append((number, sequence))
 
 
 def test_appends_are_under_way_behind_consecutive_numbers() -> None:

@@ -12,6 +12,7 @@ and at the end, when all is well again: some node leads, and all have the same b
 
 import random
 from collections.abc import Callable
+from functools import partial
 
 from tests.sim.disk import SimDisk
 
@@ -193,7 +194,7 @@ class Node:
                 got = broker.get(name)
                 if got is not None:
                     place = (name, got.offset)
-                    self.when_durable(lambda place=place: world.confirm_settled(place))
+                    self.when_durable(partial(world.confirm_settled, place))
             else:
                 self.consume(broker, name)
         self.end_turn()
