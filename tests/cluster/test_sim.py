@@ -49,5 +49,7 @@ def test_all_kinds_of_faults_happen() -> None:
     for world in worlds:
         world.run()
     assert sum(world.leads for world in worlds) > 2 * len(worlds)
+    assert sum(world.trimmed for world in worlds) > 0
+    assert sum(world.joined for world in worlds) > 0
     assert sum(world.servers.refused for world in worlds) > 0
     assert sum(world.judge.passed_over for world in worlds) > 0

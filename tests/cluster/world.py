@@ -16,10 +16,12 @@ from functools import partial
 
 from tests.sim.disk import SimDisk
 
+from penstock.cluster.files import CopyFiles, discard
 from penstock.cluster.history import History, Mark
 from penstock.cluster.member import LEADING, Member
-from penstock.cluster.replica import Replica, discard
+from penstock.cluster.replica import Replica
 from penstock.cluster.stream import BLOCKS, StreamMessage
+from penstock.core.capture import capture
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay, durable_state
@@ -27,9 +29,11 @@ from penstock.core.subscription import Inbox
 from penstock.log.block import Block
 from penstock.log.header import block_length
 from penstock.log.memory import MemoryLog
+from penstock.log.snapshot import encode
 from penstock.log.tuning import Tuning
 from penstock.message import Message
-from penstock.storage.segments import SEGMENT_SUFFIX
+from penstock.storage.retention import Retention
+from penstock.storage.segments import SEGMENT_SUFFIX, segments_of
 
 from .double import FULL, Port, Servers
 from .timeline import SECOND, Timeline
@@ -56,6 +60,8 @@ WEIGHTS = {
     "lose": 4,
     "be_kind": 3,
     "leave": 2,
+    "trim": 6,
+    "wipe": 2,
 }
 
 
@@ -134,14 +140,18 @@ class Node:
         self.port.close()
 
     def report(self, level: str, event: str, details: dict[str, object]) -> None:
+        self.world.joined += event == "cluster.joined"
         self.world.note(f"{event} {details}")
 
     # -- what the member tells --------------------------------------------------------------------------------------
 
-    def open_replica(self) -> Replica:
-        return Replica(self.disk, "stream", self.world.limits, self.world.segment_bytes_max, self.world.tuning)
+    def open_files(self) -> CopyFiles:
+        return CopyFiles(self.disk, "stream")
 
-    def discard_replica(self) -> None:
+    def open_replica(self, files: CopyFiles) -> Replica:
+        return Replica(files, self.world.limits, self.world.segment_bytes_max, self.world.tuning)
+
+    def discard_files(self) -> None:
         discard(self.disk)
 
     def lead(self, broker: GuardedBroker, replica: Replica) -> None:
@@ -154,7 +164,7 @@ class Node:
         self.broker, self.log = broker, replica.log
         self.inbox = {}
         self.confirmations = []
-        self.lead_name = self.member._history.lead
+        self.lead_name = self.member.history.lead
         broker.set_time(world.timeline.now)
         broker.return_lost(world.timeline.now)
         self.end_turn()
@@ -243,6 +253,19 @@ class Node:
         ]
         self.member.submit(log.take_closed())
 
+    def trim(self) -> None:
+        """Take a snapshot, and have all nodes delete what no queue needs."""
+        broker, world = self.broker, self.world
+        if broker is None or self.port.stopped or self.log.durable < self.log.position:
+            return
+        self.log.end_segment()
+        snapshot = capture(broker, world.timeline.now)
+        snapshot.segments = segments_of(self.disk)
+        due = Retention(self.disk, 1e-6, 0).due(broker.owed_ranges(), world.timeline.now)
+        world.trimmed += len(due)
+        world.note(f"{self.name} trims {[one.segment for one in due]} with a snapshot at {snapshot.position}")
+        self.member.trim(snapshot.position, encode(snapshot), [one.segment for one in due])
+
     def segments(self) -> dict[str, bytes]:
         return {name: bytes(self.disk.files[name].data) for name in self.disk.files if name.endswith(SEGMENT_SUFFIX)}
 
@@ -264,6 +287,7 @@ class World:
         self.judge = Judge(self.servers, self.limits)
         self.number = 0
         self.leads = 0
+        self.trimmed = self.joined = 0
         self.faults = 0
         self.puts: dict[int, bytes] = {}  # confirmed, by offset
         self.settled: set[tuple[bytes, int]] = set()  # confirmed: queue and offset
@@ -313,8 +337,9 @@ class World:
         self.judge.read()
         for node in self.nodes:
             assert node.segments() == self.nodes[0].segments(), f"{node.name} and {self.nodes[0].name} differ"
-            position = node.member._replica.position if node.broker is None else node.broker.log.position
-            assert position == self.judge.position
+            replica = node.member.replica
+            assert replica is not None
+            assert (replica.position if node.broker is None else node.log.position) == self.judge.position
         leader = next(node for node in self.nodes if node.broker is not None)
         broker = leader.broker
         assert broker is not None
@@ -370,6 +395,19 @@ class World:
             if not node.is_up and self.chance.random() < 0.7:
                 self.note(f"start {node.name}")
                 node.start()
+
+    def trim(self) -> None:
+        for node in self.nodes:
+            node.trim()
+
+    def wipe(self) -> None:
+        """A node comes back with an empty disk, as a new one does."""
+        node = self.chance.choice(self.nodes)
+        self.faults += 1
+        if node.is_up:
+            node.end()
+        self.note(f"wipe {node.name}")
+        node.disk = SimDisk(self.chance)
 
     def stop_process(self) -> None:
         node = self.any_node()

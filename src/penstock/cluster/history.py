@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from penstock.cluster.stream import LEAD, StreamMessage
+from penstock.cluster.stream import BLOCKS, LEAD, StreamMessage
 from penstock.errors import LogError
 
 
@@ -34,12 +34,15 @@ class Mark:
 class History:
     """Takes the messages of the stream in order, and says which count."""
 
-    def __init__(self, mark: Mark) -> None:
+    def __init__(self, mark: Mark, is_joining: bool = False) -> None:
         self.lead = mark.lead  # the newest leadership
         self.term = mark.term
         self.number = mark.number  # of its last message that counted; parts count one by one
         self.sequence = mark.sequence  # of the last message
         self.begun = mark  # before the message that was taken last, or before its first part
+        self.is_joining = (
+            is_joining  # messages may have been deleted in between: whole segments, and what was among them
+        )
         self._parts: list[StreamMessage] = []
 
     def __repr__(self) -> str:
@@ -59,6 +62,9 @@ class History:
             if message.term <= self.term:
                 return None
             self.lead, self.term = message.lead, message.term
+        elif self.is_joining and self._begins_anew(message):
+            self.lead, self.term, self.number = message.lead, message.term, message.number - 1
+            before = replace(self.mark(), sequence=before.sequence)
         elif message.term > self.term:
             raise LogError(f"message {sequence} of the stream is of term {message.term}, which has not begun")
         elif message.lead != self.lead or message.number != self.number + 1:
@@ -72,3 +78,12 @@ class History:
             return None
         parts, self._parts = self._parts, []
         return message if len(parts) == 1 else replace(parts[0], data=b"".join([part.data for part in parts]))
+
+    def _begins_anew(self, message: StreamMessage) -> bool:
+        """Whether a message that does not follow is the first one behind others that were deleted.
+
+        They are deleted from the beginning of a segment to the beginning of another one, so it begins a segment.
+        """
+        if message.kind != BLOCKS or message.place or message.part or message.term < self.term:
+            return False
+        return message.lead != self.lead or message.number > self.number

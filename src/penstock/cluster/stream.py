@@ -83,6 +83,11 @@ class Beat:
     addresses: dict[str, str] = field(default_factory=dict)
 
 
+def names_in(message: StreamMessage) -> list[str]:
+    """The segments that a TRIM names."""
+    return message.data.decode().split("\n")
+
+
 class Reading(Protocol):
     def stop(self) -> None:
         """No message is handed out after this."""
