@@ -57,6 +57,7 @@ class CopyFiles:
                 raise NotACopy(f"the stream goes on within {message.segment}, of which the beginning is missing")
             self.close()
             if message.segment not in self._marks:
+                self._sync_newest()
                 self._marks[message.segment] = begun
                 self._write_marks()
             self.segment = message.segment
@@ -90,6 +91,9 @@ class CopyFiles:
             view = view[written:]
 
     def write_snapshot(self, position: int, data: bytes) -> None:
+        """Keep the state at a position that the segments reach."""
+        self.close()
+        self._sync_newest()
         write_snapshot(self.disk, snapshot_name(position), [data])
 
     def trim(self, names: list[str]) -> list[tuple[int, int]]:
@@ -120,17 +124,25 @@ class CopyFiles:
 
     def end_joining(self, gaps: list[PositionGap]) -> None:
         """The directory has what a broker can be recovered from. `gaps` were trimmed before this node came."""
-        self.close()
         write_position_gaps(self.disk, [*read_position_gaps(self.disk), *gaps])
         self.is_joining = False
         self._write_marks()
 
     def close(self) -> None:
-        """Sync and close the current segment."""
+        """Close the current segment."""
         if self._handle >= 0:
-            self.disk.sync(self._handle)
             self.disk.close(self._handle)
             self._handle = -1
+
+    def _sync_newest(self) -> None:
+        """Make the newest segment safe; it may have been written before this process started."""
+        name = max(self._marks, default="")
+        if name in self.disk.names():
+            handle = self.disk.open(name)
+            try:
+                self.disk.sync(handle)
+            finally:
+                self.disk.close(handle)
 
     def _read_marks(self) -> None:
         names = self.disk.names()

@@ -29,15 +29,19 @@ class Replica:
     """Opened from what the directory has. After `finish` it only takes what this node's own broker writes."""
 
     def __init__(self, files: CopyFiles, limits: Limits, segment_bytes_max: int, tuning: Tuning | None = None) -> None:
+        """Raises NotACopy if the directory cannot be read: the stream has it all."""
         self.files = files
         self.log = DurableLog(segment_bytes_max, tuning)
-        snapshot, self.problems = find_start(files.disk)
-        self.replay = Replay(self.log, limits, snapshot)
-        self.position = 0 if snapshot is None else snapshot.position
-        self.next_offset = 0 if snapshot is None else snapshot.next_offset
-        with closing(read_back(files.disk, snapshot)) as blocks:
-            for block in blocks:
-                self._apply(block)
+        try:
+            snapshot, self.problems = find_start(files.disk)
+            self.replay = Replay(self.log, limits, snapshot)
+            self.position = 0 if snapshot is None else snapshot.position
+            self.next_offset = 0 if snapshot is None else snapshot.next_offset
+            with closing(read_back(files.disk, snapshot)) as blocks:
+                for block in blocks:
+                    self._apply(block)
+        except LogError as error:
+            raise NotACopy(str(error)) from error
         self._segment = ""
         self._names: list[bytes] = []  # of the segment, as far as it was read
 
