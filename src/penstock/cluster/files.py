@@ -29,6 +29,10 @@ class NotACopy(LogError):
     """The directory has something else than the stream has. It can be emptied and filled from the stream again."""
 
 
+class Outpaced(NotACopy):
+    """What comes next was deleted from the stream before this node has read it."""
+
+
 class CopyFiles:
     def __init__(self, disk: Disk, stream_id: str) -> None:
         """Raises NotACopy if the directory is damaged, LogError if it belongs to something else."""

@@ -21,7 +21,7 @@ import json
 import random
 from typing import Protocol
 
-from penstock.cluster.files import CopyFiles, NotACopy
+from penstock.cluster.files import CopyFiles, NotACopy, Outpaced
 from penstock.cluster.history import History, Mark
 from penstock.cluster.joining import Joining
 from penstock.cluster.leadership import Leadership
@@ -108,7 +108,7 @@ class Member:
         self._patient_until = 0
         self._retry_at = 0
         self._beat_at = 0
-        self._discarded = 0  # how often the copy was emptied since something came of it
+        self._discarded = 0  # how often the copy was found to be wrong since this node led
         stream.hear(self._on_beat)
 
     def __repr__(self) -> str:
@@ -205,7 +205,7 @@ class Member:
     def _on_message(self, sequence: int, message: StreamMessage) -> None:
         try:
             if sequence != self.history.sequence + 1 and not self.history.is_joining:
-                raise NotACopy(f"messages {self.history.sequence + 1} to {sequence - 1} of the stream were deleted")
+                raise Outpaced(f"messages {self.history.sequence + 1} to {sequence - 1} of the stream were deleted")
             whole = self.history.take(sequence, message)
             if self._bid is not None:
                 self._look_at_bid(message)
@@ -246,7 +246,8 @@ class Member:
     def _fill_again(self, error: NotACopy) -> None:
         """The copy is of no use: fetch it from the stream again."""
         self._stop_reading()
-        self._discarded += 1
+        if not isinstance(error, Outpaced):
+            self._discarded += 1
         if self._discarded > 2:
             self._fail(f"the stream does not make a log: {error}")
             return
