@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from penstock.cluster.stream import Answer, Beat, Found, Refused, Stored, StreamMessage, Unknown
+from penstock.cluster.stream import Answer, Beat, Extent, Found, Refused, Stored, StreamMessage, Unknown
 
 from .timeline import SECOND, Timeline
 
@@ -183,8 +183,9 @@ class Port:
     def read(self, after: int, take: Callable[[int, StreamMessage], None]) -> Cursor:
         return Cursor(self, after, take)
 
-    def first(self, answer: Callable[[int | Unknown], None]) -> None:
-        self._ask(lambda: min(self.servers.messages, default=self.servers.last + 1), answer)
+    def extent(self, answer: Callable[[Extent | Unknown], None]) -> None:
+        servers = self.servers
+        self._ask(lambda: Extent(min(servers.messages, default=servers.last + 1), servers.last), answer)
 
     def delete(self, first: int, end: int) -> None:
         for number in range(first, end):

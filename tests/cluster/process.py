@@ -2,13 +2,15 @@
 
     python -m tests.cluster.process NAME DIRECTORY STREAM SERVERS
 
-Commands come on stdin, a line each, events go to stdout:
+Commands come on stdin, a line each:
 
-    put NAME       put a message with this body into the queue      confirmed NAME
-    take           take the oldest message of the queue             taken NAME
-    fill COUNT SIZE   put so many, several in a turn                filled COUNT
-    leave          leave                                            leading TERM POSITION · deposed REASON · failed REASON
-    where                                                           where ROLE TERM SEQUENCE POSITION
+    put NAME          put a message with this body into the queue: `confirmed NAME`
+    take              take the oldest message of the queue: `taken NAME`
+    fill COUNT SIZE   put so many, several in a turn: `filled COUNT`
+    leave [NODE]      stop leading
+    where             `where ROLE TERM SEQUENCE POSITION`
+
+Who does not lead says `refused`. By itself a node says `leading`, `deposed` and `failed`.
 """
 
 import asyncio
@@ -27,6 +29,7 @@ from .servers import connected
 
 QUEUE = b"q"
 IN_A_TURN = 100
+BEHIND_MAX = 8 << 20
 
 
 def say(*words: object) -> None:
@@ -40,6 +43,7 @@ class NodeProcess:
         self.broker: GuardedBroker | None = None
         self.replica: Replica
         self.lead = ""
+        self.caught_up = asyncio.Event()
         self.confirmations: list[tuple[int, Callable[[], None]]] = []
         self.driver = Driver(
             name,
@@ -66,11 +70,14 @@ class NodeProcess:
 
     def on_durable(self, position: int, next_offset: int) -> None:
         self.replica.log.written(position, next_offset)
+        if self.driver.behind <= BEHIND_MAX:
+            self.caught_up.set()
         while self.confirmations and self.confirmations[0][0] <= position:
             self.confirmations.pop(0)[1]()
 
     def on_deposed(self, reason: str) -> None:
         self.broker = None
+        self.caught_up.set()
         say("deposed", reason)
 
     def on_failed(self, reason: str) -> None:
@@ -118,9 +125,10 @@ class NodeProcess:
             for _ in range(min(IN_A_TURN, count - number)):
                 self.put(broker, b"x" * size)
             self.end_turn(broker, (lambda: say("filled", count)) if number + IN_A_TURN >= count else None)
-            while len(self.confirmations) > 100 or self.driver.behind > 8 << 20:
-                await asyncio.sleep(0.001)
             await asyncio.sleep(0)
+            if self.driver.behind > BEHIND_MAX:
+                self.caught_up.clear()
+                await self.caught_up.wait()
 
     def end_turn(self, broker: GuardedBroker, done: Callable[[], None] | None) -> None:
         broker.end_turn()

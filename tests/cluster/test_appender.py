@@ -11,6 +11,7 @@ from penstock.cluster.stream import (
     LEAD,
     Answer,
     Beat,
+    Extent,
     Found,
     Reading,
     Refused,
@@ -48,7 +49,7 @@ class Script:
     def found(self, message: StreamMessage | None) -> None:
         self.looks.pop(0)[1](Found(message))
 
-    def first(self, answer: Callable[[int | Unknown], None]) -> None:
+    def extent(self, answer: Callable[[Extent | Unknown], None]) -> None:
         raise NotImplementedError
 
     def read(self, after: int, take: Taker) -> Reading:

@@ -34,6 +34,7 @@ from penstock.cluster.stream import (
     TRIM,
     Answer,
     Beat,
+    Extent,
     Reading,
     Refused,
     Stored,
@@ -177,24 +178,24 @@ class Member:
         self._is_asking = True
         self._retry_at = self._now + int(RETRY_SECONDS * SECOND)
 
-        def found(first: int | Unknown) -> None:
+        def found(extent: Extent | Unknown) -> None:
             if self._files is files and self.role == JOINING and self._reading is None:
                 self._is_asking = False
-                if isinstance(first, int):
-                    self._begin_reading(files, first)
+                if isinstance(extent, Extent):
+                    self._begin_reading(files, extent)
 
-        self._stream.first(found)
+        self._stream.extent(found)
 
-    def _begin_reading(self, files: CopyFiles, first: int) -> None:
+    def _begin_reading(self, files: CopyFiles, extent: Extent) -> None:
         try:
-            if not files.is_empty or first <= 1:
+            if not files.is_empty or extent.first <= 1:
                 self.replica = self._owner.open_replica(files)
                 self.history = History(files.mark)
                 self.role = FOLLOWING
                 self._be_patient()
             else:
-                self._joining = Joining(files)
-                self.history = History(Mark(first - 1), is_joining=True)
+                self._joining = Joining(files, extent.last)
+                self.history = History(Mark(extent.first - 1), is_joining=True)
         except NotACopy as error:
             self._fill_again(error)
         except LogError as error:
@@ -211,6 +212,8 @@ class Member:
                 self._look_at_bid(message)
             if whole is not None:
                 self._obey(whole)
+            if self._joining is not None and self._joining.is_over(sequence):
+                self._end_joining(self._joining)
         except NotACopy as error:
             self._fill_again(error)
         except LogError as error:
@@ -221,12 +224,14 @@ class Member:
             self.leader = str(json.loads(message.data)["node"])
             self._be_patient()
         if self._joining is not None:
-            if self._joining.take(message, self.history.begun):
-                self._report("info", "cluster.joined", {"node": self.node, "snapshot": message.position})
-                self._stop_reading()
-                self._follow()
+            self._joining.take(message, self.history.begun)
         elif self.role in (FOLLOWING, BIDDING):
             self._obey_following(message)
+
+    def _end_joining(self, joining: Joining) -> None:
+        self._report("info", "cluster.joined", {"node": self.node, "snapshot": joining.finish()})
+        self._stop_reading()
+        self._follow()
 
     def _obey_following(self, message: StreamMessage) -> None:
         files, replica = self._files, self.replica

@@ -73,6 +73,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """The numbers of the oldest message and of the last; without any, the first is one more than the last."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Beat:
     """What a leader tells the other nodes a few times a second. May be lost."""
 
@@ -111,8 +119,8 @@ class Stream(Protocol):
     def look(self, sequence: int, answer: Callable[[Found | Unknown], None]) -> None:
         """The message with this number."""
 
-    def first(self, answer: Callable[[int | Unknown], None]) -> None:
-        """The number of the oldest message; one more than that of the last if there is none."""
+    def extent(self, answer: Callable[[Extent | Unknown], None]) -> None:
+        """Where the stream begins and ends."""
 
     def delete(self, first: int, end: int) -> None:
         """Delete the messages from `first` to `end` (exclusive), some time. Nobody needs them any more."""
