@@ -45,7 +45,7 @@ def test_a_leader_that_is_not_refused_sees_by_the_number_that_it_was_replaced() 
 
 def test_all_kinds_of_faults_happen() -> None:
     assert all(hasattr(World, word) for word in WEIGHTS)
-    worlds = [World(seed) for seed in range(60)]
+    worlds = [World(seed) for seed in range(250)]
     for world in worlds:
         world.run()
     assert sum(world.leads for world in worlds) > 2 * len(worlds)
