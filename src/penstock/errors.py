@@ -5,6 +5,7 @@
     ├─ Refused            the core refuses with a code: the client gets an error, and the connection stays open
     ├─ LogError           the log cannot be written or read
     ├─ AccessError        users, permissions or tokens cannot be read, or the change is not possible
+    ├─ ClusterError       the stream of a cluster cannot be used
     └─ ConfigError        a setting is wrong: names the key, the value and where it came from
 
 The type of an error tells whose fault it was, and whether the connection survives.
@@ -61,6 +62,10 @@ class AccessError(Error):
     def __init__(self, reason: str, code: str = INVALID) -> None:
         super().__init__(reason)
         self.code = code
+
+
+class ClusterError(Error):
+    """The stream of a cluster cannot be used."""
 
 
 class ConfigError(Error):
