@@ -96,8 +96,9 @@ def look(stream: JetStream, sequence: int) -> Awaitable[Found | Unknown]:
     return answered(lambda answer: stream.look(sequence, answer))
 
 
-def first(stream: JetStream) -> Awaitable[int | Unknown]:
-    return answered(stream.first)
+async def first(stream: JetStream) -> int | Unknown:
+    extent = await answered(stream.extent)
+    return extent if isinstance(extent, Unknown) else extent.first
 
 
 async def fill(stream: JetStream, count: int) -> None:
@@ -265,7 +266,7 @@ def test_after_close_nothing_is_left_without_an_answer(three: Servers) -> None:
     async def test() -> None:
         async with connected(three) as stream:
             asked = [append(stream, message(number), number) for number in range(5)]
-            asked_more = [look(stream, 1), first(stream)]
+            asked_more = [look(stream, 1), answered(stream.extent)]
         answers = await asyncio.gather(*asked)
         assert all(isinstance(answer, Stored | Unknown) for answer in answers)
         await asyncio.gather(*asked_more)

@@ -26,7 +26,7 @@ from penstock.cluster.connection import Arrival, Connection, NatsOptions
 from penstock.cluster.encoding import decode_beat, decode_headers, decode_message, encode_beat, encode_headers
 from penstock.cluster.reading import JetStreamReading
 from penstock.cluster.requests import NO_RESPONDERS, NoAnswer, Requests
-from penstock.cluster.stream import Answer, Beat, Found, Refused, Stored, StreamMessage, Unknown
+from penstock.cluster.stream import Answer, Beat, Extent, Found, Refused, Stored, StreamMessage, Unknown
 from penstock.errors import ClusterError
 from penstock.report import Report
 
@@ -141,8 +141,8 @@ class JetStream:
         # there is nothing.
         self._call(self._look(sequence), answer)
 
-    def first(self, answer: Callable[[int | Unknown], None]) -> None:
-        self._call(self._first(), answer)
+    def extent(self, answer: Callable[[Extent | Unknown], None]) -> None:
+        self._call(self._extent(), answer)
 
     def delete(self, first: int, end: int) -> None:
         if first < end:
@@ -189,9 +189,10 @@ class JetStream:
         headers = decode_headers(base64.b64decode(message.get("hdrs", "")))
         return Found(decode_message(headers, base64.b64decode(message.get("data", ""))))
 
-    async def _first(self) -> int:
+    async def _extent(self) -> Extent:
         state = (await self._info())["state"]
-        return int(state["first_seq"] if state["messages"] else state["last_seq"] + 1)
+        last = int(state["last_seq"])
+        return Extent(int(state["first_seq"]) if state["messages"] else last + 1, last)
 
     async def _info(self, seconds: float = QUESTION_SECONDS) -> dict[str, Any]:
         return await self._requests.call(f"STREAM.INFO.{self._name}", {}, seconds)
@@ -217,7 +218,7 @@ class JetStream:
 
     async def _delete(self, first: int, end: int) -> None:
         """Delete a range: at once if nothing comes before it, otherwise one message after another."""
-        oldest = await self._first()
+        oldest = (await self._extent()).first
         if oldest >= end:
             return
         if oldest >= first:
