@@ -8,7 +8,7 @@ Commands come on stdin, a line each:
     take              take the oldest message of the queue: `taken NAME`
     fill COUNT SIZE   put so many, several in a turn: `filled COUNT`
     leave [NODE]      stop leading
-    where             `where ROLE TERM SEQUENCE POSITION`
+    where             `where ROLE TERM SEQUENCE`, or `where starting`
 
 Who does not lead says `refused`. By itself a node says `leading`, `deposed` and `failed`.
 """
@@ -20,12 +20,11 @@ from pathlib import Path
 
 from penstock.clock import SystemClock
 from penstock.cluster.driver import Driver
+from penstock.cluster.jetstream import JetStream, NatsOptions
 from penstock.cluster.replica import Replica
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import Limits
 from penstock.message import Message
-
-from .servers import connected
 
 QUEUE = b"q"
 IN_A_TURN = 100
@@ -47,7 +46,7 @@ class NodeProcess:
         self.confirmations: list[tuple[int, Callable[[], None]]] = []
         self.driver = Driver(
             name,
-            lambda: connected(servers, stream, self.report),
+            lambda: JetStream.connect(NatsOptions(tuple(servers.split(","))), stream, self.report),
             self,
             Path(directory),
             Limits(),
@@ -97,9 +96,10 @@ class NodeProcess:
     async def obey(self, what: str, *arguments: str) -> None:
         member = self.driver.member
         if what == "where":
-            assert member is not None
-            position = -1 if member.replica is None else member.replica.position
-            say("where", member.role, member.term, member.sequence, position)
+            if member is None:
+                say("where starting")
+            else:
+                say("where", member.role, member.term, member.sequence)
         elif self.broker is None:
             say("refused", what, *arguments)
         elif what == "put":
@@ -134,7 +134,9 @@ class NodeProcess:
         broker.end_turn()
         log = self.replica.log
         log.close_block(self.clock.now())
-        if done is not None:
+        if done is not None and log.durable >= log.position:
+            done()
+        elif done is not None:
             self.confirmations.append((log.position, done))
         self.driver.submit(self.lead, log.take_closed())
 
