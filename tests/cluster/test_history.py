@@ -1,5 +1,7 @@
 """Which messages of the stream count: the next one of the newest leadership, and nothing else."""
 
+from dataclasses import replace
+
 from penstock.cluster.history import History, Mark
 from penstock.cluster.stream import BLOCKS, LEAD, StreamMessage
 
@@ -71,3 +73,20 @@ def test_a_node_begins_again_before_the_first_part_of_what_it_took_last() -> Non
     whole = again.take(8, blocks("a", 1, 3, b"1", 1, 2))
     assert whole is not None
     assert whole.data == b"01"
+
+
+def test_who_joins_begins_with_a_segment_behind_what_was_deleted() -> None:
+    history = History(Mark(9), is_joining=True)
+    assert history.take(10, replace(blocks("a", 3, 7), place=5)) is None
+    first = blocks("a", 3, 8)
+    assert history.take(12, first) == first
+    assert history.begun == Mark(10, "a", 3, 7)
+    assert history.take(13, blocks("a", 3, 9)) is not None
+    assert history.take(20, blocks("b", 5, 4)) is not None
+
+
+def test_who_joins_passes_over_what_does_not_follow_where_nothing_was_deleted() -> None:
+    history = History(Mark(9), is_joining=True)
+    assert history.take(10, blocks("a", 3, 8)) is not None
+    assert history.take(11, blocks("a", 3, 10)) is None
+    assert history.take(12, blocks("a", 3, 9)) is not None

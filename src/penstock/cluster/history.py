@@ -62,10 +62,10 @@ class History:
             if message.term <= self.term:
                 return None
             self.lead, self.term = message.lead, message.term
-        elif self.is_joining and self._begins_anew(message):
+        elif self.is_joining and (not self.lead or sequence != before.sequence + 1) and self._begins_anew(message):
             self.lead, self.term, self.number = message.lead, message.term, message.number - 1
             before = replace(self.mark(), sequence=before.sequence)
-        elif message.term > self.term:
+        elif message.term > self.term and not self.is_joining:
             raise LogError(f"message {sequence} of the stream is of term {message.term}, which has not begun")
         elif message.lead != self.lead or message.number != self.number + 1:
             return None
@@ -82,7 +82,8 @@ class History:
     def _begins_anew(self, message: StreamMessage) -> bool:
         """Whether a message that does not follow is the first one behind others that were deleted.
 
-        They are deleted from the beginning of a segment to the beginning of another one, so it begins a segment.
+        They are deleted from the beginning of a segment to the beginning of another one, so it begins a segment. Where
+        nothing was deleted, what does not follow does not count.
         """
         if message.kind != BLOCKS or message.place or message.part or message.term < self.term:
             return False

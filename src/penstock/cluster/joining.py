@@ -54,6 +54,8 @@ class Joining:
         files.find_place(message, begun)
         if message.place != files.size:
             raise NotACopy(f"{message.segment} goes on at byte {message.place}, and has {files.size}")
+        if message.position < self._position:
+            raise NotACopy(f"the stream goes on at position {message.position}, behind {self._position}")
         if message.position > self._position:
             self._gaps.append(PositionGap(self._position, message.position, trimmed=True))
             self._snapshot = None

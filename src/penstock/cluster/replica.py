@@ -13,16 +13,19 @@ from contextlib import closing
 from penstock.cluster.files import CopyFiles, NotACopy
 from penstock.cluster.history import Mark
 from penstock.cluster.stream import StreamMessage
+from penstock.core.capture import capture_replay
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import Limits
 from penstock.core.replay import Replay
 from penstock.errors import LogError
 from penstock.log.block import Block
-from penstock.log.header import HEADER_SIZE, block_length, is_intact
+from penstock.log.header import HEADER_SIZE, Header, block_length, is_intact
+from penstock.log.snapshot import encode
 from penstock.log.tuning import Tuning
 from penstock.storage.durable import DurableLog
 from penstock.storage.pager import Pager
 from penstock.storage.recovery import find_start, misplaced, read_back
+from penstock.storage.segments import segments_of
 
 
 class Replica:
@@ -44,6 +47,8 @@ class Replica:
             raise NotACopy(str(error)) from error
         self._segment = ""
         self._names: list[bytes] = []  # of the segment, as far as it was read
+        self._segment_bytes_max = segment_bytes_max
+        self._since_snapshot = 0  # bytes
 
     def take(self, message: StreamMessage, begun: Mark) -> None:
         """Apply and write the blocks of a message that counts. `begun`: the history before its first part.
@@ -51,6 +56,8 @@ class Replica:
         Raises NotACopy if the directory has something else in their place, LogError if they are damaged.
         """
         files = self.files
+        if self._since_snapshot >= self._segment_bytes_max and message.segment != self._segment:
+            self._take_snapshot(Header(message.data).closed_at)
         files.find_place(message, begun)
         known = files.compare(message)
         if message.segment != self._segment:
@@ -66,6 +73,7 @@ class Replica:
                     raise NotACopy(f"position {self.position}: {reason}")
                 self._apply(block)
         files.write(message.data[known:])
+        self._since_snapshot += len(message.data) - known
 
     def append(self, message: StreamMessage, begun: Mark) -> None:
         """Write blocks of this node's own broker that the stream has acknowledged."""
@@ -82,6 +90,13 @@ class Replica:
 
     def close(self) -> None:
         self.files.close()
+
+    def _take_snapshot(self, now: int) -> None:
+        """Keep the state where a segment begins, so that a start need not read the log before it."""
+        snapshot = capture_replay(self.replay, now)
+        snapshot.segments = segments_of(self.files.disk)
+        self.files.write_snapshot(snapshot.position, encode(snapshot))
+        self._since_snapshot = 0
 
     def _apply(self, block: Block) -> None:
         self.replay.apply_block(block)

@@ -4,8 +4,9 @@ A stream is a list of messages, numbered 1, 2, 3 ... by the servers that keep it
 and does not change; messages are deleted only on request. `jetstream.py` is one; the simulation has another.
 
 An append names the message it follows. It is refused if the stream ends with another one, so of two nodes that both
-believe they lead, one is stopped by its next append. An append with the id of an earlier one is not appended again: it
-is answered with the number of the earlier one, whatever it follows. Ids are therefore never shared by two nodes.
+believe they lead, one is stopped by its next append. An append with the id of an earlier one is not appended again: for
+two minutes it is answered with the number of the earlier one, whatever it follows, and is refused after that. Ids are
+therefore never shared by two nodes.
 
 All callbacks run on the thread that the stream was given for them, never inside the call that they answer, and raise
 nothing.
@@ -52,7 +53,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The stream does not end with the message that this one had to follow."""
+    """The stream does not end with the message that this one had to follow, as far as the servers know now.
+
+    They also count appends that may be dropped in the end. So this is not final: look what the stream has there.
+    """
 
 
 @dataclass(frozen=True, slots=True)
