@@ -19,8 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from penstock.clock import SystemClock
+from penstock.cluster.connection import NatsOptions
 from penstock.cluster.driver import Driver
-from penstock.cluster.jetstream import JetStream, NatsOptions
+from penstock.cluster.jetstream import JetStream
 from penstock.cluster.replica import Replica
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import Limits

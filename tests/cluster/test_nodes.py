@@ -124,7 +124,7 @@ def put(node: Node, *names: str) -> None:
 
 
 def take_all(node: Node) -> list[str]:
-    taken = []
+    taken: list[str] = []
     while True:
         node.ask("take")
         answer = node.answer()
