@@ -64,10 +64,10 @@ def test_a_node_begins_again_before_the_first_part_of_what_it_took_last() -> Non
     history = History(Mark())
     history.take(1, lead("a", 1))
     history.take(5, blocks("a", 1, 1))
-    assert history.begun == Mark(1, "a", 1, 0)
+    assert history.begun == Mark(4, "a", 1, 0)
     history.take(7, blocks("a", 1, 2, b"0", 0, 2))
     history.take(8, blocks("a", 1, 3, b"1", 1, 2))
-    assert history.begun == Mark(5, "a", 1, 1)
+    assert history.begun == Mark(6, "a", 1, 1)
     again = History(history.begun)
     assert again.take(7, blocks("a", 1, 2, b"0", 0, 2)) is None
     whole = again.take(8, blocks("a", 1, 3, b"1", 1, 2))
@@ -80,7 +80,7 @@ def test_who_joins_begins_with_a_segment_behind_what_was_deleted() -> None:
     assert history.take(10, replace(blocks("a", 3, 7), place=5)) is None
     first = blocks("a", 3, 8)
     assert history.take(12, first) == first
-    assert history.begun == Mark(10, "a", 3, 7)
+    assert history.begun == Mark(11, "a", 3, 7)
     assert history.take(13, blocks("a", 3, 9)) is not None
     assert history.take(20, blocks("b", 5, 4)) is not None
 
@@ -90,3 +90,26 @@ def test_who_joins_passes_over_what_does_not_follow_where_nothing_was_deleted() 
     assert history.take(10, blocks("a", 3, 8)) is not None
     assert history.take(11, blocks("a", 3, 10)) is None
     assert history.take(12, blocks("a", 3, 9)) is not None
+
+
+def test_who_joined_behind_a_gap_can_read_on_from_the_newest_segment() -> None:
+    """Its place is behind the gap: a reading from before it would find that something was deleted, again and again."""
+    joining = History(Mark(), is_joining=True)
+    joining.take(1, lead("a", 1))
+    joining.take(2, blocks("a", 1, 1))
+    assert joining.take(9, blocks("a", 1, 8)) is not None
+    assert joining.begun == Mark(8, "a", 1, 7)
+    again = History(joining.begun)
+    assert again.take(9, blocks("a", 1, 8)) is not None
+
+
+def test_a_leader_marks_its_segment_behind_what_it_passed_over() -> None:
+    """Otherwise a late message is left in the stream when all before the segment is deleted, and comes first there."""
+    late, first = blocks("a", 1, 1), blocks("b", 2, 1)
+    leading = History(Mark())
+    leading.take(1, lead("a", 1))
+    leading.take(2, lead("b", 2))
+    assert leading.take(4, first) is first  # the appender found `late` at 3, and told nobody
+    left = [(number, message) for number, message in ((3, late), (4, first)) if number > leading.begun.sequence]
+    joining = History(Mark(left[0][0] - 1), is_joining=True)
+    assert [joining.take(number, message) for number, message in left] == [first]

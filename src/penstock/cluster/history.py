@@ -56,15 +56,18 @@ class History:
 
         Raises LogError if a LEAD was not handed out: then the stream is not read as it is.
         """
-        before = self.mark()
+        follows = sequence == self.sequence + 1
+        # Right before this message, not where the last one was: between them may be what was deleted, or what a leader
+        # passed over. Who reads from there must not find a gap, and who deletes up to there must leave nothing.
+        before = Mark(sequence - 1, self.lead, self.term, self.number)
         self.sequence = sequence
         if message.kind == LEAD:
             if message.term <= self.term:
                 return None
             self.lead, self.term = message.lead, message.term
-        elif self.is_joining and (not self.lead or sequence != before.sequence + 1) and self._begins_anew(message):
+        elif self.is_joining and (not self.lead or not follows) and self._begins_anew(message):
             self.lead, self.term, self.number = message.lead, message.term, message.number - 1
-            before = replace(self.mark(), sequence=before.sequence)
+            before = Mark(sequence - 1, self.lead, self.term, self.number)
         elif message.term > self.term and not self.is_joining:
             raise LogError(f"message {sequence} of the stream is of term {message.term}, which has not begun")
         elif message.lead != self.lead or message.number != self.number + 1:
