@@ -7,6 +7,7 @@ has sent may still arrive.
 """
 
 import random
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -122,6 +123,7 @@ class Port:
         self.stopped = False
         self._is_keeping = False
         self._kept: list[Callable[[], None]] = []  # what reached a stopped process
+        self._deletes: deque[tuple[int, int]] = deque()
         self._hears: Callable[[Beat], None] | None = None
         servers.ports.append(self)
 
@@ -188,8 +190,29 @@ class Port:
         self._ask(lambda: Extent(min(servers.messages, default=servers.last + 1), servers.last), answer)
 
     def delete(self, first: int, end: int) -> None:
-        for number in range(first, end):
-            self.servers.messages.pop(number, None)
+        self._deletes.append((first, end))
+        if len(self._deletes) == 1:
+            self.servers.timeline.plan(self.delay(), self._delete_some)
+
+    def _delete_some(self) -> None:
+        """Delete a range at once if nothing comes before it, otherwise message after message, the last one first.
+
+        If the process dies, the rest stays.
+        """
+        servers = self.servers
+        if self.is_closed or not self._deletes:
+            return
+        first, end = self._deletes[0]
+        numbers = [number for number in range(first, end) if number in servers.messages]
+        if self.is_cut_off or self.stopped or not servers.is_up:
+            pass
+        elif numbers and min(servers.messages) < first:
+            del servers.messages[numbers[-1]]
+        else:
+            for number in numbers:
+                del servers.messages[number]
+            self._deletes.popleft()
+        servers.timeline.plan(self.delay(), self._delete_some)
 
     def beat(self, beat: Beat) -> None:
         if self.is_cut_off:

@@ -16,6 +16,17 @@ def test_three_nodes_have_one_history_and_what_was_confirmed_is_in_it(part: int)
     assert faults > 5 * SEEDS_PER_PART  # or the runs prove nothing
 
 
+def test_nodes_that_come_while_the_stream_is_trimmed_get_all_of_it() -> None:
+    """Deleting takes its time, and what a leader has not deleted when it ends stays."""
+    weights = WEIGHTS | {"trim": 30, "wipe": 10, "start_again": 30, "kill": 5}
+    joined = 0
+    for seed in range(250):
+        world = World(seed, steps=200, weights=weights)
+        world.run()
+        joined += world.joined
+    assert joined > 100
+
+
 def test_a_seed_gives_the_same_run_each_time() -> None:
     notes: list[list[str]] = [[], []]
     for told in notes:

@@ -272,11 +272,17 @@ class Node:
 
 class World:
     def __init__(
-        self, seed: int, steps: int = 120, fence: str = FULL, trace: Callable[[str], None] | None = None
+        self,
+        seed: int,
+        steps: int = 120,
+        fence: str = FULL,
+        trace: Callable[[str], None] | None = None,
+        weights: dict[str, int] | None = None,
     ) -> None:
         self.seed = seed
         self.steps = steps
         self.trace = trace
+        self.weights = WEIGHTS if weights is None else weights
         self.chance = chance = random.Random(seed)
         self.timeline = Timeline(10**15)
         self.tuning = Tuning()
@@ -299,7 +305,7 @@ class World:
 
     def run(self) -> None:
         self.timeline.run(2)
-        for word in self.chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=self.steps):
+        for word in self.chance.choices(list(self.weights), list(self.weights.values()), k=self.steps):
             getattr(self, word)()
             self.timeline.run(self.chance.choice([0.0, 0.001, 0.01, 0.1]))
         self.recover()

@@ -101,7 +101,11 @@ class CopyFiles:
         write_snapshot(self.disk, snapshot_name(position), [data])
 
     def trim(self, names: list[str]) -> list[tuple[int, int]]:
-        """Delete these segments, and return which numbers of the stream nobody needs any more, as first and end."""
+        """Delete these segments, and return which numbers of the stream nobody needs any more, as first and end.
+
+        What is before all segments comes first: while something is missing in the middle of the stream, its beginning
+        must be missing as well, or nodes that come then do not know that they have to join.
+        """
         there = segments_of(self.disk)
         going = [(name, follower) for name, follower in pairwise(there) if name in names]
         if going:
@@ -119,7 +123,7 @@ class CopyFiles:
             self._marks.pop(name, None)
         self._write_marks()
         if self._marks:
-            ranges.append((0, self._marks[min(self._marks)].sequence + 1))
+            ranges.insert(0, (0, self._marks[min(self._marks)].sequence + 1))
         return ranges
 
     def begin_joining(self) -> None:

@@ -19,7 +19,7 @@ import base64
 import re
 import secrets
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from penstock.cluster.connection import Arrival, Connection, NatsOptions
@@ -45,7 +45,6 @@ ELECTION_SECONDS: Final = 20.0  # servers that have just started first elect a l
 NOBODY_SECONDS: Final = 3.0  # servers that have just started may not know yet that others have JetStream
 PAUSE_SECONDS: Final = 0.25
 
-DELETES_MAX: Final = 16  # under way at once
 DELETE_AGAIN_SECONDS: Final = 5.0
 
 LOG_ID: Final = "penstock-log"  # in the stream's metadata
@@ -217,18 +216,18 @@ class JetStream:
         self._is_deleting = False
 
     async def _delete(self, first: int, end: int) -> None:
-        """Delete a range: at once if nothing comes before it, otherwise one message after another."""
+        """Delete a range: at once if nothing comes before it, otherwise one message after another, the last one first.
+
+        So what is left at any time, even for ever if this process ends, begins as the range does and has no gaps, and
+        there is always a gap before what follows. A node that joins knows by it that something else begins there.
+        """
         oldest = (await self._extent()).first
         if oldest >= end:
             return
         if oldest >= first:
             await self._requests.call(f"STREAM.PURGE.{self._name}", {"seq": end})
             return
-        sequences = iter(range(first, end))
-        await asyncio.gather(*[self._delete_each(sequences) for _ in range(min(DELETES_MAX, end - first))])
-
-    async def _delete_each(self, sequences: Iterator[int]) -> None:
-        for sequence in sequences:
+        for sequence in reversed(range(first, end)):
             try:
                 await self._requests.call(f"STREAM.MSG.DELETE.{self._name}", {"seq": sequence, "no_erase": True})
             except NoAnswer as error:

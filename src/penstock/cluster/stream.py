@@ -127,7 +127,11 @@ class Stream(Protocol):
         """Where the stream begins and ends."""
 
     def delete(self, first: int, end: int) -> None:
-        """Delete the messages from `first` to `end` (exclusive), some time. Nobody needs them any more."""
+        """Delete the messages from `first` to `end` (exclusive), some time. Nobody needs them any more.
+
+        Ranges are deleted in order, each at once or its last message first: what is left of one has no gaps. The rest
+        stays if the process ends.
+        """
 
     def beat(self, beat: Beat) -> None:
         """Tell all nodes, this one included."""
