@@ -134,8 +134,9 @@ class Member:
         self._follow()
 
     def stop(self) -> None:
-        """End without a word, as if the process had died."""
+        """End without a word, as if the process had died. A bid may still get in: nobody leads by it."""
         self._stop_reading()
+        self._bid = None
         self._end_leadership()
         self.role = STOPPED
 
