@@ -91,7 +91,7 @@ def test_the_wheel_is_installed_by_the_name_that_is_ours_and_imported_by_the_sho
         print(json.dumps([ours.version == penstock.__version__, names, ours.metadata.get_all("Provides-Extra")]))
     """
     told = json.loads(run(clean, "python", "-c", textwrap.dedent(code)))
-    assert told == [True, [], ["celery", "dramatiq", "oidc", "postgres", "spark"]]
+    assert told == [True, [], ["celery", "cluster", "dramatiq", "oidc", "postgres", "spark"]]
 
 
 def test_a_broker_runs_from_the_wheel_alone(clean: Path) -> None:
