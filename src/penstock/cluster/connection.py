@@ -216,8 +216,13 @@ class Connection:
             return
 
         async def arrived(message: Msg) -> None:
-            if subject in self._takers:
+            if subject not in self._takers:
+                return
+            try:
                 take(Arrival(message.subject, message.reply, message.headers or {}, message.data))
+            except Exception as error:
+                # nats-py would go on as if the message had been taken.
+                self._loop.call_exception_handler({"message": f"{subject} was not taken", "exception": error})
 
         # No limit of what waits for its callback: readers ask for as much as they can take.
         self._subscriptions[subject] = await self._client.subscribe(subject, cb=arrived, pending_bytes_limit=0)

@@ -139,8 +139,8 @@ class CopyFiles:
     def close(self) -> None:
         """Close the current segment."""
         if self._handle >= 0:
-            self.disk.close(self._handle)
-            self._handle = -1
+            handle, self._handle = self._handle, -1
+            self.disk.close(handle)
 
     def _sync_newest(self) -> None:
         """Make the newest segment safe; it may have been written before this process started."""
