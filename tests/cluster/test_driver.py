@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from penstock.clock import SystemClock
 from penstock.cluster.connection import NatsOptions
 from penstock.cluster.driver import Driver
 from penstock.cluster.jetstream import JetStream
+from penstock.cluster.member import LEADING
 from penstock.cluster.replica import Replica
 from penstock.core.guarded import GuardedBroker
 from penstock.core.limits import Limits
@@ -110,5 +112,46 @@ def test_nodes_whose_disks_are_full_say_so_and_confirm_nothing(tmp_path: Path) -
             finally:
                 for node in nodes:
                     node.driver.stop()
+
+    asyncio.run(test())
+
+
+def test_after_stop_nothing_is_told_even_if_it_is_under_way(tmp_path: Path) -> None:
+    async def test() -> None:
+        with Servers(tmp_path) as servers:
+            node = Node(servers, "a", tmp_path / "a")
+            node.driver.start(asyncio.get_running_loop())
+            deadline = time.monotonic() + PATIENCE_SECONDS
+            while node.driver.member is None or node.driver.member.role != LEADING:
+                assert time.monotonic() < deadline
+                time.sleep(0.001)  # noqa: ASYNC251 - so that this loop has no turn in which it could be told
+            node.driver.stop()
+            await asyncio.sleep(0.1)
+            assert node.told == []
+
+    asyncio.run(test())
+
+
+def test_a_driver_that_is_stopped_at_once_ends(tmp_path: Path) -> None:
+    async def test() -> None:
+        with Servers(tmp_path) as servers:
+            node = Node(servers, "a", tmp_path / "a")
+            node.driver.start(asyncio.get_running_loop())
+            node.driver.stop()
+            assert not node.driver._thread.is_alive()
+            assert node.driver.member is None
+
+    asyncio.run(test())
+
+
+def test_what_is_submitted_after_the_thread_has_ended_is_dropped(tmp_path: Path) -> None:
+    async def test() -> None:
+        with Servers(tmp_path) as servers:
+            node = Node(servers, "a", tmp_path / "a")
+            node.disk.make = lambda: 1 / 0  # type: ignore[method-assign, assignment]
+            node.driver.start(asyncio.get_running_loop())
+            await until(lambda: node.failed != "" and not node.driver._thread.is_alive())
+            node.driver.submit("a-1", [])
+            node.driver.stop()
 
     asyncio.run(test())

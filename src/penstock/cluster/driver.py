@@ -16,6 +16,7 @@ import random
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -87,6 +88,7 @@ class Driver:
         self._stream_id = ""
         self._submitted: deque[tuple[int, int]] = deque()  # ends of blocks that are not durable: position, bytes
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
+        self._is_stopped = False
         self._stopping: asyncio.Event
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -110,8 +112,9 @@ class Driver:
 
     def stop(self) -> None:
         """End the thread. Nothing more is told."""
-        if self._loop is not None and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stopping.set)
+        self._is_stopped = True
+        if self._thread.is_alive():
+            self._wake(lambda: self._stopping.set())
             self._thread.join()
 
     def _call(self, action: Callable[[Member], None], lead: str) -> None:
@@ -120,8 +123,13 @@ class Driver:
             if member is not None and member.history.lead == lead:
                 action(member)
 
-        assert self._loop is not None
-        self._loop.call_soon_threadsafe(run)
+        self._wake(run)
+
+    def _wake(self, action: Callable[[], object]) -> None:
+        """Have the thread do something. If it has ended, or has not begun, there is nothing to do it for."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(action)
 
     def _on_lead(self, broker: GuardedBroker, replica: Replica, lead: str) -> None:
         self._submitted.clear()
@@ -134,7 +142,12 @@ class Driver:
         self._node.on_durable(position, next_offset)
 
     def _tell(self, function: Callable[..., None], *arguments: object) -> None:
-        self._nodes_loop.call_soon_threadsafe(function, *arguments)
+        def hear() -> None:
+            if not self._is_stopped:  # it may have been since this was told
+                function(*arguments)
+
+        with suppress(RuntimeError):  # the node's loop is closed
+            self._nodes_loop.call_soon_threadsafe(hear)
 
     # -- on the thread ----------------------------------------------------------------------------------------------
 
@@ -147,15 +160,18 @@ class Driver:
             self._tell(self._node.on_failed, repr(error))
 
     async def _live(self) -> None:
-        self._loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._on_error)
         self._stopping = asyncio.Event()
-        self._loop.set_exception_handler(self._on_error)
-        stream = await self._connect()
+        self._loop = loop
+        stream = None if self._is_stopped else await self._connect_unless_stopped()
+        if stream is None:
+            return
         self._stream_id = stream.log_id
         member = Member(self.name, stream, self, self._report, random.Random(os.urandom(16)))
         self.member = member
-        member.start(self._clock.now())
         try:
+            member.start(self._clock.now())
             while not self._stopping.is_set():
                 await asyncio.sleep(TICK_SECONDS)
                 member.tick(self._clock.now())
@@ -163,12 +179,24 @@ class Driver:
             member.stop()
             await stream.close()
 
+    async def _connect_unless_stopped(self) -> ConnectedStream | None:
+        """To connect may take long, and whoever stops this driver waits."""
+        connecting = asyncio.ensure_future(self._connect())
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        await asyncio.wait({connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if connecting.done():
+            return connecting.result()
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+        return None
+
     def _on_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         """Something was raised where nobody waits for it: the member's state cannot be trusted any more."""
-        if self.member is not None:
-            self.member.stop()
         self._tell(self._node.on_failed, repr(context.get("exception") or context.get("message")))
         self._stopping.set()
+        if self.member is not None:
+            self.member.stop()
 
     def open_files(self) -> CopyFiles:
         self._disk.make()
