@@ -48,9 +48,6 @@ class History:
     def __repr__(self) -> str:
         return f"<History at {self.sequence}, term {self.term}, {self.lead}.{self.number}>"
 
-    def mark(self) -> Mark:
-        return Mark(self.sequence, self.lead, self.term, self.number)
-
     def take(self, sequence: int, message: StreamMessage) -> StreamMessage | None:
         """The message if it counts; one that comes in parts as a whole, with its last part.
 

@@ -36,7 +36,7 @@ class Replica:
         self.files = files
         self.log = DurableLog(segment_bytes_max, tuning)
         try:
-            snapshot, self.problems = find_start(files.disk)
+            snapshot, _ = find_start(files.disk)
             self.replay = Replay(self.log, limits, snapshot)
             self.position = 0 if snapshot is None else snapshot.position
             self.next_offset = 0 if snapshot is None else snapshot.next_offset
